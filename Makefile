@@ -1,0 +1,47 @@
+# The front door. Meson and Ninja do the work in build/ (release) and build/NAME (other set-ups).
+
+SETUPS := tools/setups
+
+.PHONY: all run test bench fuzz format lint clean help packages-build packages-test
+
+all: packages-build build/build.ninja ## build what users run, into build/
+	@ninja --quiet -C build
+
+run: all ## install what is missing, build, and start
+	@build/bench/bench_base
+
+test: packages-test ## install what is missing, build, and run every test and check
+	@tools/run-tests
+
+bench: all ## measure; figures for this machine
+	@build/bench/bench_base
+
+FUZZ_SECONDS ?= 60
+fuzz: packages-test build/fuzz/build.ninja ## search for new inputs that break a decoder (FUZZ_SECONDS=60 each)
+	@ninja --quiet -C build/fuzz
+	@tools/fuzz $(FUZZ_SECONDS)
+
+format: packages-test ## bring all C files into the project's form
+	@tools/check-format --fix
+
+lint: packages-test build/build.ninja ## clang-tidy and cppcheck
+	@tools/lint
+
+clean: ## remove everything that was built
+	rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+packages-build:
+	@tools/install-packages build
+
+packages-test:
+	@tools/install-packages build test
+
+build/build.ninja:
+	@tools/setup release build
+
+# Other set-ups (debug, asan, tsan, fuzz): make build/asan/build.ninja && ninja -C build/asan
+build/%/build.ninja:
+	@tools/setup $* build/$*

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// A hash map from byte strings to objects. The key is part of the object; the map holds pointers.
+//
+// No operation works on more than one segment of the table (at most 1,280 entries), so the slowest
+// insert among millions is a matter of microseconds. There is no iteration: its order would depend
+// on the seed. Whoever must walk all objects keeps them in an ordered index or a list too.
+#ifndef SLUICE_BASE_MAP_H
+#define SLUICE_BASE_MAP_H
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/slice.h"
+#include "base/status.h"
+
+#include <stddef.h>
+
+struct map_segment;
+
+struct map {
+    const struct allocator *allocator; // borrowed
+    struct slice (*key_of)(
+        const void *value); // must give the same bytes as long as it is in the map
+    struct hash_seed seed;
+    struct map_segment **directory; // owned; NULL while the map has never held anything
+    unsigned depth;                 // the directory has 2^depth entries
+    size_t count;
+};
+
+// Allocates nothing.
+void map_init(struct map *map, const struct allocator *allocator, struct hash_seed seed,
+              struct slice (*key_of)(const void *value));
+
+// Frees the table, not the objects; the map may be used again, as after init.
+void map_release(struct map *map);
+
+// The object with that key, or NULL.
+void *map_find(const struct map *map, struct slice key);
+
+// Makes room for one object with that key, so that the map_add that follows cannot fail. The
+// promise holds until the next map_reserve or map_add.
+MUST_USE enum status map_reserve(struct map *map, struct slice key);
+
+// Adds an object whose key is not in the map. Room must have been reserved.
+void map_add(struct map *map, void *value);
+
+// Reserve and add. STATUS_EXISTS when the key is there already.
+MUST_USE enum status map_insert(struct map *map, void *value);
+
+// Takes out and returns the object with that key; NULL when there is none. Never fails otherwise.
+void *map_remove(struct map *map, struct slice key);
+
+// Bytes of memory that the table takes.
+size_t map_memory(const struct map *map);
+
+#endif

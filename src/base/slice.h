@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Bytes that belong to somebody else: a pointer and a size, not terminated, any byte allowed.
+// A slice is valid as long as what it points into; whoever keeps one longer copies it.
+#ifndef SLUICE_BASE_SLICE_H
+#define SLUICE_BASE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct slice {
+    const char *data; // may be NULL when size is 0
+    size_t size;
+};
+
+#define SLICE_EMPTY ((struct slice){ NULL, 0 })
+
+// A string literal as a slice.
+#define SLICE(literal) ((struct slice){ "" literal, sizeof(literal) - 1 })
+
+// For printf's "%.*s".
+#define SLICE_PRINT(slice) (int)(slice).size, (slice).size ? (slice).data : ""
+
+static inline struct slice slice_make(const void *data, size_t size)
+{
+    return (struct slice){ data, size };
+}
+
+static inline struct slice slice_from_cstr(const char *string)
+{
+    return slice_make(string, strlen(string));
+}
+
+static inline bool slice_equal(struct slice a, struct slice b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+// Byte order, a prefix before what it is a prefix of: negative, zero or positive.
+static inline int slice_compare(struct slice a, struct slice b)
+{
+    size_t common = a.size < b.size ? a.size : b.size;
+    int order = common ? memcmp(a.data, b.data, common) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+static inline bool slice_starts_with(struct slice slice, struct slice prefix)
+{
+    return slice.size >= prefix.size &&
+           (prefix.size == 0 || memcmp(slice.data, prefix.data, prefix.size) == 0);
+}
+
+static inline bool slice_ends_with(struct slice slice, struct slice suffix)
+{
+    return slice.size >= suffix.size &&
+           (suffix.size == 0 ||
+            memcmp(slice.data + slice.size - suffix.size, suffix.data, suffix.size) == 0);
+}
+
+// The bytes from `start` on, at most `size` of them; both are cut to what is there.
+static inline struct slice slice_sub(struct slice slice, size_t start, size_t size)
+{
+    if (start > slice.size) {
+        start = slice.size;
+    }
+    size_t left = slice.size - start;
+    return slice_make(slice.data ? slice.data + start : NULL, size < left ? size : left);
+}
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "base/status.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    const char *sentence;
+} statuses[STATUS_COUNT] = {
+    [STATUS_OK] = { "ok", "it worked" },
+    [STATUS_NO_MEMORY] = { "no_memory", "out of memory; nothing was changed" },
+    [STATUS_INVALID] = { "invalid", "an argument is malformed" },
+    [STATUS_TOO_LARGE] = { "too_large", "a limit on size or count was exceeded" },
+    [STATUS_NOT_FOUND] = { "not_found", "there is no such thing" },
+    [STATUS_EXISTS] = { "exists", "it exists already" },
+    [STATUS_STATE] = { "state", "its state does not allow that" },
+    [STATUS_STALE] = { "stale", "the lease is no longer held" },
+    [STATUS_DENIED] = { "denied", "permission denied" },
+    [STATUS_BUSY] = { "busy", "busy; try again later" },
+    [STATUS_UNSUPPORTED] = { "unsupported", "not supported" },
+    [STATUS_CORRUPT] = { "corrupt", "stored data is damaged" },
+    [STATUS_IO] = { "io", "an input or output operation failed" },
+    [STATUS_NO_SPACE] = { "no_space", "no space is left on the disk" },
+};
+
+const char *status_name(enum status status)
+{
+    assert(status < STATUS_COUNT);
+    return statuses[status].name;
+}
+
+const char *status_sentence(enum status status)
+{
+    assert(status < STATUS_COUNT);
+    return statuses[status].sentence;
+}
+
+// Drops the bytes of a character that was cut in half at the end of a full buffer.
+static void trim_partial_character(char *text, size_t size)
+{
+    size_t start = size;
+    while (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {
+        start--;
+    }
+    if (start == 0) {
+        return;
+    }
+    unsigned char lead = (unsigned char)text[start - 1];
+    size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (start - 1 + length > size) {
+        text[start - 1] = '\0';
+    }
+}
+
+enum status error_set(struct error *error, enum status status, const char *format, ...)
+{
+    if (!error) {
+        return status;
+    }
+    error->status = status;
+
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(error->detail, sizeof(error->detail), format, arguments);
+    va_end(arguments);
+
+    if (size < 0) {
+        error->detail[0] = '\0';
+    } else if ((size_t)size >= sizeof(error->detail)) {
+        trim_partial_character(error->detail, sizeof(error->detail) - 1);
+    }
+    for (char *c = error->detail; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+    return status;
+}
+
+const char *error_sentence(const struct error *error)
+{
+    return error->detail[0] ? error->detail : status_sentence(error->status);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Identifiers that nobody else makes and that sort by when they were made: UUID version 7 of
+// RFC 9562.
+#ifndef SLUICE_BASE_UUID_H
+#define SLUICE_BASE_UUID_H
+
+#include "base/slice.h"
+#include "base/status.h"
+
+#include <stdint.h>
+
+enum {
+    UUID_SIZE = 16,
+    UUID_TEXT_SIZE = 36,
+    UUID_ENTROPY_SIZE = 10,
+};
+
+struct uuid {
+    uint8_t bytes[UUID_SIZE]; // in the order of the text, so memcmp sorts as the texts do
+};
+
+// Makes a version 7 id. Of two ids made at different microseconds the later one sorts later; those
+// of the same microsecond sort by their entropy, 64 bits of which are used. A time before 1970 or
+// after what 48 bits of milliseconds hold (the year 10889) counts as the first or last that fits.
+void uuid_v7(int64_t now_us, const uint8_t entropy[UUID_ENTROPY_SIZE], struct uuid *out);
+
+// Writes 36 characters in lower case, without a terminator.
+void uuid_format(const struct uuid *uuid, char text[UUID_TEXT_SIZE]);
+
+// Reads the 36 characters with dashes or the 32 without, in either case and of any version; all
+// else is STATUS_INVALID and leaves `*out` as it was.
+MUST_USE enum status uuid_parse(struct slice text, struct uuid *out);
+
+#endif
