@@ -7,14 +7,15 @@ SETUPS := tools/setups
 all: packages-build build/build.ninja ## build what users run, into build/
 	@ninja --quiet -C build
 
-run: all ## install what is missing, build, and start
-	@build/bench/bench_base
+run: all ## install what is missing, build, and start (today: the engine's benchmark)
+	@build/bench/bench_engine 0 100000
 
 test: packages-test ## install what is missing, build, and run every test and check
 	@tools/run-tests
 
 bench: all ## measure; figures for this machine
 	@build/bench/bench_base
+	@build/bench/bench_engine
 
 FUZZ_SECONDS ?= 60
 fuzz: packages-test build/fuzz/build.ninja ## search for new inputs that break a decoder (FUZZ_SECONDS=60 each)

@@ -93,6 +93,7 @@ static uint32_t child_for(const struct inner *inner, struct index_key key)
 void index_pool_init(struct index_pool *pool, const struct allocator *allocator)
 {
     slab_init(&pool->slab, allocator, leaf_size(LEAF_CAPACITY));
+    pool->round = 0;
 }
 
 void index_pool_release(struct index_pool *pool)
@@ -103,6 +104,7 @@ void index_pool_release(struct index_pool *pool)
 void index_pool_settle(struct index_pool *pool)
 {
     slab_settle(&pool->slab);
+    pool->round++;
 }
 
 void index_init(struct index *index, struct index_pool *pool)
@@ -263,14 +265,21 @@ static enum status grow_only_leaf(struct index *index, size_t count)
 
 enum status index_reserve(struct index *index, size_t count)
 {
-    if (index->height <= 1) {
-        enum status status = grow_only_leaf(index, index->count + count);
-        if (status || index->count + count <= LEAF_CAPACITY) {
-            return status;
-        }
+    if (index->reserved_round != index->pool->round) {
+        index->reserved_round = index->pool->round;
+        index->reserved = 0;
+    }
+    size_t wanted = index->count + index->reserved + count;
+    if (index->height <= 1 && grow_only_leaf(index, wanted)) {
+        return STATUS_NO_MEMORY;
     }
     // An insert splits at most one node at each height and adds a root.
-    return slab_promise(&index->pool->slab, count * (index->height + 2));
+    if ((index->height > 1 || wanted > LEAF_CAPACITY) &&
+        slab_promise(&index->pool->slab, count * (index->height + 2))) {
+        return STATUS_NO_MEMORY;
+    }
+    index->reserved += (uint32_t)count;
+    return STATUS_OK;
 }
 
 // Asks for a whole node at once. A binary search would otherwise wait for one cache miss after the
@@ -367,6 +376,7 @@ void index_insert(struct index *index, struct index_node *node)
         path.steps[height - 1].inner->totals[path.steps[height - 1].child]++;
     }
     index->count++;
+    index->reserved -= index->reserved > 0;
 
     struct leaf *leaf = path.leaf;
     if (leaf->count < leaf->capacity) {
@@ -454,7 +464,8 @@ static void shrink(struct index *index, struct path *path)
         index->height--;
         slab_give(&index->pool->slab, root);
     }
-    if (index->count == 0) {
+    bool promised = index->reserved > 0 && index->reserved_round == index->pool->round;
+    if (index->count == 0 && !promised) {
         index_release(index);
     }
 }

@@ -31,12 +31,17 @@ struct index_node {
 // The tree nodes of the indexes that share it.
 struct index_pool {
     struct slab slab;
+    uint32_t round; // how often it was settled
 };
 
 struct index {
     struct index_pool *pool; // borrowed
     void *root;              // a leaf when height is 1; NULL when empty
     uint32_t height;
+    // Inserts promised and not made yet, since the pool was last settled: an empty leaf stays for
+    // them.
+    uint32_t reserved;
+    uint32_t reserved_round;
     size_t count;
 };
 

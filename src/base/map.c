@@ -200,19 +200,29 @@ static uint32_t find_slot(const struct map *map, const struct map_segment *segme
     return segment->slot_count;
 }
 
-static void *find_hashed(const struct map *map, uint32_t hash, struct slice key)
+struct map_spot map_spot(const struct map *map, struct slice key)
+{
+    struct map_spot spot = { map_hash(map, key) };
+    if (map->directory) {
+        const struct map_segment *segment = map->directory[directory_index(map, spot.hash)];
+        __builtin_prefetch(slot_hash(segment, slot_home(segment, spot.hash)));
+    }
+    return spot;
+}
+
+void *map_find_at(const struct map *map, struct map_spot spot, struct slice key)
 {
     if (!map->directory) {
         return NULL;
     }
-    const struct map_segment *segment = map->directory[directory_index(map, hash)];
-    uint32_t slot = find_slot(map, segment, hash, key);
+    const struct map_segment *segment = map->directory[directory_index(map, spot.hash)];
+    uint32_t slot = find_slot(map, segment, spot.hash, key);
     return slot < segment->slot_count ? *slot_value(segment, slot) : NULL;
 }
 
 void *map_find(const struct map *map, struct slice key)
 {
-    return find_hashed(map, map_hash(map, key), key);
+    return map_find_at(map, (struct map_spot){ map_hash(map, key) }, key);
 }
 
 static enum status first_segment(struct map *map)
@@ -293,45 +303,46 @@ static enum status split_segment(struct map *map, uint32_t hash)
     return STATUS_OK;
 }
 
-static enum status reserve_hashed(struct map *map, uint32_t hash)
+enum status map_reserve_at(struct map *map, struct map_spot spot)
 {
     enum status status = map->directory ? STATUS_OK : first_segment(map);
     while (!status) {
-        const struct map_segment *segment = map->directory[directory_index(map, hash)];
+        const struct map_segment *segment = map->directory[directory_index(map, spot.hash)];
         if (!segment_is_full(segment)) {
             return STATUS_OK;
         }
-        status = segment->bucket_count < BUCKETS_MAX ? grow_segment(map) : split_segment(map, hash);
+        status =
+            segment->bucket_count < BUCKETS_MAX ? grow_segment(map) : split_segment(map, spot.hash);
     }
     return status;
 }
 
 enum status map_reserve(struct map *map, struct slice key)
 {
-    return reserve_hashed(map, map_hash(map, key));
+    return map_reserve_at(map, (struct map_spot){ map_hash(map, key) });
 }
 
-static void add_hashed(struct map *map, uint32_t hash, void *value)
+void map_add_at(struct map *map, struct map_spot spot, void *value)
 {
-    segment_add(map->directory[directory_index(map, hash)], hash, value);
+    segment_add(map->directory[directory_index(map, spot.hash)], spot.hash, value);
     map->count++;
 }
 
 void map_add(struct map *map, void *value)
 {
-    add_hashed(map, map_hash(map, map->key_of(value)), value);
+    map_add_at(map, (struct map_spot){ map_hash(map, map->key_of(value)) }, value);
 }
 
 enum status map_insert(struct map *map, void *value)
 {
     struct slice key = map->key_of(value);
-    uint32_t hash = map_hash(map, key);
-    if (find_hashed(map, hash, key)) {
+    struct map_spot spot = { map_hash(map, key) };
+    if (map_find_at(map, spot, key)) {
         return STATUS_EXISTS;
     }
-    enum status status = reserve_hashed(map, hash);
+    enum status status = map_reserve_at(map, spot);
     if (!status) {
-        add_hashed(map, hash, value);
+        map_add_at(map, spot, value);
     }
     return status;
 }

@@ -13,6 +13,7 @@
 #include "base/status.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct map_segment;
 
@@ -48,6 +49,16 @@ MUST_USE enum status map_insert(struct map *map, void *value);
 
 // Takes out and returns the object with that key; NULL when there is none. Never fails otherwise.
 void *map_remove(struct map *map, struct slice key);
+
+// The same in steps that share one hash. Making a spot asks for the memory where the key belongs,
+// so that it is there by the time it is needed.
+struct map_spot {
+    uint32_t hash;
+};
+struct map_spot map_spot(const struct map *map, struct slice key);
+void *map_find_at(const struct map *map, struct map_spot spot, struct slice key);
+MUST_USE enum status map_reserve_at(struct map *map, struct map_spot spot);
+void map_add_at(struct map *map, struct map_spot spot, void *value);
 
 // Bytes of memory that the table takes.
 size_t map_memory(const struct map *map);

@@ -296,6 +296,29 @@ static void test_index__a_reservation_of_many_covers_them_all(void **state)
     world_release(&world);
 }
 
+static void test_index__a_reservation_outlives_the_last_entry(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world);
+    struct index_node nodes[2] = { { { 1, 1 } }, { { 2, 2 } } };
+    insert(&world.index, &nodes[0]);
+    assert_int_equal(index_reserve(&world.index, 2), STATUS_OK);
+    size_t calls = world.fault.calls;
+    for (int round = 0; round < 2; round++) {
+        index_remove(&world.index, &nodes[0]);
+        assert_int_equal(world.index.count, 0);
+        assert_null(index_first(&world.index));
+        assert_true(index_check(&world.index));
+        index_insert(&world.index, &nodes[0]);
+    }
+    assert_int_equal(world.fault.calls, calls);
+    index_pool_settle(&world.pool);
+    index_remove(&world.index, &nodes[0]);
+    assert_int_equal(world.fault.bytes, 0);
+    world_release(&world);
+}
+
 static void test_index__a_failed_reservation_changes_nothing(void **state)
 {
     (void)state;
@@ -358,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_index__signed_values_keep_their_order),
         cmocka_unit_test(test_index__indexes_of_one_pool_are_apart_and_their_reservations_add_up),
         cmocka_unit_test(test_index__a_reservation_of_many_covers_them_all),
+        cmocka_unit_test(test_index__a_reservation_outlives_the_last_entry),
         cmocka_unit_test(test_index__a_failed_reservation_changes_nothing),
         cmocka_unit_test(test_index__the_check_sees_a_key_that_was_changed_in_place),
     };

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "engine/changes.h"
+
+#include "engine/job.h"
+#include "engine/queue.h"
+#include "engine/recurring.h"
+#include "engine/state.h"
+#include "engine/stats.h"
+#include "engine/worker.h"
+
+#include <stddef.h>
+
+// One record at a time goes through here.
+struct giving {
+    const struct engine *engine;
+    const struct changes_sink *sink;
+    struct buffer buffer;
+};
+
+static enum status give(struct giving *giving, struct record_key key)
+{
+    enum status status = giving->buffer.status;
+    if (!status) {
+        status = giving->sink->receive(giving->sink->context, key, buffer_slice(&giving->buffer));
+    }
+    buffer_clear(&giving->buffer);
+    return status;
+}
+
+static enum status give_job(struct giving *giving, const struct job *job)
+{
+    const struct record_key body = { RECORD_BODY, job->id, 0 }, head = { RECORD_HEAD, job->id, 0 };
+    bool gone = job->dirty & JOB_DIRTY_GONE;
+    enum status status = STATUS_OK;
+    if (gone || job->dirty & JOB_DIRTY_BODY) {
+        if (!gone) {
+            record_write_body(giving->engine, job, &giving->buffer);
+        }
+        status = give(giving, body);
+    }
+    if (!status && (gone || job->dirty & JOB_DIRTY_HEAD)) {
+        if (!gone) {
+            record_write_head(giving->engine, job, &giving->buffer);
+        }
+        status = give(giving, head);
+    }
+    return status;
+}
+
+static enum status give_queue(struct giving *giving, const struct queue *queue)
+{
+    record_write_queue(queue, &giving->buffer);
+    enum status status = give(giving, (struct record_key){ RECORD_QUEUE, queue->id, 0 });
+    for (const struct stats_day *day = queue->days; !status && day; day = day->older) {
+        if (day->dirty) {
+            record_write_stats(day, &giving->buffer);
+            status = give(giving, (struct record_key){ RECORD_STATS, queue->id, day->day });
+        }
+    }
+    return status;
+}
+
+static enum status give_single(struct giving *giving, enum record_kind kind,
+                               void (*write)(const struct engine *engine, struct buffer *out))
+{
+    write(giving->engine, &giving->buffer);
+    return give(giving, (struct record_key){ kind, 0, 0 });
+}
+
+static enum status give_all(struct giving *giving)
+{
+    const struct engine *engine = giving->engine;
+    enum status status = give_single(giving, RECORD_ENGINE, record_write_engine);
+    if (!status && engine->config.dirty) {
+        status = give_single(giving, RECORD_CONFIG, record_write_config);
+    }
+    if (!status && engine->dirty_tracked) {
+        status = give_single(giving, RECORD_TRACKED, record_write_tracked);
+    }
+    for (const struct queue *at = engine->dirty_queues; !status && at; at = at->dirty_next) {
+        status = give_queue(giving, at);
+    }
+    for (const struct worker *at = engine->dirty_workers; !status && at; at = at->dirty_next) {
+        if (at->known) {
+            record_write_worker(at, &giving->buffer);
+        }
+        status = give(giving, (struct record_key){ RECORD_WORKER, at->id, 0 });
+    }
+    for (const struct recurring *at = engine->dirty_recurring; !status && at; at = at->dirty_next) {
+        if (!at->gone) {
+            record_write_recurring(engine, at, &giving->buffer);
+        }
+        status = give(giving, (struct record_key){ RECORD_RECURRING, at->id, 0 });
+    }
+    for (const struct job *at = engine->dirty_jobs; !status && at; at = at->dirty_next) {
+        status = give_job(giving, at);
+    }
+    return status;
+}
+
+enum status engine_changes(struct engine *engine, const struct changes_sink *sink)
+{
+    struct giving giving = { .engine = engine, .sink = sink };
+    buffer_init(&giving.buffer, engine->allocator, UINT32_MAX);
+    enum status status = give_all(&giving);
+    buffer_release(&giving.buffer);
+    if (!status) {
+        changes_forget(engine);
+    }
+    return status;
+}
+
+void changes_forget(struct engine *engine)
+{
+    engine->config.dirty = false;
+    engine->dirty_tracked = false;
+    while (engine->dirty_jobs) {
+        struct job *job = engine->dirty_jobs;
+        engine->dirty_jobs = job->dirty_next;
+        if (job->dirty & JOB_DIRTY_GONE) {
+            job_free_shell(engine, job);
+        } else {
+            job->dirty = 0;
+        }
+    }
+    while (engine->dirty_recurring) {
+        struct recurring *recurring = engine->dirty_recurring;
+        engine->dirty_recurring = recurring->dirty_next;
+        recurring->dirty = false;
+        if (recurring->gone) {
+            recurring_free_shell(engine, recurring);
+        }
+    }
+    while (engine->dirty_workers) {
+        struct worker *worker = engine->dirty_workers;
+        engine->dirty_workers = worker->dirty_next;
+        worker->dirty = false;
+        worker_settle(engine, worker);
+    }
+    while (engine->dirty_queues) {
+        struct queue *queue = engine->dirty_queues;
+        engine->dirty_queues = queue->dirty_next;
+        queue->dirty = false;
+        for (struct stats_day *day = queue->days; day; day = day->older) {
+            day->dirty = false;
+        }
+        queue_settle(engine, queue);
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// Nothing here is needed as long as the rest of the engine is right; it is how a test, or an
+// operator at night, finds out that it is not. The jobs themselves are taken for true: counts and
+// references are derived from them, and can be mended. A broken index is reported and cannot.
+#include "engine/check.h"
+
+#include "engine/depends.h"
+#include "engine/due.h"
+#include "engine/group.h"
+#include "engine/job.h"
+#include "engine/lease.h"
+#include "engine/queue.h"
+#include "engine/recurring.h"
+#include "engine/state.h"
+#include "engine/tag.h"
+#include "engine/track.h"
+#include "engine/walk.h"
+#include "engine/worker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct check {
+    struct engine *engine;
+    bool repair;
+    void (*report)(void *context, const char *sentence);
+    void *context;
+    size_t problems;
+    size_t jobs;
+    size_t leases;
+    size_t taggings;
+    size_t edges;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+problem(struct check *check, const char *format, ...)
+{
+    check->problems++;
+    if (check->report) {
+        char sentence[ERROR_DETAIL_SIZE];
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+        va_end(arguments);
+        check->report(check->context, sentence);
+    }
+}
+
+// A count that is derived: reported when it is wrong, and mended.
+#define CHECK_COUNT(check, field, right, what, name)                                               \
+    do {                                                                                           \
+        if ((field) != (right)) {                                                                  \
+            problem(check, "%s of %.*s is %zu and should be %zu", what, SLICE_PRINT(name),         \
+                    (size_t)(field), (size_t)(right));                                             \
+            if ((check)->repair) {                                                                 \
+                (field) = (right);                                                                 \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
+static void check_index(struct check *check, const struct index *index, const char *what,
+                        struct slice name)
+{
+    if (!index_check(index)) {
+        problem(check, "the index of %s of %.*s is broken", what, SLICE_PRINT(name));
+    }
+}
+
+static void check_edges(struct check *check, struct job *job)
+{
+    struct job_extra *extra = job->extra;
+    uint32_t dependencies = 0, dependents = 0;
+    for (const struct edge *at = extra->dependencies; at; at = at->next_dependency) {
+        dependencies++;
+        if (at->dependent != job ||
+            map_find(&check->engine->jobs, job_jid(at->dependency)) != at->dependency) {
+            problem(check, "job %.*s depends on a job that is gone", SLICE_PRINT(job_jid(job)));
+        } else if (at->dependency->state == JOB_COMPLETE) {
+            problem(check, "job %.*s depends on %.*s, which is complete", SLICE_PRINT(job_jid(job)),
+                    SLICE_PRINT(job_jid(at->dependency)));
+        }
+    }
+    for (const struct edge *at = extra->dependents; at; at = at->next_dependent) {
+        dependents++;
+    }
+    check->edges += dependencies;
+    CHECK_COUNT(check, extra->dependency_count, dependencies, "the number of dependencies",
+                job_jid(job));
+    CHECK_COUNT(check, extra->dependent_count, dependents, "the number of dependents",
+                job_jid(job));
+    if ((job->state == JOB_DEPENDS) != (dependencies > 0) && job->state != JOB_FAILED) {
+        problem(check, "job %.*s is %s with %u dependencies", SLICE_PRINT(job_jid(job)),
+                job_state_name(job->state), dependencies);
+    }
+}
+
+static void check_tags(struct check *check, struct job *job)
+{
+    uint32_t count = 0;
+    for (struct tagging *at = job->extra->tags; at; at = at->next) {
+        count++;
+        if (at->job != job || index_find(&at->tag->taggings, at->node.key) != &at->node) {
+            problem(check, "job %.*s is not among the jobs of its tag %.*s",
+                    SLICE_PRINT(job_jid(job)), SLICE_PRINT(tag_key(at->tag)));
+        }
+    }
+    check->taggings += count;
+    CHECK_COUNT(check, job->extra->tag_count, count, "the number of tags", job_jid(job));
+}
+
+static void check_lease(struct check *check, struct job *job)
+{
+    if ((job->lease != NULL) != (job->state == JOB_RUNNING)) {
+        problem(check, "job %.*s is %s %s a lease", SLICE_PRINT(job_jid(job)),
+                job_state_name(job->state), job->lease ? "with" : "without");
+    }
+    if (job->lease) {
+        check->leases++;
+        struct worker *worker = job->lease->worker;
+        if (job->lease->job != job ||
+            index_find(&worker->leases, job->lease->node.key) != &job->lease->node) {
+            problem(check, "job %.*s is not among the leases of its worker %.*s",
+                    SLICE_PRINT(job_jid(job)), SLICE_PRINT(worker_name(worker)));
+        }
+        if (job->lease->token > check->engine->token) {
+            problem(check, "the token of job %.*s lies ahead", SLICE_PRINT(job_jid(job)));
+        }
+    }
+}
+
+static void check_job(void *context, struct job *job)
+{
+    struct check *check = context;
+    struct engine *engine = check->engine;
+    check->jobs++;
+    if (map_find(&engine->jobs, job_jid(job)) != job) {
+        problem(check, "job %.*s cannot be found by its jid", SLICE_PRINT(job_jid(job)));
+        if (check->repair && !map_find(&engine->jobs, job_jid(job))) {
+            (void)!map_insert(&engine->jobs, job);
+        }
+    }
+    bool tracked = map_find(&engine->tracked, job_jid(job)) != NULL;
+    if (job->tracked != tracked) {
+        problem(check, "job %.*s is%s tracked, and does not know it", SLICE_PRINT(job_jid(job)),
+                tracked ? "" : " not");
+        if (check->repair) {
+            job->tracked = tracked;
+        }
+    }
+    if ((job->queue == NULL) != (job->state == JOB_COMPLETE)) {
+        problem(check, "job %.*s is %s %s a queue", SLICE_PRINT(job_jid(job)),
+                job_state_name(job->state), job->queue ? "in" : "without");
+    }
+    if (job->state == JOB_FAILED && job->queue) {
+        job->queue->counted.failed++;
+    }
+    if (job->id > engine->job_id) {
+        problem(check, "the number of job %.*s lies ahead", SLICE_PRINT(job_jid(job)));
+        if (check->repair) {
+            engine->job_id = job->id;
+        }
+    }
+    check_lease(check, job);
+    if (job->extra) {
+        check_edges(check, job);
+        check_tags(check, job);
+    }
+}
+
+// The jobs of an index must be in a state that belongs there, and in that queue.
+static void check_states(struct check *check, const struct queue *queue, const struct index *index,
+                         enum job_state state, enum job_state or_state)
+{
+    struct index_cursor cursor = index_cursor_at(index, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        const struct job *job = job_of_node(node);
+        if (job->queue != queue || (job->state != state && job->state != or_state)) {
+            problem(check, "job %.*s is %s, but not where such jobs of queue %.*s are",
+                    SLICE_PRINT(job_jid(job)), job_state_name(job->state),
+                    SLICE_PRINT(queue_name(queue)));
+        }
+    }
+}
+
+static void check_queue(void *context, struct queue *queue)
+{
+    struct check *check = context;
+    struct slice name = queue_name(queue);
+    check_index(check, &queue->line, "the line", name);
+    check_index(check, &queue->scheduled, "the scheduled jobs", name);
+    check_index(check, &queue->leased, "the leased jobs", name);
+    check_index(check, &queue->grace, "the jobs in grace", name);
+    check_index(check, &queue->depends, "the depending jobs", name);
+    check_index(check, &queue->recurring, "the recurring jobs", name);
+    check_states(check, queue, &queue->line, JOB_WAITING, JOB_STALLED);
+    check_states(check, queue, &queue->scheduled, JOB_SCHEDULED, JOB_SCHEDULED);
+    check_states(check, queue, &queue->leased, JOB_RUNNING, JOB_RUNNING);
+    check_states(check, queue, &queue->grace, JOB_RUNNING, JOB_RUNNING);
+    check_states(check, queue, &queue->depends, JOB_DEPENDS, JOB_DEPENDS);
+
+    size_t jobs = queue->line.count + queue->scheduled.count + queue->leased.count +
+                  queue->grace.count + queue->depends.count + queue->counted.failed;
+    CHECK_COUNT(check, queue->jobs, jobs, "the number of jobs", name);
+    CHECK_COUNT(check, queue->listeners, queue->counted.listeners, "the number of listeners", name);
+    if (check->engine->clock == ENGINE_CLOCK_SERVER && queue->due_us != due_of(queue)) {
+        problem(check, "queue %.*s does not know when it is next due", SLICE_PRINT(name));
+        if (check->repair) {
+            due_update(check->engine, queue);
+        }
+    }
+    if (queue_find(check->engine, name) != queue) {
+        problem(check, "queue %.*s cannot be found by its name", SLICE_PRINT(name));
+    }
+}
+
+static void check_totals(struct check *check)
+{
+    const struct engine *engine = check->engine;
+    struct slice all = SLICE("the engine");
+    if (engine->jobs.count != check->jobs) {
+        problem(check, "%zu jobs are known by their jid, and there are %zu", engine->jobs.count,
+                check->jobs);
+    }
+    if (engine->leases.live != check->leases) {
+        problem(check, "there are %zu leases, and %zu jobs have one", engine->leases.live,
+                check->leases);
+    }
+    if (engine->taggings.live != check->taggings) {
+        problem(check, "there are %zu taggings, and the jobs have %zu", engine->taggings.live,
+                check->taggings);
+    }
+    if (engine->edges.live != check->edges) {
+        problem(check, "there are %zu dependencies, and the jobs have %zu", engine->edges.live,
+                check->edges);
+    }
+    check_index(check, &engine->queue_order, "the queues", all);
+    check_index(check, &engine->queue_all, "all queues", all);
+    check_index(check, &engine->worker_order, "the workers", all);
+    check_index(check, &engine->group_order, "the groups", all);
+    check_index(check, &engine->tag_order, "the tags", all);
+    check_index(check, &engine->tracked_order, "the tracked jobs", all);
+    check_index(check, &engine->completed, "the complete jobs", all);
+}
+
+static void clear_counts(void *context, struct queue *queue)
+{
+    (void)context;
+    queue->counted.failed = queue->counted.listeners = 0;
+}
+
+static void count_listeners(const struct engine *engine)
+{
+    struct index_cursor cursor = index_cursor_at(&engine->worker_order, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        for (struct listener *at = worker_of_node(node)->listeners; at; at = at->next) {
+            at->queue->counted.listeners++;
+        }
+    }
+}
+
+size_t engine_check(struct engine *engine, bool repair,
+                    void (*report)(void *context, const char *sentence), void *context)
+{
+    struct check check = {
+        .engine = engine, .repair = repair, .report = report, .context = context
+    };
+    walk_queues(engine, clear_counts, NULL);
+    count_listeners(engine);
+    walk_jobs(engine, check_job, &check);
+    walk_queues(engine, check_queue, &check);
+    check_totals(&check);
+    return check.problems;
+}

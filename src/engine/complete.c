@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// Complete: a job is done, here or for good; and for how long what is done is kept.
+#include "engine/depends.h"
+#include "engine/failure.h"
+#include "engine/history.h"
+#include "engine/job.h"
+#include "engine/lease.h"
+#include "engine/put.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+#include "engine/stats.h"
+
+enum {
+    RETENTION_SLICE = 100,
+};
+
+static enum status check(struct engine *engine, int64_t now_us,
+                         const struct complete_request *request, struct job **out,
+                         struct error *error)
+{
+    enum status status = data_check(request->data, error);
+    if (!status) {
+        status = data_check(request->result, error);
+    }
+    if (!status && request->next.size == 0 && request->has_delay) {
+        status = error_set(error, STATUS_INVALID, "delay cannot be used without a next queue");
+    }
+    if (!status && request->next.size == 0 && request->has_depends) {
+        status = error_set(error, STATUS_INVALID, "depends cannot be used without a next queue");
+    }
+    if (!status && request->next.size) {
+        status = name_check(request->next, "next queue", error);
+    }
+    if (!status) {
+        status = delay_check(now_us, request->delay_us, error);
+    }
+    if (!status) {
+        status = lease_check(engine, &request->holder, out, error);
+    }
+    return status;
+}
+
+// All that a completion needs, before anything is changed.
+struct plan {
+    struct queue *next; // NULL when it is done for good
+    char *data;
+    char *result;
+    struct depends_plan depends;
+};
+
+static void plan_cancel(struct engine *engine, const struct complete_request *request,
+                        struct plan *plan)
+{
+    mem_free(engine->allocator, plan->data, plan->data ? request->data.size : 0);
+    mem_free(engine->allocator, plan->result, plan->result ? request->result.size : 0);
+    if (plan->next) {
+        queue_abandon(engine, plan->next);
+    }
+}
+
+static enum status plan_next(struct engine *engine, const struct complete_request *request,
+                             struct job *job, struct plan *plan, struct error *error)
+{
+    enum status status = queue_acquire(engine, request->next, &plan->next, error);
+    if (!status) {
+        status = depends_reserve(engine, job, request->holder.jid, request->depends, &plan->depends,
+                                 error);
+    }
+    if (status) {
+        return status;
+    }
+    bool depends = plan->depends.count > 0 || (job->extra && job->extra->dependency_count > 0);
+    if (queue_reserve_known(engine, plan->next) || (depends && job_reserve_extra(engine, job)) ||
+        index_reserve(place_for(plan->next, depends, request->delay_us > 0), 1)) {
+        return engine_no_memory(error);
+    }
+    return STATUS_OK;
+}
+
+static enum status plan_make(struct engine *engine, int64_t now_us,
+                             const struct complete_request *request, struct job *job,
+                             struct plan *plan, struct error *error)
+{
+    const struct history_entry entries[] = {
+        { .kind = HISTORY_DONE, .when_us = now_us },
+        { .kind = HISTORY_PUT, .when_us = now_us, .queue = request->next },
+    };
+    if (history_reserve(engine, job, entries, request->next.size ? 2 : 1) ||
+        bytes_copy(engine, request->data, &plan->data) ||
+        bytes_copy(engine, request->result, &plan->result) ||
+        (request->result.size && job_reserve_extra(engine, job))) {
+        return engine_no_memory(error);
+    }
+    enum status status = STATUS_OK;
+    if (request->next.size) {
+        status = plan_next(engine, request, job, plan, error);
+    } else if (index_reserve(&engine->completed, 1) ||
+               depends_reserve_release(engine, job, now_us)) {
+        status = engine_no_memory(error);
+    }
+    // Last, since a day that was begun shows.
+    if (!status && stats_reserve(engine, job->queue, now_us)) {
+        status = engine_no_memory(error);
+    }
+    return status;
+}
+
+// Deletes complete jobs that are too old or too many, at most a slice of them.
+static void retain(struct engine *engine, int64_t now_us)
+{
+    int64_t count_max = engine->config.jobs_history_count;
+    for (int i = 0; i < RETENTION_SLICE; i++) {
+        struct index_node *node = index_first(&engine->completed);
+        if (!node) {
+            return;
+        }
+        bool old = time_of_key(node->key) <= now_us - engine->config.jobs_history_us;
+        bool too_many = count_max >= 0 && engine->completed.count > (size_t)count_max;
+        if (!old && !too_many) {
+            return;
+        }
+        struct job *job = job_of_node(node);
+        job_leave(engine, job);
+        job_remove(engine, job);
+    }
+}
+
+static void announce(struct engine *engine, int64_t now_us, const struct job *job,
+                     enum event_kind kind, unsigned channel, struct slice to)
+{
+    engine_emit(engine, &(struct event){ .kind = kind,
+                                         .channels = channel,
+                                         .when_us = now_us,
+                                         .jid = job_jid(job),
+                                         .queue = queue_name(job->queue),
+                                         .to = to });
+}
+
+// What completing for good and going on to another queue share.
+static void finish_run(struct engine *engine, int64_t now_us,
+                       const struct complete_request *request, struct job *job, struct plan *plan)
+{
+    history_append(engine, job, &(struct history_entry){ .kind = HISTORY_DONE, .when_us = now_us });
+    struct stats_day *day = stats_find(job->queue, now_us);
+    stats_add(&day->run, now_us - job->time_us);
+    stats_changed(engine, job->queue, day);
+    if (job->tracked) {
+        announce(engine, now_us, job, EVENT_COMPLETED, EVENT_TO_TRACKER, SLICE_EMPTY);
+    }
+    announce(engine, now_us, job, plan->next ? EVENT_ADVANCED : EVENT_COMPLETED, EVENT_TO_LOG,
+             request->next);
+    job_leave(engine, job);
+    job_forget_outcome(engine, job);
+    if (request->data.size) {
+        job_set_data(engine, job, plan->data, request->data.size);
+    }
+    if (request->result.size) {
+        job->extra->result = plan->result;
+        job->extra->result_size = (uint32_t)request->result.size;
+    }
+    job->remaining = job->retries;
+    job->time_us = now_us;
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+}
+
+static void go_on(struct engine *engine, int64_t now_us, const struct complete_request *request,
+                  struct job *job, struct plan *plan)
+{
+    history_append(
+        engine, job,
+        &(struct history_entry){ .kind = HISTORY_PUT, .when_us = now_us, .queue = request->next });
+    queue_make_known(engine, plan->next, now_us);
+    job_move_to(engine, job, plan->next);
+    depends_add(engine, job, &plan->depends);
+    place_job(engine, job, now_us, request->delay_us);
+}
+
+static void be_done(struct engine *engine, int64_t now_us, struct job *job)
+{
+    job_move_to(engine, job, NULL);
+    job->state = JOB_COMPLETE;
+    job->node.key = time_key(now_us, job->id);
+    index_insert(&engine->completed, &job->node);
+    depends_release(engine, job, now_us);
+    retain(engine, now_us);
+}
+
+enum status engine_complete(struct engine *engine, int64_t now_us,
+                            const struct complete_request *request, enum job_state *state,
+                            struct error *error)
+{
+    struct job *job;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = check(engine, now_us, request, &job, error);
+    }
+    if (status) {
+        return status;
+    }
+    struct plan plan = { 0 };
+    status = plan_make(engine, now_us, request, job, &plan, error);
+    if (status) {
+        plan_cancel(engine, request, &plan);
+        engine_settle(engine);
+        return status;
+    }
+    finish_run(engine, now_us, request, job, &plan);
+    if (plan.next) {
+        go_on(engine, now_us, request, job, &plan);
+        *state = job->state;
+    } else {
+        *state = JOB_COMPLETE;
+        be_done(engine, now_us, job);
+    }
+    engine_settle(engine);
+    return STATUS_OK;
+}

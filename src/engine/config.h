@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The configuration of a namespace: options by name, and the values of those that have a meaning.
+#ifndef SLUICE_ENGINE_CONFIG_H
+#define SLUICE_ENGINE_CONFIG_H
+
+#include "base/alloc.h"
+#include "base/slice.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct engine;
+struct option;
+struct queue;
+
+struct config {
+    struct option **options; // those that were set, by name; owned
+    size_t count;
+    size_t capacity;
+    bool dirty;
+    // What they, or the defaults, say.
+    int64_t heartbeat_us;
+    int64_t grace_us;
+    int64_t jobs_history_us;
+    int64_t jobs_history_count;
+    int64_t stats_history;     // days
+    int64_t histogram_history; // days
+    int64_t max_worker_age_us;
+    int64_t max_job_history;
+    int64_t max_tags;
+    int64_t max_depends;
+};
+
+void config_init(struct config *config);
+void config_release(const struct allocator *allocator, struct config *config);
+
+// Sets what the configuration says of one queue.
+void config_apply_to_queue(const struct engine *engine, struct queue *queue);
+
+// The options that were set: `index` from 0 until it returns false.
+bool config_option(const struct config *config, size_t index, struct slice *name,
+                   struct slice *value);
+
+// Whether an option may have that value.
+MUST_USE enum status config_check(struct slice option, struct slice value, struct error *error);
+
+// Sets an option that was checked.
+MUST_USE enum status config_put(struct engine *engine, struct slice option, struct slice value);
+
+#endif

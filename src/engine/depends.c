@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// Invariants: each edge stands in both lists. What a job depends on exists and is not complete.
+// There is no circle. A job in the state depends has a dependency; a job in another state may have
+// some too, if it was failed while it ran and put again without naming any: then they still count.
+#include "engine/depends.h"
+
+#include "engine/due.h"
+#include "engine/job.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+
+#include <assert.h>
+
+// Puts an edge behind the last one of both lists that was made before it.
+static void edge_insert(struct edge *edge)
+{
+    struct job_extra *dependent = edge->dependent->extra;
+    struct edge *before = dependent->dependencies_last;
+    while (before && before->sequence > edge->sequence) {
+        before = before->previous_dependency;
+    }
+    edge->previous_dependency = before;
+    edge->next_dependency = before ? before->next_dependency : dependent->dependencies;
+    *(before ? &before->next_dependency : &dependent->dependencies) = edge;
+    *(edge->next_dependency ? &edge->next_dependency->previous_dependency
+                            : &dependent->dependencies_last) = edge;
+    dependent->dependency_count++;
+
+    struct job_extra *dependency = edge->dependency->extra;
+    before = dependency->dependents_last;
+    while (before && before->sequence > edge->sequence) {
+        before = before->previous_dependent;
+    }
+    edge->previous_dependent = before;
+    edge->next_dependent = before ? before->next_dependent : dependency->dependents;
+    *(before ? &before->next_dependent : &dependency->dependents) = edge;
+    *(edge->next_dependent ? &edge->next_dependent->previous_dependent
+                           : &dependency->dependents_last) = edge;
+    dependency->dependent_count++;
+}
+
+static void edge_remove(struct engine *engine, struct edge *edge)
+{
+    struct job_extra *dependent = edge->dependent->extra;
+    *(edge->previous_dependency ? &edge->previous_dependency->next_dependency
+                                : &dependent->dependencies) = edge->next_dependency;
+    *(edge->next_dependency ? &edge->next_dependency->previous_dependency
+                            : &dependent->dependencies_last) = edge->previous_dependency;
+    dependent->dependency_count--;
+
+    struct job_extra *dependency = edge->dependency->extra;
+    *(edge->previous_dependent ? &edge->previous_dependent->next_dependent
+                               : &dependency->dependents) = edge->next_dependent;
+    *(edge->next_dependent ? &edge->next_dependent->previous_dependent
+                           : &dependency->dependents_last) = edge->previous_dependent;
+    dependency->dependent_count--;
+
+    job_changed(engine, edge->dependent, JOB_DIRTY_HEAD);
+    slab_give(&engine->edges, edge);
+}
+
+struct slice job_dependency(const struct job *job, size_t index)
+{
+    const struct edge *edge = job->extra->dependencies;
+    for (; index > 0; index--) {
+        edge = edge->next_dependency;
+    }
+    return job_jid(edge->dependency);
+}
+
+struct slice job_dependent(const struct job *job, size_t index)
+{
+    const struct edge *edge = job->extra->dependents;
+    for (; index > 0; index--) {
+        edge = edge->next_dependent;
+    }
+    return job_jid(edge->dependent);
+}
+
+// Whether `target` can be reached from `from` along dependencies. Each job is visited once; those
+// still to be looked at form a list through the jobs themselves, so a chain of any length costs no
+// stack and no memory.
+static bool reaches(struct engine *engine, struct job *from, const struct job *target)
+{
+    uint64_t visit = ++engine->visit;
+    struct job *open = from;
+    from->extra->visit = visit;
+    from->extra->visit_next = NULL;
+    while (open) {
+        struct job *job = open;
+        open = job->extra->visit_next;
+        if (job == target) {
+            return true;
+        }
+        for (struct edge *edge = job->extra->dependencies; edge; edge = edge->next_dependency) {
+            struct job_extra *extra = edge->dependency->extra;
+            if (extra->visit != visit) {
+                extra->visit = visit;
+                extra->visit_next = open;
+                open = edge->dependency;
+            }
+        }
+    }
+    return false;
+}
+
+static bool depends_on(const struct job *job, const struct job *dependency)
+{
+    if (!job || !job->extra) {
+        return false;
+    }
+    for (const struct edge *edge = job->extra->dependencies; edge; edge = edge->next_dependency) {
+        if (edge->dependency == dependency) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Only a job that others wait for can close a circle.
+static enum status check_circle(struct engine *engine, struct job *job, struct job *dependency,
+                                struct error *error)
+{
+    if (job && job->extra && job->extra->dependent_count && dependency->extra &&
+        reaches(engine, dependency, job)) {
+        return error_set(error, STATUS_INVALID,
+                         "job %.*s cannot depend on %.*s, which depends on it",
+                         SLICE_PRINT(job_jid(job)), SLICE_PRINT(job_jid(dependency)));
+    }
+    return STATUS_OK;
+}
+
+enum status depends_reserve(struct engine *engine, struct job *job, struct slice jid,
+                            struct slices jids, struct depends_plan *plan, struct error *error)
+{
+    plan->jids = jids;
+    plan->count = 0;
+    if ((int64_t)jids.count > engine->config.max_depends) {
+        return error_set(error, STATUS_TOO_LARGE, "%zu dependencies; at most %lld are allowed",
+                         jids.count, (long long)engine->config.max_depends);
+    }
+    for (size_t i = 0; i < jids.count; i++) {
+        enum status status = name_check(jids.items[i], "jid of a dependency", error);
+        if (!status && slice_equal(jids.items[i], jid)) {
+            status = error_set(error, STATUS_INVALID, "job %.*s cannot depend on itself",
+                               SLICE_PRINT(jid));
+        }
+        struct job *dependency = status ? NULL : map_find(&engine->jobs, jids.items[i]);
+        if (dependency && dependency->state != JOB_COMPLETE) {
+            status = check_circle(engine, job, dependency, error);
+            if (!status && job_reserve_extra(engine, dependency)) {
+                status = engine_no_memory(error);
+            }
+            plan->count += !depends_on(job, dependency);
+        }
+        if (status) {
+            return status;
+        }
+    }
+    if (slab_promise(&engine->edges, plan->count)) {
+        return engine_no_memory(error);
+    }
+    return STATUS_OK;
+}
+
+void depends_add(struct engine *engine, struct job *job, const struct depends_plan *plan)
+{
+    for (size_t i = 0; i < plan->jids.count; i++) {
+        struct job *dependency = map_find(&engine->jobs, plan->jids.items[i]);
+        if (!dependency || dependency->state == JOB_COMPLETE || depends_on(job, dependency)) {
+            continue;
+        }
+        struct edge *edge = slab_take(&engine->edges);
+        assert(edge);
+        *edge = (struct edge){ .dependent = job,
+                               .dependency = dependency,
+                               .sequence = ++engine->sequence };
+        edge_insert(edge);
+        job_changed(engine, job, JOB_DIRTY_HEAD);
+    }
+}
+
+enum status depends_load(struct engine *engine, struct job *job, struct job *dependency,
+                         uint64_t sequence)
+{
+    if (job_reserve_extra(engine, job) || job_reserve_extra(engine, dependency)) {
+        return STATUS_NO_MEMORY;
+    }
+    struct edge *edge = slab_take(&engine->edges);
+    if (!edge) {
+        return STATUS_NO_MEMORY;
+    }
+    *edge = (struct edge){ .dependent = job, .dependency = dependency, .sequence = sequence };
+    edge_insert(edge);
+    return STATUS_OK;
+}
+
+static bool is_among(struct slice jid, struct slices jids)
+{
+    for (size_t i = 0; i < jids.count; i++) {
+        if (slice_equal(jid, jids.items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void depends_drop(struct engine *engine, struct job *job, struct slices kept)
+{
+    struct edge *next;
+    for (struct edge *edge = job->extra ? job->extra->dependencies : NULL; edge; edge = next) {
+        next = edge->next_dependency;
+        if (!is_among(job_jid(edge->dependency), kept)) {
+            edge_remove(engine, edge);
+        }
+    }
+}
+
+void depends_clear(struct engine *engine, struct job *job)
+{
+    while (job->extra->dependencies) {
+        edge_remove(engine, job->extra->dependencies);
+    }
+    while (job->extra->dependents) {
+        edge_remove(engine, job->extra->dependents);
+    }
+}
+
+// Where a job goes that depends on nothing any more.
+static struct index *target_of(const struct job *job, int64_t now_us)
+{
+    return job->extra->due_us > now_us ? &job->queue->scheduled : &job->queue->line;
+}
+
+static void release(struct engine *engine, struct job *job, int64_t now_us)
+{
+    struct index *target = target_of(job, now_us);
+    index_remove(&job->queue->depends, &job->node);
+    if (target == &job->queue->scheduled) {
+        job->state = JOB_SCHEDULED;
+        job->node.key = time_key(job->extra->due_us, job->id);
+    } else {
+        job->state = JOB_WAITING;
+        job->node.key = line_key(LINE_WAITING, job->priority, now_us, job->id);
+    }
+    job->extra->due_us = 0;
+    index_insert(target, &job->node);
+    due_update(engine, job->queue);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+}
+
+static bool waits_only_for_one(const struct job *job)
+{
+    return job->state == JOB_DEPENDS && job->extra->dependency_count == 1;
+}
+
+enum status depends_reserve_release(struct engine *engine, struct job *job, int64_t now_us)
+{
+    (void)engine;
+    for (struct edge *edge = job->extra ? job->extra->dependents : NULL; edge;
+         edge = edge->next_dependent) {
+        if (waits_only_for_one(edge->dependent) &&
+            index_reserve(target_of(edge->dependent, now_us), 1)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
+void depends_release(struct engine *engine, struct job *job, int64_t now_us)
+{
+    while (job->extra && job->extra->dependents) {
+        struct edge *edge = job->extra->dependents;
+        struct job *dependent = edge->dependent;
+        bool free_now = waits_only_for_one(dependent);
+        edge_remove(engine, edge);
+        if (free_now) {
+            release(engine, dependent, now_us);
+        }
+    }
+}
+
+static enum status find_depending(struct engine *engine, struct slice jid, struct job **out,
+                                  struct error *error)
+{
+    enum status status = job_find(engine, jid, out, error);
+    if (!status && (*out)->state != JOB_DEPENDS) {
+        status = error_set(error, STATUS_STATE, "job %.*s is not in the depends state: %s",
+                           SLICE_PRINT(jid), job_state_name((*out)->state));
+    }
+    return status;
+}
+
+enum status engine_depends_on(struct engine *engine, int64_t now_us, struct slice jid,
+                              struct slices depends, struct error *error)
+{
+    struct job *job;
+    struct depends_plan plan;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = find_depending(engine, jid, &job, error);
+    }
+    if (!status) {
+        status = depends_reserve(engine, job, jid, depends, &plan, error);
+    }
+    if (!status) {
+        depends_add(engine, job, &plan);
+    }
+    engine_settle(engine);
+    return status;
+}
+
+// Drops the dependencies named, or all, and lets the job go if none is left.
+static enum status off(struct engine *engine, int64_t now_us, struct slice jid,
+                       const struct slices *depends, struct error *error)
+{
+    struct job *job;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = find_depending(engine, jid, &job, error);
+    }
+    if (status) {
+        return status;
+    }
+    if (index_reserve(target_of(job, now_us), 1)) {
+        return engine_no_memory(error);
+    }
+    struct edge *next;
+    for (struct edge *edge = job->extra->dependencies; edge; edge = next) {
+        next = edge->next_dependency;
+        if (!depends || is_among(job_jid(edge->dependency), *depends)) {
+            edge_remove(engine, edge);
+        }
+    }
+    if (job->extra->dependency_count == 0) {
+        release(engine, job, now_us);
+    }
+    engine_settle(engine);
+    return STATUS_OK;
+}
+
+enum status engine_depends_off(struct engine *engine, int64_t now_us, struct slice jid,
+                               struct slices depends, struct error *error)
+{
+    return off(engine, now_us, jid, &depends, error);
+}
+
+enum status engine_depends_off_all(struct engine *engine, int64_t now_us, struct slice jid,
+                                   struct error *error)
+{
+    return off(engine, now_us, jid, NULL, error);
+}

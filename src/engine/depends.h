@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Dependencies between jobs: a job in the state depends waits until all that it depends on are
+// complete.
+#ifndef SLUICE_ENGINE_DEPENDS_H
+#define SLUICE_ENGINE_DEPENDS_H
+
+#include "engine/engine.h"
+
+// That `dependent` waits for `dependency`. It stands in a list of each.
+struct edge {
+    struct job *dependent;
+    struct job *dependency;
+    struct edge *next_dependency, *previous_dependency; // in the dependent's list
+    struct edge *next_dependent, *previous_dependent;   // in the dependency's list
+    uint64_t sequence;                                  // in the order in which they were made
+};
+
+// Checks jids that `job` (NULL for one that is still to be made, with `jid`) is to depend on, and
+// secures what depends_add needs. Gives how many of them count. Refuses a circle.
+struct depends_plan {
+    struct slices jids;
+    size_t count;
+};
+MUST_USE enum status depends_reserve(struct engine *engine, struct job *job, struct slice jid,
+                                     struct slices jids, struct depends_plan *plan,
+                                     struct error *error);
+void depends_add(struct engine *engine, struct job *job, const struct depends_plan *plan);
+
+// Adds one edge, with the number it had when it was saved; for loading.
+MUST_USE enum status depends_load(struct engine *engine, struct job *job, struct job *dependency,
+                                  uint64_t sequence);
+
+// Drops the dependencies of `job` that are not among `kept`; all with none kept.
+void depends_drop(struct engine *engine, struct job *job, struct slices kept);
+
+// Drops all edges of a job, in both directions.
+void depends_clear(struct engine *engine, struct job *job);
+
+// The job is complete. First makes room for all who wait only for it, then releases them.
+MUST_USE enum status depends_reserve_release(struct engine *engine, struct job *job,
+                                             int64_t now_us);
+void depends_release(struct engine *engine, struct job *job, int64_t now_us);
+
+#endif

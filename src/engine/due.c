@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// With the server clock every call starts with due_run. It takes the queue whose next due thing is
+// first (the heap), does that one thing, dated by its due time, and goes on until nothing is due or
+// the slice is done. Without memory it stops where it is; the next call goes on.
+#include "engine/due.h"
+
+#include "engine/job.h"
+#include "engine/lease.h"
+#include "engine/queue.h"
+#include "engine/recurring.h"
+#include "engine/state.h"
+
+enum {
+    SLICE_THINGS = 1000,
+};
+
+static bool due_before(const struct queue *a, const struct queue *b)
+{
+    return a->due_us < b->due_us || (a->due_us == b->due_us && a->id < b->id);
+}
+
+static void place(struct engine *engine, struct queue *queue, size_t position)
+{
+    engine->due[position] = queue;
+    queue->due_position = position;
+}
+
+static void sift_up(struct engine *engine, struct queue *queue)
+{
+    size_t position = queue->due_position;
+    while (position > 0) {
+        struct queue *parent = engine->due[(position - 1) / 2];
+        if (!due_before(queue, parent)) {
+            break;
+        }
+        place(engine, parent, position);
+        position = (position - 1) / 2;
+    }
+    place(engine, queue, position);
+}
+
+static void sift_down(struct engine *engine, struct queue *queue)
+{
+    size_t position = queue->due_position;
+    for (;;) {
+        size_t child = 2 * position + 1;
+        if (child >= engine->due_count) {
+            break;
+        }
+        if (child + 1 < engine->due_count &&
+            due_before(engine->due[child + 1], engine->due[child])) {
+            child++;
+        }
+        if (!due_before(engine->due[child], queue)) {
+            break;
+        }
+        place(engine, engine->due[child], position);
+        position = child;
+    }
+    place(engine, queue, position);
+}
+
+enum status due_reserve(struct engine *engine)
+{
+    if (engine->due_count < engine->due_capacity) {
+        return STATUS_OK;
+    }
+    size_t capacity = engine->due_capacity ? engine->due_capacity * 2 : 8;
+    struct queue **due =
+        mem_resize(engine->allocator, engine->due, engine->due_capacity * sizeof(struct queue *),
+                   capacity * sizeof(struct queue *));
+    if (!due) {
+        return STATUS_NO_MEMORY;
+    }
+    engine->due = due;
+    engine->due_capacity = capacity;
+    return STATUS_OK;
+}
+
+void due_add(struct engine *engine, struct queue *queue)
+{
+    queue->due_us = INT64_MAX;
+    queue->due_position = engine->due_count++;
+    sift_up(engine, queue);
+}
+
+void due_remove(struct engine *engine, struct queue *queue)
+{
+    struct queue *last = engine->due[--engine->due_count];
+    if (last == queue) {
+        return;
+    }
+    place(engine, last, queue->due_position);
+    sift_up(engine, last);
+    sift_down(engine, last);
+}
+
+static int64_t first_time(const struct index *index)
+{
+    const struct index_node *first = index_first(index);
+    return first ? time_of_key(first->key) : INT64_MAX;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t due_of(const struct queue *queue)
+{
+    return earlier(earlier(first_time(&queue->leased), first_time(&queue->grace)),
+                   earlier(first_time(&queue->recurring), first_time(&queue->scheduled)));
+}
+
+void due_update(struct engine *engine, struct queue *queue)
+{
+    if (engine->clock != ENGINE_CLOCK_SERVER) {
+        return;
+    }
+    int64_t due_us = due_of(queue);
+    if (due_us != queue->due_us) {
+        queue->due_us = due_us;
+        sift_up(engine, queue);
+        sift_down(engine, queue);
+    }
+}
+
+enum status due_move(struct engine *engine, struct job *job, int64_t time_us)
+{
+    struct queue *queue = job->queue;
+    if (index_reserve(&queue->line, 1)) {
+        return STATUS_NO_MEMORY;
+    }
+    index_remove(&queue->scheduled, &job->node);
+    job->state = JOB_WAITING;
+    job->node.key = line_key(LINE_WAITING, job->priority, time_us, job->id);
+    index_insert(&queue->line, &job->node);
+    index_pool_settle(&engine->pool);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+    return STATUS_OK;
+}
+
+enum status due_move_scheduled(struct engine *engine, struct queue *queue, int64_t now_us,
+                               size_t count)
+{
+    struct index_node *node;
+    for (; count > 0 && (node = index_first(&queue->scheduled)); count--) {
+        if (time_of_key(node->key) > now_us) {
+            break;
+        }
+        if (due_move(engine, job_of_node(node), now_us)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
+// Does the first thing that is due in a queue, dated by its due time.
+static enum status do_first(struct engine *engine, struct queue *queue)
+{
+    int64_t due_us = queue->due_us;
+    struct index_node *lease = index_first(&queue->leased);
+    struct index_node *grace = index_first(&queue->grace);
+    if (!lease || (grace && index_key_less(grace->key, lease->key))) {
+        lease = grace;
+    }
+    if (lease && time_of_key(lease->key) == due_us) {
+        return lease_run_out(engine, job_of_node(lease), due_us);
+    }
+    if (first_time(&queue->recurring) == due_us) {
+        return recurring_spawn(engine, recurring_of_node(index_first(&queue->recurring)),
+                               engine->now_us);
+    }
+    return due_move(engine, job_of_node(index_first(&queue->scheduled)), due_us);
+}
+
+bool due_run(struct engine *engine, int64_t now_us)
+{
+    for (int done = 0; done < SLICE_THINGS; done++) {
+        if (engine->due_count == 0 || engine->due[0]->due_us > now_us) {
+            return false;
+        }
+        struct queue *queue = engine->due[0];
+        if (do_first(engine, queue)) {
+            engine_settle(engine);
+            return true;
+        }
+        due_update(engine, queue);
+    }
+    return true;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What falls due by itself: leases that run out, recurring and scheduled jobs.
+#ifndef SLUICE_ENGINE_DUE_H
+#define SLUICE_ENGINE_DUE_H
+
+#include "engine/engine.h"
+
+struct queue;
+
+// The heap of queues by when something in them is next due. All queues are in it.
+MUST_USE enum status due_reserve(struct engine *engine);
+void due_add(struct engine *engine, struct queue *queue);
+void due_remove(struct engine *engine, struct queue *queue);
+
+// Brings the queue's place into line with what is in its indexes. With the client clock nothing
+// falls due by itself, and this does nothing.
+void due_update(struct engine *engine, struct queue *queue);
+
+// When something in the queue is next due, looked up anew.
+int64_t due_of(const struct queue *queue);
+
+// Does what is due by `now_us`, in order, at most a slice of it. Says whether there may be more.
+bool due_run(struct engine *engine, int64_t now_us);
+
+// Moves a scheduled job that is due into the line, as of `time_us`.
+MUST_USE enum status due_move(struct engine *engine, struct job *job, int64_t time_us);
+
+// Moves up to `count` scheduled jobs that are due into the line, as of `now_us`.
+MUST_USE enum status due_move_scheduled(struct engine *engine, struct queue *queue, int64_t now_us,
+                                        size_t count);
+
+#endif

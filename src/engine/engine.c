@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// The engine as a whole: its life, and the start and the end of each call.
+#include "engine/engine.h"
+
+#include "engine/changes.h"
+#include "engine/depends.h"
+#include "engine/due.h"
+#include "engine/group.h"
+#include "engine/job.h"
+#include "engine/lease.h"
+#include "engine/queue.h"
+#include "engine/recurring.h"
+#include "engine/state.h"
+#include "engine/tag.h"
+#include "engine/track.h"
+#include "engine/walk.h"
+#include "engine/worker.h"
+
+#include <assert.h>
+
+static struct slice job_key(const void *value)
+{
+    return job_jid(value);
+}
+
+static struct slice loading_key(const void *value)
+{
+    const struct job *job = value;
+    return slice_make(&job->id, sizeof(job->id));
+}
+
+static struct slice queue_key(const void *value)
+{
+    return queue_name(value);
+}
+
+static struct slice worker_key(const void *value)
+{
+    return worker_name(value);
+}
+
+enum {
+    INDEX_COUNT = 7,
+};
+
+// The indexes of the engine itself, one after the other.
+static struct index *engine_index(struct engine *engine, size_t i)
+{
+    struct index *indexes[INDEX_COUNT] = {
+        &engine->queue_order, &engine->queue_all,     &engine->worker_order, &engine->group_order,
+        &engine->tag_order,   &engine->tracked_order, &engine->completed,
+    };
+    return indexes[i];
+}
+
+enum status engine_new(const struct engine_options *options, struct engine **out)
+{
+    const struct allocator *allocator = options->allocator;
+    struct engine *engine = mem_zalloc(allocator, sizeof(*engine));
+    if (!engine) {
+        return STATUS_NO_MEMORY;
+    }
+    engine->allocator = allocator;
+    engine->sink = options->sink;
+    engine->clock = options->clock;
+    engine->keeps_changes = options->keeps_changes;
+
+    map_init(&engine->jobs, allocator, options->seed, job_key);
+    map_init(&engine->queues, allocator, options->seed, queue_key);
+    map_init(&engine->workers, allocator, options->seed, worker_key);
+    map_init(&engine->groups, allocator, options->seed, group_key);
+    map_init(&engine->tags, allocator, options->seed, tag_key);
+    map_init(&engine->recurring, allocator, options->seed, recurring_key);
+    map_init(&engine->tracked, allocator, options->seed, tracked_key);
+    map_init(&engine->loading, allocator, options->seed, loading_key);
+    intern_init(&engine->names, allocator, options->seed);
+
+    index_pool_init(&engine->pool, allocator);
+    for (size_t i = 0; i < INDEX_COUNT; i++) {
+        index_init(engine_index(engine, i), &engine->pool);
+    }
+    slab_init(&engine->leases, allocator, sizeof(struct lease));
+    slab_init(&engine->taggings, allocator, sizeof(struct tagging));
+    slab_init(&engine->edges, allocator, sizeof(struct edge));
+    slab_init(&engine->extras, allocator, sizeof(struct job_extra));
+    config_init(&engine->config);
+    engine->klass_last = INTERN_NONE;
+    *out = engine;
+    return STATUS_OK;
+}
+
+static void free_jobs_of(struct engine *engine, struct index *index)
+{
+    for (struct index_node *node; (node = index_first(index));) {
+        struct job *job = job_of_node(node);
+        index_remove(index, node);
+        if (job->lease) {
+            lease_end(engine, job);
+        }
+        job_free(engine, job);
+    }
+}
+
+static void free_contents(void *context, struct queue *queue)
+{
+    struct engine *engine = context;
+    free_jobs_of(engine, &queue->line);
+    free_jobs_of(engine, &queue->scheduled);
+    free_jobs_of(engine, &queue->leased);
+    free_jobs_of(engine, &queue->grace);
+    free_jobs_of(engine, &queue->depends);
+    for (struct index_node *node; (node = index_first(&queue->recurring));) {
+        recurring_free(engine, recurring_of_node(node));
+    }
+}
+
+void engine_free(struct engine *engine)
+{
+    if (!engine) {
+        return;
+    }
+    changes_forget(engine);
+    engine->keeps_changes = false;
+    for (struct index_node *node; (node = index_first(&engine->tracked_order));) {
+        tracked_free(engine, tracked_of_node(node));
+    }
+    // A queue that is paused does not go by itself when it has become empty.
+    for (size_t i = 0; i < engine->due_count; i++) {
+        engine->due[i]->paused = true;
+    }
+    walk_queues(engine, free_contents, engine);
+    for (struct index_node *node; (node = index_first(&engine->group_order));) {
+        struct group *group = group_of_node(node);
+        free_jobs_of(engine, &group->jobs);
+        group_settle(engine, group);
+    }
+    free_jobs_of(engine, &engine->completed);
+    for (struct index_node *node; (node = index_first(&engine->worker_order));) {
+        worker_free(engine, worker_of_node(node));
+    }
+    while (engine->due_count > 0) {
+        queue_free(engine, engine->due[engine->due_count - 1]);
+    }
+    for (size_t i = 0; i < INDEX_COUNT; i++) {
+        index_release(engine_index(engine, i));
+    }
+    index_pool_release(&engine->pool);
+    config_release(engine->allocator, &engine->config);
+    map_release(&engine->jobs);
+    map_release(&engine->queues);
+    map_release(&engine->workers);
+    map_release(&engine->groups);
+    map_release(&engine->tags);
+    map_release(&engine->recurring);
+    map_release(&engine->tracked);
+    intern_release(&engine->names);
+    slab_release(&engine->leases);
+    slab_release(&engine->taggings);
+    slab_release(&engine->edges);
+    slab_release(&engine->extras);
+    mem_free(engine->allocator, engine->due, engine->due_capacity * sizeof(*engine->due));
+    mem_free(engine->allocator, engine, sizeof(*engine));
+}
+
+enum status engine_begin(struct engine *engine, int64_t *now_us, struct error *error)
+{
+    if (*now_us < 0 || *now_us > ENGINE_TIME_MAX) {
+        return error_set(error, STATUS_INVALID, "now must lie between the years 1970 and 9999");
+    }
+    if (engine->clock == ENGINE_CLOCK_SERVER) {
+        engine->now_us = *now_us > engine->now_us ? *now_us : engine->now_us;
+        *now_us = engine->now_us;
+        (void)due_run(engine, *now_us);
+    }
+    return STATUS_OK;
+}
+
+void engine_settle(struct engine *engine)
+{
+    index_pool_settle(&engine->pool);
+    slab_settle(&engine->leases);
+    slab_settle(&engine->taggings);
+    slab_settle(&engine->edges);
+    slab_settle(&engine->extras);
+}
+
+int64_t engine_tick(struct engine *engine, int64_t now_us)
+{
+    if (engine->clock != ENGINE_CLOCK_SERVER || now_us < 0 || now_us > ENGINE_TIME_MAX) {
+        return INT64_MAX;
+    }
+    engine->now_us = now_us > engine->now_us ? now_us : engine->now_us;
+    if (due_run(engine, engine->now_us)) {
+        return engine->now_us;
+    }
+    return engine->due_count ? engine->due[0]->due_us : INT64_MAX;
+}
+
+enum status engine_no_memory(struct error *error)
+{
+    return error_set(error, STATUS_NO_MEMORY, "out of memory; nothing was changed");
+}
+
+enum status name_check(struct slice name, const char *what, struct error *error)
+{
+    if (name.size == 0) {
+        return error_set(error, STATUS_INVALID, "%s must not be empty", what);
+    }
+    if (name.size > ENGINE_NAME_SIZE_MAX) {
+        return error_set(error, STATUS_INVALID, "%s is %zu bytes long, and at most %d are allowed",
+                         what, name.size, ENGINE_NAME_SIZE_MAX);
+    }
+    return STATUS_OK;
+}

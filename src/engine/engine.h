@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: MIT
+// The engine: one namespace's jobs, queues, workers, tags and configuration, and all rules about
+// them. In memory, on one thread, without a clock, a file or a global.
+//
+// Every call takes `now_us`, microseconds since the epoch, 0 up to ENGINE_TIME_MAX. Given the same
+// calls two engines hold the same bytes.
+//
+// Every fallible call returns a status and fills `error` (which may be NULL) with a sentence that
+// names the argument, the job and its state. A call that fails, for whatever reason, has changed
+// nothing that can be observed.
+//
+// What a call returns (jobs, slices, views) is borrowed and valid until the next call that takes
+// the engine without const.
+#ifndef SLUICE_ENGINE_ENGINE_H
+#define SLUICE_ENGINE_ENGINE_H
+
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "base/slice.h"
+#include "base/status.h"
+#include "engine/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ENGINE_TIME_MAX INT64_C(253402300799999999) // the end of the year 9999
+
+enum {
+    ENGINE_NAME_SIZE_MAX = 255, // jids, names of queues, klasses, workers, tags, groups, options
+};
+
+// Whose clock rules. With the server's, time never goes back, and what is due happens by itself:
+// each call first does all that was due by then, dated by when it was due. With the clients', time
+// is what each call says, and only pop, peek and the counts look at what is due.
+enum engine_clock {
+    ENGINE_CLOCK_SERVER,
+    ENGINE_CLOCK_CLIENT,
+};
+
+struct engine;
+struct job;
+struct recurring;
+
+struct engine_options {
+    const struct allocator *allocator; // borrowed for the engine's life
+    struct hash_seed seed;
+    enum engine_clock clock;
+    struct event_sink sink;
+    bool keeps_changes; // whether the host will ask for changed records (changes.h)
+};
+
+MUST_USE enum status engine_new(const struct engine_options *options, struct engine **out);
+void engine_free(struct engine *engine); // which may be NULL
+
+// Does what is due by `now_us` (server clock; otherwise nothing) and says when it next wants to be
+// called: INT64_MAX when nothing is to come, `now_us` when it did a slice and there is more. A tick
+// that cannot get memory does what it can.
+int64_t engine_tick(struct engine *engine, int64_t now_us);
+
+// ---------------------------------------------------------------------------------------------
+// Jobs
+
+enum job_state {
+    JOB_SCHEDULED, // not before its time
+    JOB_DEPENDS,   // waits for other jobs
+    JOB_WAITING,   // in line
+    JOB_RUNNING,   // leased
+    JOB_STALLED,   // its lease was lost; first in line
+    JOB_COMPLETE,
+    JOB_FAILED,
+    JOB_STATE_COUNT,
+};
+
+// A stable word ("scheduled").
+const char *job_state_name(enum job_state state);
+
+struct slices {
+    const struct slice *items;
+    size_t count;
+};
+
+struct put_request {
+    struct slice queue;
+    struct slice jid;
+    struct slice klass;
+    struct slice data;   // JSON; not looked into
+    struct slice worker; // who puts it; if it is the holder, it is not told that it lost the lease
+    int64_t delay_us;
+    // Of a job that exists already, what is not given stays as it was.
+    bool has_priority;
+    int32_t priority; // lower runs sooner; 0
+    bool has_retries;
+    int32_t retries; // 5
+    bool has_tags;
+    struct slices tags;
+    struct slices depends; // jids; those that do not exist or are complete do not count
+    bool must_exist;       // requeue: STATUS_NOT_FOUND when there is no such job
+};
+
+// Makes a job, or moves the job with that jid into the queue: its lease is lost, its retries start
+// anew. Dependencies given replace those it had; none given keeps them.
+MUST_USE enum status engine_put(struct engine *engine, int64_t now_us,
+                                const struct put_request *request, const struct job **out,
+                                struct error *error);
+
+// NULL when there is none.
+const struct job *engine_get(const struct engine *engine, struct slice jid);
+
+struct job_view {
+    uint64_t id; // the number under which its records are kept; never used twice
+    struct slice jid, klass, data, queue, worker, result, spawned_from;
+    enum job_state state;
+    bool tracked;
+    bool grace; // its lease ran out, and the grace period runs
+    int32_t priority;
+    int32_t retries;
+    int32_t remaining;
+    uint32_t crashes;     // leases lost, over all queues
+    uint64_t token;       // of the lease, 0 when there is none
+    int64_t expires_us;   // of the lease, 0 when there is none
+    int64_t scheduled_us; // when it is due, also after its dependencies; else 0
+    int64_t time_us;      // of its last move, pop or completion
+    bool started;         // the holder said so,
+    int64_t pid;          // with this process id
+    // How it failed last; the group is empty when it has not.
+    struct slice failure_group, failure_message, failure_worker;
+    int64_t failure_when_us;
+    size_t tag_count, dependency_count, dependent_count, history_count;
+};
+
+void job_view(const struct engine *engine, const struct job *job, struct job_view *view);
+
+// In the order in which they were given.
+struct slice job_tag(const struct engine *engine, const struct job *job, size_t index);
+// In the order in which they were added.
+struct slice job_dependency(const struct job *job, size_t index);
+struct slice job_dependent(const struct job *job, size_t index);
+
+struct history_view {
+    int64_t when_us;
+    struct slice what; // put, popped, done, failed, timed-out, or a logger's own word
+    struct slice queue, worker, group;
+    struct slice data; // JSON of a logger, or empty
+};
+
+// The entries of a job's history, from the oldest. `*position` is 0 at first.
+bool job_history_next(const struct engine *engine, const struct job *job, size_t *position,
+                      struct history_view *view);
+
+// Removes jobs that are in any state but complete. A job that others depend on is refused unless
+// all of them are named too; a jid that does not exist is passed over, as is one that is complete.
+MUST_USE enum status engine_cancel(struct engine *engine, int64_t now_us, struct slices jids,
+                                   size_t *canceled, struct error *error);
+
+// Removes a job that is complete or failed.
+MUST_USE enum status engine_delete(struct engine *engine, int64_t now_us, struct slice jid,
+                                   struct error *error);
+
+MUST_USE enum status engine_priority(struct engine *engine, int64_t now_us, struct slice jid,
+                                     int32_t priority, struct error *error);
+MUST_USE enum status engine_update_data(struct engine *engine, int64_t now_us, struct slice jid,
+                                        struct slice data, struct error *error);
+
+// Appends an entry to the history. A worker that is given must hold the job's lease.
+struct log_request {
+    struct slice jid, message, data;
+    struct slice worker; // empty: anybody may
+    uint64_t token;      // 0: not looked at
+};
+MUST_USE enum status engine_log(struct engine *engine, int64_t now_us,
+                                const struct log_request *request, struct error *error);
+
+// The lease is lost now. All must be running, or none is touched.
+MUST_USE enum status engine_timeout(struct engine *engine, int64_t now_us, struct slices jids,
+                                    struct error *error);
+
+// Only for a job in the state depends. A dependency that does not exist or is complete does not
+// count; one that would close a circle is refused.
+MUST_USE enum status engine_depends_on(struct engine *engine, int64_t now_us, struct slice jid,
+                                       struct slices depends, struct error *error);
+MUST_USE enum status engine_depends_off(struct engine *engine, int64_t now_us, struct slice jid,
+                                        struct slices depends, struct error *error);
+MUST_USE enum status engine_depends_off_all(struct engine *engine, int64_t now_us, struct slice jid,
+                                            struct error *error);
+
+// A page of a list: how many there are in all, and those from `offset` on, at most `count`.
+struct page {
+    size_t offset;
+    size_t count;
+    const struct job **jobs; // room for `count`
+    // Filled in:
+    size_t total;
+    size_t found;
+};
+
+// ---------------------------------------------------------------------------------------------
+// Work
+
+enum pop_order {
+    POP_ORDERED,     // the first queue as long as it has jobs, then the second, ...
+    POP_ROUND_ROBIN, // a job from each in turn
+};
+
+struct pop_request {
+    struct slice worker;
+    struct slices queues;
+    enum pop_order order;
+    size_t count;
+};
+
+// Hands out up to `count` jobs under a new lease each, into `jobs`: first those whose lease was
+// lost, then by priority and age. One that fails for want of memory hands out nothing, but the
+// worker counts as seen, and what was due has happened.
+MUST_USE enum status engine_pop(struct engine *engine, int64_t now_us,
+                                const struct pop_request *request, const struct job **jobs,
+                                size_t *popped, struct error *error);
+
+// The jobs that a pop would hand out next, without doing so.
+MUST_USE enum status engine_peek(struct engine *engine, int64_t now_us, struct slice queue,
+                                 size_t count, const struct job **jobs, size_t *found,
+                                 struct error *error);
+
+// Who claims to hold a lease. A token of 0 is not looked at, an empty queue neither.
+struct holder {
+    struct slice jid;
+    struct slice worker;
+    struct slice queue;
+    uint64_t token;
+};
+
+// Renews the lease; gives its new end. `data` replaces the job's when it is not empty.
+MUST_USE enum status engine_heartbeat(struct engine *engine, int64_t now_us,
+                                      const struct holder *holder, struct slice data,
+                                      int64_t *expires_us, struct error *error);
+
+// The holder has begun, in a process of that id.
+MUST_USE enum status engine_start(struct engine *engine, int64_t now_us,
+                                  const struct holder *holder, int64_t pid, struct error *error);
+
+struct complete_request {
+    struct holder holder;
+    struct slice data;   // replaces the job's when it is not empty
+    struct slice result; // kept with the job when it is not empty
+    struct slice next;   // the queue to put it into; empty: it is done
+    // Only with a next queue.
+    bool has_delay;
+    int64_t delay_us;
+    bool has_depends;
+    struct slices depends;
+};
+MUST_USE enum status engine_complete(struct engine *engine, int64_t now_us,
+                                     const struct complete_request *request, enum job_state *state,
+                                     struct error *error);
+
+struct fail_request {
+    struct holder holder;
+    struct slice group, message;
+    struct slice data; // replaces the job's when it is not empty
+};
+MUST_USE enum status engine_fail(struct engine *engine, int64_t now_us,
+                                 const struct fail_request *request, struct error *error);
+
+struct retry_request {
+    struct holder holder;
+    struct slice to; // the queue to retry in; empty: where it is
+    int64_t delay_us;
+    bool has_failure;
+    struct slice group, message;
+};
+// Gives how many retries remain; below zero the job is failed.
+MUST_USE enum status engine_retry(struct engine *engine, int64_t now_us,
+                                  const struct retry_request *request, int32_t *remaining,
+                                  struct error *error);
+
+// Moves the `count` jobs that failed first in a group into a queue. Gives how many.
+MUST_USE enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice queue,
+                                   struct slice group, size_t count, size_t *moved,
+                                   struct error *error);
+
+// ---------------------------------------------------------------------------------------------
+// Failures, tags, tracked jobs
+
+struct count_view {
+    struct slice name;
+    size_t count;
+};
+
+// The groups of failures in the order in which they came to be: `index` from 0 until it returns
+// false.
+bool engine_failure_group(const struct engine *engine, size_t index, struct count_view *view);
+
+// A group's jobs, the newest failure first.
+void engine_failed(const struct engine *engine, struct slice name, struct page *page);
+
+MUST_USE enum status engine_tag_add(struct engine *engine, int64_t now_us, struct slice jid,
+                                    struct slices tags, const struct job **out,
+                                    struct error *error);
+MUST_USE enum status engine_tag_remove(struct engine *engine, int64_t now_us, struct slice jid,
+                                       struct slices tags, const struct job **out,
+                                       struct error *error);
+// The jobs with a tag, in the order in which they got it.
+void engine_tagged(const struct engine *engine, struct slice name, struct page *page);
+// The tags with two jobs or more, most used first (when memory was short, by how much they were
+// used before); `index` from 0 until it returns false.
+bool engine_tag_top(const struct engine *engine, size_t index, struct count_view *view);
+
+// Gives whether it was not tracked before, or was.
+MUST_USE enum status engine_track(struct engine *engine, int64_t now_us, struct slice jid,
+                                  bool *changed, struct error *error);
+MUST_USE enum status engine_untrack(struct engine *engine, int64_t now_us, struct slice jid,
+                                    bool *changed, struct error *error);
+// In the order in which they were tracked; `*job` is NULL when it is gone by now.
+bool engine_tracked(const struct engine *engine, size_t index, struct slice *jid,
+                    const struct job **job);
+
+// ---------------------------------------------------------------------------------------------
+// Queues
+
+struct queue_view {
+    struct slice name;
+    size_t waiting; // with those whose lease was lost for good
+    size_t running, stalled, scheduled, depends, recurring;
+    size_t listeners; // workers that have popped from it and are not offline
+    bool paused;
+};
+
+// With the client clock this moves what has fallen due, as qless does.
+MUST_USE enum status engine_queue(struct engine *engine, int64_t now_us, struct slice name,
+                                  struct queue_view *view, struct error *error);
+// The queues in the order in which they were first seen; `index` from 0 until it returns false.
+bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name);
+// Waiting, running and scheduled jobs together.
+size_t engine_length(const struct engine *engine, struct slice name);
+
+enum list {
+    LIST_WAITING,
+    LIST_RUNNING,
+    LIST_STALLED, // whose lease ran out
+    LIST_SCHEDULED,
+    LIST_DEPENDS,
+    LIST_COMPLETE, // of all queues, the newest first; the queue is not looked at
+};
+MUST_USE enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list,
+                                 struct slice queue, struct page *page, struct error *error);
+
+MUST_USE enum status engine_pause(struct engine *engine, int64_t now_us, struct slices queues,
+                                  struct error *error);
+MUST_USE enum status engine_unpause(struct engine *engine, int64_t now_us, struct slices queues,
+                                    struct error *error);
+// Takes queues off the list of queues; their jobs stay.
+MUST_USE enum status engine_forget(struct engine *engine, int64_t now_us, struct slices queues,
+                                   struct error *error);
+
+enum {
+    STATS_BUCKETS = 148, // 60 seconds, 59 minutes, 23 hours, 6 days
+};
+
+struct stats_series {
+    uint64_t count;
+    double mean; // seconds
+    double std;
+    uint64_t histogram[STATS_BUCKETS];
+};
+
+struct stats_view {
+    int64_t retries, failed, failures;
+    struct stats_series wait, run;
+};
+
+// Of the day that `date_us` lies in.
+void engine_stats(const struct engine *engine, struct slice name, int64_t date_us,
+                  struct stats_view *view);
+
+// ---------------------------------------------------------------------------------------------
+// Recurring jobs
+
+struct recur_request {
+    struct slice queue, jid, klass, data;
+    int64_t interval_us; // above 0
+    int64_t offset_us;   // until the first
+    int32_t priority;
+    int32_t retries;
+    int64_t backlog; // how many missed runs are made up for; 0: all
+    struct slices tags;
+};
+// Makes a recurring job or replaces it; the count of the jobs it made stays.
+MUST_USE enum status engine_recur(struct engine *engine, int64_t now_us,
+                                  const struct recur_request *request, struct error *error);
+// No error when there is none.
+MUST_USE enum status engine_unrecur(struct engine *engine, int64_t now_us, struct slice jid,
+                                    struct error *error);
+
+struct recurring_view {
+    struct slice jid, klass, data, queue;
+    int64_t interval_us;
+    int64_t next_us; // when the next job is due
+    int32_t priority;
+    int32_t retries;
+    uint64_t count; // jobs made so far
+    int64_t backlog;
+    size_t tag_count;
+};
+
+// NULL when there is none.
+const struct recurring *engine_recurring_get(const struct engine *engine, struct slice jid);
+void recurring_view(const struct engine *engine, const struct recurring *recurring,
+                    struct recurring_view *view);
+struct slice recurring_tag(const struct engine *engine, const struct recurring *recurring,
+                           size_t index);
+
+struct recur_update {
+    struct slice jid;
+    bool has_priority, has_interval, has_retries, has_backlog, has_data, has_klass, has_queue;
+    int32_t priority;
+    int64_t interval_us;
+    int32_t retries;
+    int64_t backlog;
+    struct slice data, klass, queue;
+};
+MUST_USE enum status engine_recur_update(struct engine *engine, int64_t now_us,
+                                         const struct recur_update *request, struct error *error);
+MUST_USE enum status engine_recur_tag(struct engine *engine, int64_t now_us, struct slice jid,
+                                      struct slices tags, struct error *error);
+MUST_USE enum status engine_recur_untag(struct engine *engine, int64_t now_us, struct slice jid,
+                                        struct slices tags, struct error *error);
+// The recurring jobs of a queue by when they are next due; gives how many there are in all.
+size_t engine_recurring(const struct engine *engine, struct slice name, size_t offset, size_t count,
+                        const struct recurring **out, size_t *found);
+
+// ---------------------------------------------------------------------------------------------
+// Workers
+
+struct worker_view {
+    struct slice name;
+    int64_t seen_us;
+    size_t running, stalled;
+    bool offline;
+};
+
+// Forgets workers not seen for `max-worker-age`, then gives the others, the most recently seen
+// first: `index` from 0 until it returns false.
+MUST_USE enum status engine_workers_prune(struct engine *engine, int64_t now_us,
+                                          struct error *error);
+bool engine_worker(const struct engine *engine, int64_t now_us, size_t index,
+                   struct worker_view *view);
+// The jobs that a worker holds, the longest lease first: those whose lease has (stalled) or has not
+// run out.
+void engine_worker_jobs(const struct engine *engine, int64_t now_us, struct slice name,
+                        bool stalled, struct page *page);
+MUST_USE enum status engine_worker_deregister(struct engine *engine, int64_t now_us,
+                                              struct slices workers, struct error *error);
+// The worker listens to no queue any more.
+MUST_USE enum status engine_worker_offline(struct engine *engine, int64_t now_us,
+                                           struct slice worker, struct error *error);
+
+// ---------------------------------------------------------------------------------------------
+// Configuration
+
+// The value that was set, else the default, else an empty slice.
+struct slice engine_config_get(const struct engine *engine, struct slice option);
+// Every option that has a value, by name; `index` from 0 until it returns false.
+bool engine_config_at(const struct engine *engine, size_t index, struct slice *option,
+                      struct slice *value);
+MUST_USE enum status engine_config_set(struct engine *engine, int64_t now_us, struct slice option,
+                                       struct slice value, struct error *error);
+MUST_USE enum status engine_config_unset(struct engine *engine, int64_t now_us, struct slice option,
+                                         struct error *error);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// What the engine tells besides its replies. An event goes to the sink that the host gave, while
+// the command is applied; it cannot be refused. Its slices are borrowed for the duration of the
+// call.
+#ifndef SLUICE_ENGINE_EVENT_H
+#define SLUICE_ENGINE_EVENT_H
+
+#include "base/slice.h"
+
+#include <stdint.h>
+
+enum event_kind {
+    EVENT_PUT,
+    EVENT_POPPED,
+    EVENT_COMPLETED,
+    EVENT_ADVANCED, // completed here, put into the queue `to`
+    EVENT_FAILED,
+    EVENT_CANCELED,
+    EVENT_LOCK_LOST,
+    EVENT_STALLED, // the lease ran out; its holder has the grace period left
+    EVENT_TRACK,
+    EVENT_UNTRACK,
+    EVENT_CONFIG_SET,
+    EVENT_CONFIG_UNSET,
+    EVENT_KIND_COUNT,
+};
+
+// To whom it goes.
+enum event_channel {
+    EVENT_TO_LOG = 1,     // to all who listen to the namespace
+    EVENT_TO_WORKER = 2,  // to the worker it names
+    EVENT_TO_TRACKER = 4, // to those who follow tracked jobs
+};
+
+// Fields that do not apply are empty.
+struct event {
+    enum event_kind kind;
+    unsigned channels; // of enum event_channel
+    int64_t when_us;
+    struct slice jid;
+    struct slice queue;
+    struct slice worker;
+    struct slice to;
+    struct slice group;
+    struct slice message;
+    struct slice option;
+    struct slice value;
+};
+
+struct event_sink {
+    void (*receive)(void *context, const struct event *event); // NULL: nobody listens
+    void *context;
+};
+
+// A stable word ("lock_lost").
+const char *event_kind_name(enum event_kind kind);
+
+#endif

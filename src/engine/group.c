@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "engine/group.h"
+
+#include "engine/job.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+
+#include <string.h>
+
+struct slice group_key(const void *group)
+{
+    const struct group *of = group;
+    return slice_make(of->name, of->name_size);
+}
+
+enum status group_acquire(struct engine *engine, struct slice name, struct group **out)
+{
+    struct group *group = map_find(&engine->groups, name);
+    if (!group) {
+        if (map_reserve(&engine->groups, name)) {
+            return STATUS_NO_MEMORY;
+        }
+        group = mem_zalloc(engine->allocator, sizeof(*group) + name.size);
+        if (!group) {
+            return STATUS_NO_MEMORY;
+        }
+        group->name_size = (uint8_t)name.size;
+        memcpy(group->name, name.data, name.size);
+        index_init(&group->jobs, &engine->pool);
+        map_add(&engine->groups, group);
+    }
+    if (index_reserve(&engine->group_order, 1) || index_reserve(&group->jobs, 1)) {
+        group_settle(engine, group);
+        return STATUS_NO_MEMORY;
+    }
+    *out = group;
+    return STATUS_OK;
+}
+
+void group_add(struct engine *engine, struct group *group, struct job *job, uint64_t sequence)
+{
+    if (!group->listed) {
+        group->listed = true;
+        group->order.key = (struct index_key){ sequence, 0 };
+        index_insert(&engine->group_order, &group->order);
+    }
+    job->extra->group = group;
+    index_insert(&group->jobs, &job->node);
+}
+
+void group_settle(struct engine *engine, struct group *group)
+{
+    if (group->jobs.count == 0) {
+        index_release(&group->jobs);
+        if (group->listed) {
+            index_remove(&engine->group_order, &group->order);
+        }
+        map_remove(&engine->groups, group_key(group));
+        mem_free(engine->allocator, group, sizeof(*group) + group->name_size);
+    }
+}
+
+bool engine_failure_group(const struct engine *engine, size_t index, struct count_view *view)
+{
+    struct index_node *node = index_at(&engine->group_order, index);
+    if (node) {
+        const struct group *group = group_of_node(node);
+        *view = (struct count_view){ group_key(group), group->jobs.count };
+    }
+    return node != NULL;
+}
+
+void engine_failed(const struct engine *engine, struct slice name, struct page *page)
+{
+    const struct group *group = map_find(&engine->groups, name);
+    page->total = page->found = 0;
+    if (group) {
+        page_fill_reverse(page, &group->jobs);
+    }
+}

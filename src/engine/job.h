@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// A job, and where it stands.
+//
+//                  put                     put with a delay            put with dependencies
+//                   |                             |                              |
+//                   v          due_move           v         depends_release      v
+//      +-------> WAITING <------------------ SCHEDULED <-------------------- DEPENDS
+//      |            | ^                                                          |
+//      |   pop_take | | retry, unfail     <------------- depends_release --------+
+//      |            v |
+//      |         RUNNING --lease_lose--> STALLED --pop_take--> RUNNING
+//      |          |    |
+//      |          |    +--fail, retry or lease_lose without retries left--> FAILED
+//      |          +--complete--> COMPLETE
+//      +---------------------- put (from any state)
+//
+// Invariant: a job is in exactly one index through its `node`: its queue's line (WAITING, STALLED),
+// scheduled, leased or grace (RUNNING), depends; its failure group's jobs (FAILED); the engine's
+// completed jobs (COMPLETE). It has a lease exactly when it is RUNNING, a queue unless it is
+// COMPLETE.
+#ifndef SLUICE_ENGINE_JOB_H
+#define SLUICE_ENGINE_JOB_H
+
+#include "engine/engine.h"
+
+#include "base/index.h"
+
+struct edge;
+struct failure;
+struct group;
+struct history;
+struct lease;
+struct queue;
+struct tagging;
+
+// What most jobs do not have.
+struct job_extra {
+    struct tagging *tags; // in the order in which they were given
+    struct edge *dependencies, *dependencies_last;
+    struct edge *dependents, *dependents_last;
+    struct failure *failure;
+    struct group *group; // while it is failed
+    char *result;
+    uint32_t result_size;
+    uint32_t tag_count;
+    uint32_t dependency_count;
+    uint32_t dependent_count;
+    uint32_t spawned_from; // a name, or INTERN_NONE
+    int64_t due_us;        // while it depends: when it is due afterwards, 0 for at once
+    // For the search for circles.
+    struct job *visit_next;
+    uint64_t visit;
+};
+
+struct job {
+    struct index_node node;
+    uint64_t id;
+    int64_t time_us;    // of its last put, pop or completion; wait and run times count from here
+    int64_t created_us; // when the first entry of its history was made
+    struct queue *queue;
+    struct lease *lease;
+    struct job_extra *extra;
+    char *data;              // behind the jid, or in a block of its own
+    struct history *history; // the entries after the first, or NULL
+    struct job *dirty_next;
+    uint32_t data_size;
+    uint32_t inline_size; // bytes for data behind the jid
+    uint32_t klass;       // names
+    uint32_t created_queue;
+    uint32_t crashes;
+    int32_t priority;
+    int32_t retries;
+    int32_t remaining;
+    uint8_t state;
+    uint8_t dirty; // of enum job_dirty
+    uint8_t jid_size;
+    bool tracked;
+    char jid[];
+};
+
+enum {
+    PRIORITY_MAX = 1000000000,
+    DATA_SIZE_MAX = 1 << 30,
+};
+
+enum job_dirty {
+    JOB_DIRTY_LISTED = 1, // in the engine's list of changed jobs
+    JOB_DIRTY_BODY = 2,
+    JOB_DIRTY_HEAD = 4,
+    JOB_DIRTY_GONE = 8, // the job is no more; an empty shell waits for the host to be told
+};
+
+static inline struct job *job_of_node(struct index_node *node)
+{
+    return (struct job *)(void *)node; // it is the first member
+}
+
+static inline struct slice job_jid(const struct job *job)
+{
+    return slice_make(job->jid, job->jid_size);
+}
+
+// A job that is in no index and no map yet, with its data; NULL without memory. Jid and data stand
+// in one block with it: most jobs live and die with the data they were born with.
+struct job *job_new(struct engine *engine, struct slice jid, struct slice data);
+
+// Frees a job that is nowhere any more, with all that belongs to it alone.
+void job_free(struct engine *engine, struct job *job);
+
+void job_free_shell(struct engine *engine, struct job *job);
+
+// The job's extra, made if need be.
+MUST_USE enum status job_reserve_extra(struct engine *engine, struct job *job);
+
+// A copy of bytes; NULL with STATUS_OK for none.
+MUST_USE enum status bytes_copy(struct engine *engine, struct slice bytes, char **out);
+
+// Replaces the job's data by a copy made before, which becomes the job's.
+void job_set_data(struct engine *engine, struct job *job, char *copy, size_t size);
+
+// Takes the job out of the index it is in, and off its lease; its state is then whatever the
+// caller makes it.
+void job_leave(struct engine *engine, struct job *job);
+
+// Says that the job's records have changed.
+void job_changed(struct engine *engine, struct job *job, unsigned dirty);
+
+// Removes a job that is in no index any more from everything else, and frees it, or all of it but
+// a shell if the host is to be told.
+void job_remove(struct engine *engine, struct job *job);
+
+// Puts a job that is loaded, with its state and all else, into the index of that state. CORRUPT
+// when there is another with the same key.
+MUST_USE enum status job_load_place(struct engine *engine, struct job *job);
+
+// Says NOT_FOUND when there is no such job.
+MUST_USE enum status job_find(const struct engine *engine, struct slice jid, struct job **out,
+                              struct error *error);
+
+MUST_USE enum status priority_check(int32_t priority, struct error *error);
+MUST_USE enum status data_check(struct slice data, struct error *error);
+
+#endif

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+#include "engine/lease.h"
+
+#include "engine/due.h"
+#include "engine/failure.h"
+#include "engine/history.h"
+#include "engine/job.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+#include "engine/stats.h"
+#include "engine/worker.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum status lease_check(const struct engine *engine, const struct holder *holder, struct job **out,
+                        struct error *error)
+{
+    enum status status = job_find(engine, holder->jid, out, error);
+    if (status) {
+        return status;
+    }
+    const struct job *job = *out;
+    if (job->state != JOB_RUNNING) {
+        return error_set(error, STATUS_STATE, "job %.*s is not running: %s",
+                         SLICE_PRINT(holder->jid), job_state_name(job->state));
+    }
+    struct slice worker = worker_name(job->lease->worker);
+    if (!slice_equal(worker, holder->worker)) {
+        return error_set(error, STATUS_STALE, "job %.*s has been given to another worker: %.*s",
+                         SLICE_PRINT(holder->jid), SLICE_PRINT(worker));
+    }
+    if (holder->token && holder->token != job->lease->token) {
+        return error_set(error, STATUS_STALE,
+                         "job %.*s has been leased anew: the token %llu is no longer valid",
+                         SLICE_PRINT(holder->jid), (unsigned long long)holder->token);
+    }
+    if (holder->queue.size && !slice_equal(holder->queue, queue_name(job->queue))) {
+        return error_set(error, STATUS_STALE, "job %.*s is running in another queue: %.*s",
+                         SLICE_PRINT(holder->jid), SLICE_PRINT(queue_name(job->queue)));
+    }
+    return STATUS_OK;
+}
+
+enum status lease_reserve(struct engine *engine, struct queue *queue, struct worker *worker,
+                          size_t count)
+{
+    if (slab_promise(&engine->leases, count) || index_reserve(&queue->leased, count) ||
+        index_reserve(&worker->leases, count)) {
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+static struct index *index_of_lease(struct engine *engine, const struct job *job)
+{
+    return job->lease->grace && engine->clock == ENGINE_CLOCK_SERVER ? &job->queue->grace
+                                                                     : &job->queue->leased;
+}
+
+// Puts the lease into its places by its end. Room must have been reserved.
+static void place_lease(struct engine *engine, struct job *job, int64_t end_us)
+{
+    job->node.key = time_key(end_us, job->id);
+    index_insert(index_of_lease(engine, job), &job->node);
+    due_update(engine, job->queue);
+}
+
+void lease_give(struct engine *engine, struct job *job, struct worker *worker, int64_t now_us)
+{
+    struct lease *lease = slab_take(&engine->leases);
+    assert(lease);
+    int64_t expires_us = now_us + job->queue->heartbeat_us;
+    *lease = (struct lease){
+        .node.key = time_key(expires_us, job->id),
+        .worker = worker,
+        .job = job,
+        .token = ++engine->token,
+        .expires_us = expires_us,
+    };
+    index_insert(&worker->leases, &lease->node);
+    job->lease = lease;
+    job->state = JOB_RUNNING;
+    place_lease(engine, job, expires_us);
+}
+
+void lease_end(struct engine *engine, struct job *job)
+{
+    struct lease *lease = job->lease;
+    struct worker *worker = lease->worker;
+    index_remove(&worker->leases, &lease->node);
+    slab_give(&engine->leases, lease);
+    job->lease = NULL;
+    worker_settle(engine, worker);
+}
+
+void lease_announce_lost(struct engine *engine, const struct job *job, int64_t when_us)
+{
+    engine_emit(engine, &(struct event){ .kind = EVENT_LOCK_LOST,
+                                         .channels = EVENT_TO_WORKER | EVENT_TO_LOG,
+                                         .when_us = when_us,
+                                         .jid = job_jid(job),
+                                         .worker = worker_name(job->lease->worker) });
+}
+
+// The first step: the holder is told.
+static void announce_end(struct engine *engine, struct job *job, int64_t when_us)
+{
+    if (job->tracked) {
+        engine_emit(engine, &(struct event){ .kind = EVENT_STALLED,
+                                             .channels = EVENT_TO_TRACKER,
+                                             .when_us = when_us,
+                                             .jid = job_jid(job),
+                                             .queue = queue_name(job->queue) });
+    }
+    lease_announce_lost(engine, job, when_us);
+    history_append(engine, job,
+                   &(struct history_entry){ .kind = HISTORY_TIMED_OUT, .when_us = when_us });
+    struct stats_day *day = stats_find(job->queue, when_us);
+    day->retries++;
+    stats_changed(engine, job->queue, day);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+}
+
+static enum status begin_grace(struct engine *engine, struct job *job, int64_t when_us)
+{
+    bool server = engine->clock == ENGINE_CLOCK_SERVER;
+    const struct history_entry entry = { .kind = HISTORY_TIMED_OUT, .when_us = when_us };
+    if (index_reserve(server ? &job->queue->grace : &job->queue->leased, 1) ||
+        history_reserve(engine, job, &entry, 1) || stats_reserve(engine, job->queue, when_us)) {
+        return STATUS_NO_MEMORY;
+    }
+    announce_end(engine, job, when_us);
+    index_remove(index_of_lease(engine, job), &job->node);
+    job->lease->grace = true;
+    place_lease(engine, job, when_us + engine->config.grace_us);
+    engine_settle(engine);
+    return STATUS_OK;
+}
+
+static void announce_failed(struct engine *engine, const struct job *job, struct slice worker,
+                            const struct failure_words *words)
+{
+    struct event event = { .kind = EVENT_FAILED,
+                           .when_us = words->when_us,
+                           .jid = job_jid(job),
+                           .queue = queue_name(job->queue),
+                           .worker = worker,
+                           .group = words->group,
+                           .message = words->message };
+    if (job->tracked) {
+        event.channels = EVENT_TO_TRACKER;
+        engine_emit(engine, &event);
+    }
+    event.channels = EVENT_TO_LOG;
+    engine_emit(engine, &event);
+}
+
+// The retries are exhausted.
+static enum status lose_and_fail(struct engine *engine, struct job *job, int64_t when_us,
+                                 bool tell_first)
+{
+    char group[EXHAUSTED_SIZE], message[EXHAUSTED_SIZE];
+    const struct failure_words words = {
+        .group = exhausted_group(queue_name(job->queue), group),
+        .message = exhausted_message(queue_name(job->queue), message),
+        .when_us = when_us,
+    };
+    const struct history_entry entries[] = {
+        { .kind = HISTORY_FAILED, .when_us = when_us, .group = words.group },
+        { .kind = HISTORY_TIMED_OUT, .when_us = when_us },
+    };
+    struct failing failing;
+    if (history_reserve(engine, job, entries, 2) ||
+        failing_reserve(engine, job, job->queue, &words, &failing)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (tell_first) {
+        announce_end(engine, job, when_us);
+    }
+    char worker[ENGINE_NAME_SIZE_MAX];
+    struct slice name = worker_name(job->lease->worker);
+    memcpy(worker, name.data, name.size);
+    job_leave(engine, job);
+    job->remaining--;
+    job->crashes++;
+    history_append(engine, job, &entries[0]);
+    failing_apply(engine, job, &failing);
+    announce_failed(engine, job, slice_make(worker, name.size), &words);
+    return STATUS_OK;
+}
+
+static enum status lose(struct engine *engine, struct job *job, int64_t when_us, bool tell_first)
+{
+    const struct history_entry entry = { .kind = HISTORY_TIMED_OUT, .when_us = when_us };
+    if (index_reserve(&job->queue->line, 1) || history_reserve(engine, job, &entry, 1) ||
+        (tell_first && stats_reserve(engine, job->queue, when_us))) {
+        return STATUS_NO_MEMORY;
+    }
+    if (tell_first) {
+        announce_end(engine, job, when_us);
+    }
+    int64_t end_us = time_of_key(job->node.key);
+    job_leave(engine, job);
+    job->remaining--;
+    job->crashes++;
+    job->state = JOB_STALLED;
+    job->node.key = line_key(LINE_LOST, 0, end_us, job->id);
+    index_insert(&job->queue->line, &job->node);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+    return STATUS_OK;
+}
+
+enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_us)
+{
+    bool told = job->lease->grace;
+    if (!told && engine->config.grace_us > 0) {
+        return begin_grace(engine, job, when_us);
+    }
+    enum status status = job->remaining > 0 ? lose(engine, job, when_us, !told)
+                                            : lose_and_fail(engine, job, when_us, !told);
+    engine_settle(engine);
+    return status;
+}
+
+enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct holder *holder,
+                             struct slice data, int64_t *expires_us, struct error *error)
+{
+    struct job *job;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = data_check(data, error);
+    }
+    if (!status) {
+        status = lease_check(engine, holder, &job, error);
+    }
+    if (status) {
+        return status;
+    }
+    struct lease *lease = job->lease;
+    char *copy;
+    if (index_reserve(&job->queue->leased, 1) || index_reserve(&lease->worker->leases, 1) ||
+        worker_reserve_seen(engine, lease->worker) || bytes_copy(engine, data, &copy)) {
+        engine_settle(engine);
+        return engine_no_memory(error);
+    }
+    index_remove(index_of_lease(engine, job), &job->node);
+    index_remove(&lease->worker->leases, &lease->node);
+    lease->grace = false;
+    lease->expires_us = now_us + job->queue->heartbeat_us;
+    lease->node.key = time_key(lease->expires_us, job->id);
+    index_insert(&lease->worker->leases, &lease->node);
+    place_lease(engine, job, lease->expires_us);
+    worker_seen(engine, lease->worker, now_us);
+    if (data.size) {
+        job_set_data(engine, job, copy, data.size);
+    }
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+    engine_settle(engine);
+    *expires_us = lease->expires_us;
+    return STATUS_OK;
+}
+
+enum status engine_start(struct engine *engine, int64_t now_us, const struct holder *holder,
+                         int64_t pid, struct error *error)
+{
+    struct job *job;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status && pid < 0) {
+        status = error_set(error, STATUS_INVALID, "pid must not be negative");
+    }
+    if (!status) {
+        status = lease_check(engine, holder, &job, error);
+    }
+    if (status) {
+        return status;
+    }
+    job->lease->started = true;
+    job->lease->pid = pid;
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+    return STATUS_OK;
+}
+
+static void time_out(struct engine *engine, struct job *job, int64_t now_us)
+{
+    lease_announce_lost(engine, job, now_us);
+    job_leave(engine, job);
+    job->state = JOB_STALLED;
+    job->node.key = line_key(LINE_TIMED_OUT, 0, now_us, job->id);
+    index_insert(&job->queue->line, &job->node);
+    history_append(engine, job,
+                   &(struct history_entry){ .kind = HISTORY_TIMED_OUT, .when_us = now_us });
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+}
+
+enum status engine_timeout(struct engine *engine, int64_t now_us, struct slices jids,
+                           struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    for (size_t i = 0; !status && i < jids.count; i++) {
+        struct job *job;
+        status = job_find(engine, jids.items[i], &job, error);
+        if (!status && job->state != JOB_RUNNING) {
+            status = error_set(error, STATUS_STATE, "job %.*s is not running: %s",
+                               SLICE_PRINT(jids.items[i]), job_state_name(job->state));
+        }
+        if (!status) {
+            const struct history_entry entry = { .kind = HISTORY_TIMED_OUT, .when_us = now_us };
+            if (index_reserve(&job->queue->line, 1) || history_reserve(engine, job, &entry, 1)) {
+                status = engine_no_memory(error);
+            }
+        }
+    }
+    for (size_t i = 0; !status && i < jids.count; i++) {
+        struct job *job = map_find(&engine->jobs, jids.items[i]);
+        // A job named twice has lost its lease by then.
+        if (job->state == JOB_RUNNING) {
+            time_out(engine, job, now_us);
+        }
+    }
+    engine_settle(engine);
+    return status;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// A lease: a worker's exclusive right to a running job.
+#ifndef SLUICE_ENGINE_LEASE_H
+#define SLUICE_ENGINE_LEASE_H
+
+#include "engine/engine.h"
+
+#include "base/index.h"
+
+struct queue;
+struct worker;
+
+struct lease {
+    struct index_node node; // in its worker's leases, by end
+    struct worker *worker;
+    struct job *job;
+    uint64_t token;
+    int64_t expires_us;
+    int64_t pid;
+    bool started;
+    bool grace; // it ran out, and its holder was told
+};
+
+static inline struct lease *lease_of_node(struct index_node *node)
+{
+    return (struct lease *)(void *)node; // it is the first member
+}
+
+// The job that `holder` claims, if it holds it. Otherwise NOT_FOUND, STATE or STALE.
+MUST_USE enum status lease_check(const struct engine *engine, const struct holder *holder,
+                                 struct job **out, struct error *error);
+
+// Makes room for a lease of a worker in a queue, then gives it: the job must be in no index.
+MUST_USE enum status lease_reserve(struct engine *engine, struct queue *queue,
+                                   struct worker *worker, size_t count);
+void lease_give(struct engine *engine, struct job *job, struct worker *worker, int64_t now_us);
+
+// Takes the lease off the job, without a word. The worker may be gone then.
+void lease_end(struct engine *engine, struct job *job);
+
+// The lease ran out: its holder is told and has the grace period left; or it is lost at once.
+// Memory for it must be had: gives NO_MEMORY otherwise, and nothing has changed.
+MUST_USE enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_us);
+
+// Tells the holder, and all who listen, that the lease is lost.
+void lease_announce_lost(struct engine *engine, const struct job *job, int64_t when_us);
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// Pop: hands out jobs under a lease. And peek, which only looks.
+#include "engine/due.h"
+#include "engine/history.h"
+#include "engine/job.h"
+#include "engine/lease.h"
+#include "engine/queue.h"
+#include "engine/recurring.h"
+#include "engine/state.h"
+#include "engine/stats.h"
+#include "engine/worker.h"
+
+// How many more leases the queue may have.
+static size_t room_for(const struct engine *engine, const struct queue *queue, int64_t now_us)
+{
+    if (queue->concurrency_max <= 0) {
+        return SIZE_MAX;
+    }
+    size_t running = queue->leased.count + queue->grace.count;
+    if (engine->clock == ENGINE_CLOCK_CLIENT) {
+        running -= index_rank(&queue->leased, time_key_after(now_us));
+    }
+    size_t limit = (size_t)queue->concurrency_max;
+    return running < limit ? limit - running : 0;
+}
+
+// Brings up to `count` recurring jobs that are due, and as many scheduled ones, into the line.
+static enum status bring_in(struct engine *engine, struct queue *queue, int64_t now_us,
+                            size_t count)
+{
+    if (recurring_spawn_due(engine, queue, now_us, count)) {
+        return STATUS_NO_MEMORY;
+    }
+    return due_move_scheduled(engine, queue, now_us, count);
+}
+
+// With the client clock pop does what is due, as far as it may concern `count` jobs: at most so
+// many leases that ran out, then recurring, then scheduled jobs for what is still missing.
+static enum status do_due(struct engine *engine, struct queue *queue, int64_t now_us, size_t count)
+{
+    size_t lost = queue->line.count;
+    for (size_t i = 0; i < count; i++) {
+        struct index_node *node = index_first(&queue->leased);
+        if (!node || time_of_key(node->key) > now_us) {
+            break;
+        }
+        if (lease_run_out(engine, job_of_node(node), now_us)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    lost = queue->line.count - lost;
+    return bring_in(engine, queue, now_us, lost < count ? count - lost : 0);
+}
+
+// Asks for the memory that the next calls will need: the job behind this one, and where this one
+// will be looked up when it is completed. In a long line it was last touched long ago.
+static void foresee(const struct engine *engine, const struct queue *queue, const struct job *job)
+{
+    const char *next = (const char *)index_first(&queue->line);
+    if (next) {
+        __builtin_prefetch(next);
+        __builtin_prefetch(next + 64);
+        __builtin_prefetch(next + 128);
+    }
+    (void)map_spot(&engine->jobs, job_jid(job));
+}
+
+// Hands out the first job of the line.
+static enum status take_first(struct engine *engine, struct queue *queue, struct worker *worker,
+                              int64_t now_us, const struct job **out)
+{
+    struct job *job = job_of_node(index_first(&queue->line));
+    const struct history_entry entry = { .kind = HISTORY_POPPED,
+                                         .when_us = now_us,
+                                         .worker = worker_name(worker) };
+    if (lease_reserve(engine, queue, worker, 1) || history_reserve(engine, job, &entry, 1) ||
+        stats_reserve(engine, queue, now_us)) {
+        engine_settle(engine);
+        return STATUS_NO_MEMORY;
+    }
+    index_remove(&queue->line, &job->node);
+    foresee(engine, queue, job);
+    history_append(engine, job, &entry);
+    struct stats_day *day = stats_find(queue, now_us);
+    stats_add(&day->wait, now_us - job->time_us);
+    stats_changed(engine, queue, day);
+    job->time_us = now_us;
+    lease_give(engine, job, worker, now_us);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+    if (job->tracked) {
+        engine_emit(engine, &(struct event){ .kind = EVENT_POPPED,
+                                             .channels = EVENT_TO_TRACKER,
+                                             .when_us = now_us,
+                                             .jid = job_jid(job),
+                                             .queue = queue_name(queue),
+                                             .worker = worker_name(worker) });
+    }
+    engine_settle(engine);
+    *out = job;
+    return STATUS_OK;
+}
+
+// Pops up to `count` jobs from one queue; `*popped` counts them. Without memory it may have popped
+// some, and says so by its status.
+static enum status pop_queue(struct engine *engine, struct queue *queue, struct worker *worker,
+                             int64_t now_us, size_t count, const struct job **jobs, size_t *popped)
+{
+    *popped = 0;
+    size_t room = room_for(engine, queue, now_us);
+    count = count < room ? count : room;
+    if (queue->paused || count == 0) {
+        return STATUS_OK;
+    }
+    if (engine->clock == ENGINE_CLOCK_CLIENT && do_due(engine, queue, now_us, count)) {
+        return STATUS_NO_MEMORY;
+    }
+    while (*popped < count && queue->line.count) {
+        if (take_first(engine, queue, worker, now_us, &jobs[*popped])) {
+            return STATUS_NO_MEMORY;
+        }
+        ++*popped;
+    }
+    return STATUS_OK;
+}
+
+static enum status pop_ordered(struct engine *engine, int64_t now_us,
+                               const struct pop_request *request, struct worker *worker,
+                               const struct job **jobs, size_t *popped)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; !status && i < request->queues.count; i++) {
+        struct queue *queue = queue_find(engine, request->queues.items[i]);
+        size_t more = 0;
+        if (queue && *popped < request->count) {
+            status = pop_queue(engine, queue, worker, now_us, request->count - *popped,
+                               jobs + *popped, &more);
+        }
+        *popped += more;
+    }
+    return status;
+}
+
+static enum status pop_in_turn(struct engine *engine, int64_t now_us,
+                               const struct pop_request *request, struct worker *worker,
+                               const struct job **jobs, size_t *popped)
+{
+    size_t in_vain = 0; // queues in a row that had nothing
+    for (size_t i = 0; *popped < request->count && in_vain < request->queues.count; i++) {
+        struct queue *queue = queue_find(engine, request->queues.items[i % request->queues.count]);
+        size_t more = 0;
+        enum status status =
+            queue ? pop_queue(engine, queue, worker, now_us, 1, jobs + *popped, &more) : STATUS_OK;
+        *popped += more;
+        in_vain = more ? 0 : in_vain + 1;
+        if (status) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+// Notes that the worker was seen and listens to the queues that are not paused.
+static enum status see_worker(struct engine *engine, int64_t now_us,
+                              const struct pop_request *request, struct worker **out)
+{
+    bool seen = false;
+    for (size_t i = 0; i < request->queues.count; i++) {
+        const struct queue *queue = queue_find(engine, request->queues.items[i]);
+        seen = seen || !queue || !queue->paused;
+    }
+    *out = NULL;
+    if (!seen) {
+        return STATUS_OK;
+    }
+    struct worker *worker;
+    if (worker_acquire(engine, request->worker, &worker)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (worker_reserve_seen(engine, worker)) {
+        worker_settle(engine, worker);
+        return STATUS_NO_MEMORY;
+    }
+    worker_seen(engine, worker, now_us);
+    engine_settle(engine);
+    *out = worker;
+    for (size_t i = 0; i < request->queues.count; i++) {
+        struct queue *queue;
+        struct listener *listener;
+        if (queue_acquire(engine, request->queues.items[i], &queue, NULL)) {
+            return STATUS_NO_MEMORY;
+        }
+        engine_settle(engine);
+        if (queue->paused) {
+            continue;
+        }
+        if (worker_reserve_listener(engine, worker, queue, &listener)) {
+            queue_abandon(engine, queue);
+            return STATUS_NO_MEMORY;
+        }
+        worker_listen(engine, worker, listener);
+    }
+    return STATUS_OK;
+}
+
+enum status engine_pop(struct engine *engine, int64_t now_us, const struct pop_request *request,
+                       const struct job **jobs, size_t *popped, struct error *error)
+{
+    *popped = 0;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = name_check(request->worker, "worker", error);
+    }
+    for (size_t i = 0; !status && i < request->queues.count; i++) {
+        status = name_check(request->queues.items[i], "queue", error);
+    }
+    if (status) {
+        return status;
+    }
+    struct worker *worker;
+    status = see_worker(engine, now_us, request, &worker);
+    if (!status && worker) {
+        status = request->order == POP_ORDERED
+                     ? pop_ordered(engine, now_us, request, worker, jobs, popped)
+                     : pop_in_turn(engine, now_us, request, worker, jobs, popped);
+    }
+    // What was handed out stays handed out, also when memory did not suffice for more.
+    return status && *popped == 0 ? engine_no_memory(error) : STATUS_OK;
+}
+
+enum status engine_peek(struct engine *engine, int64_t now_us, struct slice name, size_t count,
+                        const struct job **jobs, size_t *found, struct error *error)
+{
+    *found = 0;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = name_check(name, "queue", error);
+    }
+    struct queue *queue = status ? NULL : queue_find(engine, name);
+    if (!queue) {
+        return status;
+    }
+    if (engine->clock == ENGINE_CLOCK_CLIENT) {
+        struct page expired = { .count = count, .jobs = jobs };
+        page_fill(&expired, &queue->leased, 0, index_rank(&queue->leased, time_key_after(now_us)));
+        *found = expired.found;
+        if (bring_in(engine, queue, now_us, count - *found)) {
+            return engine_no_memory(error);
+        }
+    }
+    struct page line = { .count = count - *found, .jobs = jobs + *found };
+    page_fill(&line, &queue->line, 0, queue->line.count);
+    *found += line.found;
+    return STATUS_OK;
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+// Put: a new job into a queue, or a job that exists into another place.
+#include "engine/put.h"
+
+#include "engine/depends.h"
+#include "engine/due.h"
+#include "engine/failure.h"
+#include "engine/history.h"
+#include "engine/job.h"
+#include "engine/lease.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+#include "engine/tag.h"
+#include "engine/worker.h"
+
+enum {
+    RETRIES_DEFAULT = 5,
+};
+
+enum status delay_check(int64_t now_us, int64_t delay_us, struct error *error)
+{
+    if (delay_us > ENGINE_TIME_MAX - now_us) {
+        return error_set(error, STATUS_INVALID, "delay reaches beyond the year 9999");
+    }
+    return STATUS_OK;
+}
+
+static enum status check(const struct put_request *request, int64_t now_us, struct error *error)
+{
+    enum status status = name_check(request->queue, "queue", error);
+    if (!status) {
+        status = name_check(request->jid, "jid", error);
+    }
+    if (!status) {
+        status = name_check(request->klass, "klass", error);
+    }
+    if (!status) {
+        status = data_check(request->data, error);
+    }
+    if (!status) {
+        status = delay_check(now_us, request->delay_us, error);
+    }
+    if (!status && request->has_priority) {
+        status = priority_check(request->priority, error);
+    }
+    if (!status && request->has_retries && request->retries < 0) {
+        status = error_set(error, STATUS_INVALID, "retries must not be negative");
+    }
+    return status;
+}
+
+struct index *place_for(struct queue *queue, bool depends, bool delayed)
+{
+    return depends ? &queue->depends : delayed ? &queue->scheduled : &queue->line;
+}
+
+void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t delay_us)
+{
+    bool depends = job->extra && job->extra->dependency_count > 0;
+    bool delayed = delay_us > 0;
+    if (depends) {
+        job->state = JOB_DEPENDS;
+        job->extra->due_us = delayed ? now_us + delay_us : 0;
+        job->node.key = time_key(now_us, job->id);
+    } else if (delayed) {
+        job->state = JOB_SCHEDULED;
+        job->node.key = time_key(now_us + delay_us, job->id);
+    } else {
+        job->state = JOB_WAITING;
+        job->node.key = line_key(LINE_WAITING, job->priority, now_us, job->id);
+    }
+    index_insert(place_for(job->queue, depends, delayed), &job->node);
+    due_update(engine, job->queue);
+}
+
+// How many dependencies an existing job keeps when `depends` replace those it has.
+static size_t kept_count(const struct job *job, struct slices depends)
+{
+    size_t kept = 0;
+    for (const struct edge *edge = job->extra ? job->extra->dependencies : NULL; edge;
+         edge = edge->next_dependency) {
+        bool named = depends.count == 0;
+        for (size_t i = 0; i < depends.count; i++) {
+            named = named || slice_equal(depends.items[i], job_jid(edge->dependency));
+        }
+        kept += named;
+    }
+    return kept;
+}
+
+// All that a put needs, before anything is changed.
+struct plan {
+    struct queue *queue;
+    struct job *made; // NULL when the job exists
+    char *data;
+    uint32_t klass;
+    struct map_spot spot;
+    struct depends_plan depends;
+    bool tags_reserved;
+};
+
+static void plan_cancel(struct engine *engine, const struct put_request *request, struct plan *plan)
+{
+    if (plan->tags_reserved) {
+        tags_unreserve(engine, request->tags);
+    }
+    if (plan->klass != INTERN_NONE) {
+        intern_drop(&engine->names, plan->klass);
+    }
+    mem_free(engine->allocator, plan->data, plan->data ? request->data.size : 0);
+    if (plan->made) {
+        job_free(engine, plan->made);
+    }
+    if (plan->queue) {
+        queue_abandon(engine, plan->queue);
+    }
+}
+
+// What a job needs that exists, and one that does not.
+static enum status reserve_old_job(struct engine *engine, int64_t now_us,
+                                   const struct put_request *request, struct job *job,
+                                   struct plan *plan)
+{
+    const struct history_entry entry = { .kind = HISTORY_PUT,
+                                         .when_us = now_us,
+                                         .queue = request->queue };
+    if (history_reserve(engine, job, &entry, 1) || bytes_copy(engine, request->data, &plan->data)) {
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+static enum status reserve_new_job(struct engine *engine, const struct put_request *request,
+                                   struct plan *plan)
+{
+    if (map_reserve_at(&engine->jobs, plan->spot)) {
+        return STATUS_NO_MEMORY;
+    }
+    plan->made = job_new(engine, request->jid, request->data);
+    if (!plan->made) {
+        return STATUS_NO_MEMORY;
+    }
+    plan->made->created_queue = plan->queue->name_id;
+    intern_share(&engine->names, plan->queue->name_id);
+    return STATUS_OK;
+}
+
+// Most jobs are of the same klass as the one before.
+static enum status acquire_klass(struct engine *engine, struct slice klass, uint32_t *out)
+{
+    if (engine->klass_last == INTERN_NONE ||
+        !slice_equal(intern_get(&engine->names, engine->klass_last), klass)) {
+        uint32_t id;
+        if (intern_acquire(&engine->names, klass, &id)) {
+            return STATUS_NO_MEMORY;
+        }
+        if (engine->klass_last != INTERN_NONE) {
+            intern_drop(&engine->names, engine->klass_last);
+        }
+        engine->klass_last = id;
+    }
+    intern_share(&engine->names, engine->klass_last);
+    *out = engine->klass_last;
+    return STATUS_OK;
+}
+
+static enum status plan_make(struct engine *engine, int64_t now_us,
+                             const struct put_request *request, struct job *job, struct plan *plan,
+                             struct error *error)
+{
+    enum status status = queue_acquire(engine, request->queue, &plan->queue, error);
+    if (status) {
+        return status;
+    }
+    if (queue_reserve_known(engine, plan->queue) ||
+        (job ? reserve_old_job(engine, now_us, request, job, plan)
+             : reserve_new_job(engine, request, plan)) ||
+        acquire_klass(engine, request->klass, &plan->klass)) {
+        return engine_no_memory(error);
+    }
+    status = depends_reserve(engine, job, request->jid, request->depends, &plan->depends, error);
+    if (!status && request->tags.count) {
+        status = tags_reserve(engine, NULL, request->tags, error);
+        plan->tags_reserved = !status;
+    }
+    struct job *any = job ? job : plan->made;
+    bool depends = plan->depends.count + (job ? kept_count(job, request->depends) : 0) > 0;
+    if (!status && (((request->tags.count || depends) && job_reserve_extra(engine, any)) ||
+                    index_reserve(place_for(plan->queue, depends, request->delay_us > 0), 1))) {
+        status = engine_no_memory(error);
+    }
+    return status;
+}
+
+static void announce_put(struct engine *engine, const struct job *job, unsigned channel,
+                         int64_t now_us, struct slice queue)
+{
+    engine_emit(engine, &(struct event){ .kind = EVENT_PUT,
+                                         .channels = channel,
+                                         .when_us = now_us,
+                                         .jid = job_jid(job),
+                                         .queue = queue });
+}
+
+// Takes an existing job out of where it is.
+static void take_out(struct engine *engine, int64_t now_us, const struct put_request *request,
+                     struct job *job)
+{
+    if (job->lease && !slice_equal(worker_name(job->lease->worker), request->worker)) {
+        lease_announce_lost(engine, job, now_us);
+    }
+    failure_forget(engine, job);
+    job_leave(engine, job);
+    history_append(
+        engine, job,
+        &(struct history_entry){ .kind = HISTORY_PUT, .when_us = now_us, .queue = request->queue });
+    if (request->depends.count) {
+        depends_drop(engine, job, request->depends);
+    }
+    if (request->has_tags) {
+        tags_clear(engine, job);
+    }
+    job_forget_outcome(engine, job);
+    intern_drop(&engine->names, job->klass);
+}
+
+static void add_new(struct engine *engine, int64_t now_us, struct job *job, struct map_spot spot)
+{
+    job->id = ++engine->job_id;
+    job->created_us = now_us;
+    job->retries = RETRIES_DEFAULT;
+    job->tracked = engine->tracked.count && map_find(&engine->tracked, job_jid(job));
+    map_add_at(&engine->jobs, spot, job);
+}
+
+void job_move_to(struct engine *engine, struct job *job, struct queue *queue)
+{
+    struct queue *old = job->queue;
+    if (old == queue) {
+        return;
+    }
+    job->queue = queue;
+    if (queue) {
+        queue->jobs++;
+    }
+    if (old) {
+        old->jobs--;
+        queue_settle(engine, old);
+    }
+}
+
+static void apply(struct engine *engine, int64_t now_us, const struct put_request *request,
+                  struct job *job, struct plan *plan)
+{
+    announce_put(engine, job ? job : plan->made, EVENT_TO_LOG, now_us, request->queue);
+    if (job) {
+        take_out(engine, now_us, request, job);
+        job_set_data(engine, job, plan->data, request->data.size);
+    } else {
+        job = plan->made;
+        add_new(engine, now_us, job, plan->spot);
+    }
+    queue_make_known(engine, plan->queue, now_us);
+    job_move_to(engine, job, plan->queue);
+    job->klass = plan->klass;
+    job->priority = request->has_priority ? request->priority : job->priority;
+    job->retries = request->has_retries ? request->retries : job->retries;
+    job->remaining = job->retries;
+    job->time_us = now_us;
+    if (request->tags.count) {
+        tags_add(engine, job, request->tags, now_us);
+        tags_unreserve(engine, request->tags);
+    }
+    depends_add(engine, job, &plan->depends);
+    place_job(engine, job, now_us, request->delay_us);
+    job_changed(engine, job, JOB_DIRTY_BODY | JOB_DIRTY_HEAD);
+    if (job->tracked) {
+        announce_put(engine, job, EVENT_TO_TRACKER, now_us, request->queue);
+    }
+}
+
+enum status engine_put(struct engine *engine, int64_t now_us, const struct put_request *request,
+                       const struct job **out, struct error *error)
+{
+    // First, so that the memory is there when it is needed.
+    struct plan plan = { .klass = INTERN_NONE, .spot = map_spot(&engine->jobs, request->jid) };
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = check(request, now_us, error);
+    }
+    if (status) {
+        return status;
+    }
+    struct job *job = map_find_at(&engine->jobs, plan.spot, request->jid);
+    if (!job && request->must_exist) {
+        return error_set(error, STATUS_NOT_FOUND, "job %.*s does not exist",
+                         SLICE_PRINT(request->jid));
+    }
+    status = plan_make(engine, now_us, request, job, &plan, error);
+    if (status) {
+        plan_cancel(engine, request, &plan);
+    } else {
+        apply(engine, now_us, request, job, &plan);
+        *out = job ? job : plan.made;
+    }
+    engine_settle(engine);
+    return status;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Where a job goes when it comes into a queue; what put shares with complete, retry and unfail.
+#ifndef SLUICE_ENGINE_PUT_H
+#define SLUICE_ENGINE_PUT_H
+
+#include "engine/engine.h"
+
+struct index;
+struct queue;
+
+MUST_USE enum status delay_check(int64_t now_us, int64_t delay_us, struct error *error);
+
+// The index of a queue that a job goes into.
+struct index *place_for(struct queue *queue, bool depends, bool delayed);
+
+// Puts a job that is in no index, but has its queue and its dependencies, into place_for it.
+void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t delay_us);
+
+// Makes `queue` (or none, for NULL) the job's queue.
+void job_move_to(struct engine *engine, struct job *job, struct queue *queue);
+
+// Forgets the job's failure and result.
+void job_forget_outcome(struct engine *engine, struct job *job);
+
+#endif

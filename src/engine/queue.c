@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT
+#include "engine/queue.h"
+
+#include "engine/due.h"
+#include "engine/job.h"
+#include "engine/state.h"
+#include "engine/stats.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    // A line's key: 32 bits of class and priority, 58 of the time, 38 of the id.
+    KEY_TIME_LOW_BITS = 26,
+    KEY_ID_BITS = 38,
+};
+
+struct index_key line_key(enum line_class line_class, int32_t priority, int64_t time_us,
+                          uint64_t id)
+{
+    uint64_t rank = line_class == LINE_WAITING ? (uint64_t)((int64_t)priority - INT32_MIN)
+                                               : (uint64_t)line_class;
+    // A time before the epoch, which a negative heartbeat can lead to, counts as the epoch.
+    uint64_t time = time_us > 0 ? (uint64_t)time_us : 0;
+    return (struct index_key){
+        rank << 32 | time >> KEY_TIME_LOW_BITS,
+        time << KEY_ID_BITS | (id & (((uint64_t)1 << KEY_ID_BITS) - 1)),
+    };
+}
+
+struct index_key time_key(int64_t time_us, uint64_t id)
+{
+    return (struct index_key){ index_key_signed(time_us), id };
+}
+
+int64_t time_of_key(struct index_key key)
+{
+    return (int64_t)(key.high ^ (uint64_t)1 << 63);
+}
+
+struct index_key time_key_after(int64_t time_us)
+{
+    return (struct index_key){ index_key_signed(time_us) + 1, 0 };
+}
+
+struct queue *queue_find(const struct engine *engine, struct slice name)
+{
+    struct queue *last = engine->queue_last;
+    return last && slice_equal(queue_name(last), name) ? last : map_find(&engine->queues, name);
+}
+
+static size_t queue_size(size_t name_size)
+{
+    return sizeof(struct queue) + name_size;
+}
+
+enum status queue_acquire(struct engine *engine, struct slice name, struct queue **out,
+                          struct error *error)
+{
+    struct queue *queue = queue_find(engine, name);
+    if (queue) {
+        engine->queue_last = queue;
+        *out = queue;
+        return STATUS_OK;
+    }
+    if (map_reserve(&engine->queues, name) || due_reserve(engine) ||
+        index_reserve(&engine->queue_all, 1)) {
+        return engine_no_memory(error);
+    }
+    queue = mem_zalloc(engine->allocator, queue_size(name.size));
+    if (!queue) {
+        return engine_no_memory(error);
+    }
+    if (intern_acquire(&engine->names, name, &queue->name_id)) {
+        mem_free(engine->allocator, queue, queue_size(name.size));
+        return engine_no_memory(error);
+    }
+    queue->name_size = (uint8_t)name.size;
+    memcpy(queue->name, name.data, name.size);
+    struct index *indexes[] = { &queue->line,  &queue->scheduled, &queue->leased,
+                                &queue->grace, &queue->depends,   &queue->recurring };
+    for (size_t i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++) {
+        index_init(indexes[i], &engine->pool);
+    }
+    queue->id = ++engine->queue_id;
+    queue->all.key = time_key((int64_t)queue->id, queue->id);
+    index_insert(&engine->queue_all, &queue->all);
+    map_add(&engine->queues, queue);
+    due_add(engine, queue);
+    config_apply_to_queue(engine, queue);
+    *out = queue;
+    return STATUS_OK;
+}
+
+void queue_free(struct engine *engine, struct queue *queue)
+{
+    if (queue->known) {
+        index_remove(&engine->queue_order, &queue->order);
+    }
+    struct index *indexes[] = { &queue->line,  &queue->scheduled, &queue->leased,
+                                &queue->grace, &queue->depends,   &queue->recurring };
+    for (size_t i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++) {
+        index_release(indexes[i]);
+    }
+    stats_release(engine, queue);
+    index_remove(&engine->queue_all, &queue->all);
+    due_remove(engine, queue);
+    map_remove(&engine->queues, queue_name(queue));
+    intern_drop(&engine->names, queue->name_id);
+    if (engine->queue_last == queue) {
+        engine->queue_last = NULL;
+    }
+    mem_free(engine->allocator, queue, queue_size(queue->name_size));
+}
+
+// A queue that is to be recorded goes when it has been.
+static bool is_unused(const struct queue *queue)
+{
+    return !queue->known && !queue->paused && queue->jobs == 0 && queue->recurring.count == 0 &&
+           queue->listeners == 0 && !queue->days && !queue->dirty;
+}
+
+void queue_settle(struct engine *engine, struct queue *queue)
+{
+    if (is_unused(queue)) {
+        queue_free(engine, queue);
+    }
+}
+
+void queue_abandon(struct engine *engine, struct queue *queue)
+{
+    if (is_unused(queue)) {
+        engine->queue_id -= queue->id == engine->queue_id;
+        queue_free(engine, queue);
+    }
+}
+
+enum status queue_reserve_known(struct engine *engine, struct queue *queue)
+{
+    return queue->known ? STATUS_OK : index_reserve(&engine->queue_order, 1);
+}
+
+void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us)
+{
+    if (!queue->known) {
+        queue->known = true;
+        queue->first_seen_us = now_us;
+        queue->order.key = time_key(now_us, ++engine->sequence);
+        index_insert(&engine->queue_order, &queue->order);
+        queue_changed(engine, queue);
+    }
+}
+
+void queue_changed(struct engine *engine, struct queue *queue)
+{
+    if (engine->keeps_changes && !queue->dirty) {
+        queue->dirty = true;
+        queue->dirty_next = engine->dirty_queues;
+        engine->dirty_queues = queue;
+    }
+}
+
+static struct queue *queue_of_order(struct index_node *node)
+{
+    return (struct queue *)(void *)((char *)node - offsetof(struct queue, order));
+}
+
+bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name)
+{
+    struct index_node *node = index_at(&engine->queue_order, index);
+    if (node) {
+        *name = queue_name(queue_of_order(node));
+    }
+    return node != NULL;
+}
+
+size_t engine_length(const struct engine *engine, struct slice name)
+{
+    const struct queue *queue = queue_find(engine, name);
+    return queue ? queue->line.count + queue->leased.count + queue->grace.count +
+                       queue->scheduled.count
+                 : 0;
+}
+
+// With the client clock whoever looks moves what is due.
+static enum status move_scheduled(struct engine *engine, struct queue *queue, int64_t now_us)
+{
+    return engine->clock == ENGINE_CLOCK_SERVER
+               ? STATUS_OK
+               : due_move_scheduled(engine, queue, now_us, SIZE_MAX);
+}
+
+// With the client clock, how many leases have run out by now; they are the first.
+static size_t run_out_count(const struct queue *queue, int64_t now_us)
+{
+    return index_rank(&queue->leased, time_key_after(now_us));
+}
+
+enum status engine_queue(struct engine *engine, int64_t now_us, struct slice name,
+                         struct queue_view *view, struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = name_check(name, "queue", error);
+    }
+    if (status) {
+        return status;
+    }
+    struct queue *queue = queue_find(engine, name);
+    if (!queue) {
+        *view = (struct queue_view){ .name = name };
+        return STATUS_OK;
+    }
+    if (move_scheduled(engine, queue, now_us)) {
+        return engine_no_memory(error);
+    }
+    size_t stalled = queue->grace.count;
+    if (engine->clock == ENGINE_CLOCK_CLIENT) {
+        stalled = run_out_count(queue, now_us);
+    }
+    *view = (struct queue_view){
+        .name = queue_name(queue),
+        .waiting = queue->line.count,
+        .running = queue->leased.count + queue->grace.count - stalled,
+        .stalled = stalled,
+        .scheduled = queue->scheduled.count,
+        .depends = queue->depends.count,
+        .recurring = queue->recurring.count,
+        .listeners = queue->listeners,
+        .paused = queue->paused,
+    };
+    return STATUS_OK;
+}
+
+void page_fill(struct page *page, const struct index *index, size_t from, size_t to)
+{
+    page->total = to - from;
+    page->found = 0;
+    if (page->offset >= page->total) {
+        return;
+    }
+    size_t left = page->total - page->offset;
+    size_t count = page->count < left ? page->count : left;
+    struct index_cursor cursor = index_cursor_at(index, from + page->offset);
+    while (page->found < count) {
+        page->jobs[page->found++] = job_of_node(index_cursor_next(&cursor));
+    }
+}
+
+void page_fill_reverse(struct page *page, const struct index *index)
+{
+    page->total = index->count;
+    page->found = 0;
+    if (page->offset >= page->total) {
+        return;
+    }
+    size_t left = page->total - page->offset;
+    size_t count = page->count < left ? page->count : left;
+    struct index_cursor cursor = index_cursor_at(index, left - count);
+    for (size_t i = count; i > 0; i--) {
+        page->jobs[i - 1] = job_of_node(index_cursor_next(&cursor));
+    }
+    page->found = count;
+}
+
+static void list_queue(const struct engine *engine, const struct queue *queue, enum list list,
+                       int64_t now_us, struct page *page)
+{
+    bool client = engine->clock == ENGINE_CLOCK_CLIENT;
+    size_t run_out = client ? run_out_count(queue, now_us) : 0;
+    switch (list) {
+    case LIST_WAITING:
+        page_fill(page, &queue->line, 0, queue->line.count);
+        break;
+    case LIST_RUNNING:
+        page_fill(page, &queue->leased, run_out, queue->leased.count);
+        break;
+    case LIST_STALLED:
+        if (client) {
+            page_fill(page, &queue->leased, 0, run_out);
+        } else {
+            page_fill(page, &queue->grace, 0, queue->grace.count);
+        }
+        break;
+    case LIST_SCHEDULED:
+        page_fill(page, &queue->scheduled, 0, queue->scheduled.count);
+        break;
+    case LIST_DEPENDS:
+    default:
+        page_fill(page, &queue->depends, 0, queue->depends.count);
+        break;
+    }
+}
+
+enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list, struct slice name,
+                        struct page *page, struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status && list != LIST_COMPLETE) {
+        status = name_check(name, "queue", error);
+    }
+    if (status) {
+        return status;
+    }
+    page->total = page->found = 0;
+    if (list == LIST_COMPLETE) {
+        page_fill_reverse(page, &engine->completed);
+        return STATUS_OK;
+    }
+    struct queue *queue = queue_find(engine, name);
+    if (!queue) {
+        return STATUS_OK;
+    }
+    if (list == LIST_SCHEDULED && move_scheduled(engine, queue, now_us)) {
+        return engine_no_memory(error);
+    }
+    list_queue(engine, queue, list, now_us, page);
+    return STATUS_OK;
+}
+
+static enum status check_names(struct slices names, const char *what, struct error *error)
+{
+    for (size_t i = 0; i < names.count; i++) {
+        enum status status = name_check(names.items[i], what, error);
+        if (status) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status engine_pause(struct engine *engine, int64_t now_us, struct slices queues,
+                         struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = check_names(queues, "queue", error);
+    }
+    size_t made = 0;
+    for (; !status && made < queues.count; made++) {
+        struct queue *queue;
+        status = queue_acquire(engine, queues.items[made], &queue, error);
+    }
+    // From the last to the first, so that those that were made go in the order of their numbers.
+    for (size_t i = made; i-- > 0;) {
+        struct queue *queue = queue_find(engine, queues.items[i]);
+        if (queue && !status) {
+            queue->paused = true;
+            queue_changed(engine, queue);
+        } else if (queue) {
+            queue_abandon(engine, queue);
+        }
+    }
+    engine_settle(engine);
+    return status;
+}
+
+enum status engine_unpause(struct engine *engine, int64_t now_us, struct slices queues,
+                           struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = check_names(queues, "queue", error);
+    }
+    for (size_t i = 0; !status && i < queues.count; i++) {
+        struct queue *queue = queue_find(engine, queues.items[i]);
+        if (queue && queue->paused) {
+            queue->paused = false;
+            queue_changed(engine, queue);
+            queue_settle(engine, queue);
+        }
+    }
+    return status;
+}
+
+enum status engine_forget(struct engine *engine, int64_t now_us, struct slices queues,
+                          struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = check_names(queues, "queue", error);
+    }
+    for (size_t i = 0; !status && i < queues.count; i++) {
+        struct queue *queue = queue_find(engine, queues.items[i]);
+        if (queue && queue->known) {
+            index_remove(&engine->queue_order, &queue->order);
+            queue->known = false;
+            queue_changed(engine, queue);
+            queue_settle(engine, queue);
+        }
+    }
+    return status;
+}

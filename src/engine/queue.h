@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// A queue: its line of jobs, and those of its jobs that are elsewhere.
+//
+// A queue is known (listed) from its first job until it is forgotten. The struct lives as long as
+// anything refers to it: it is known or paused, has jobs, recurring jobs, listeners or statistics.
+#ifndef SLUICE_ENGINE_QUEUE_H
+#define SLUICE_ENGINE_QUEUE_H
+
+#include "engine/engine.h"
+
+#include "base/index.h"
+
+struct stats_day;
+
+struct queue {
+    struct index_node order; // in the engine's list of known queues
+    struct index_node all;   // in the engine's list of all queues
+    struct index line;       // WAITING and STALLED; see line_key
+    struct index scheduled;  // by when they are due
+    struct index leased;     // by when the lease ends, or with the client clock also the grace
+    struct index grace;      // with the server clock: by when the grace ends
+    struct index depends;    // by when they came
+    struct index recurring;  // by when the next job is due
+    struct stats_day *days;  // the newest first
+    uint32_t name_id;        // its name among the names
+    uint64_t id;             // in the order in which the engine first saw them
+    int64_t first_seen_us;   // since when it is known
+    // As configured.
+    int64_t heartbeat_us;
+    int64_t concurrency_max; // 0 or below: none
+    // For the engine's heap of what is due.
+    int64_t due_us;
+    size_t due_position;
+    struct {
+        size_t failed;
+        size_t listeners;
+    } counted;        // for the consistency check alone
+    size_t jobs;      // that refer to it
+    size_t listeners; // workers
+    struct queue *dirty_next;
+    bool dirty;
+    bool known;
+    bool paused;
+    uint8_t name_size;
+    char name[];
+};
+
+static inline struct slice queue_name(const struct queue *queue)
+{
+    return slice_make(queue->name, queue->name_size);
+}
+
+// NULL when there is no such queue.
+struct queue *queue_find(const struct engine *engine, struct slice name);
+
+// The queue with that name, made if need be. Whoever asked calls queue_abandon when the call fails.
+MUST_USE enum status queue_acquire(struct engine *engine, struct slice name, struct queue **out,
+                                   struct error *error);
+
+// Frees the queue if nothing refers to it.
+void queue_settle(struct engine *engine, struct queue *queue);
+
+// The call that acquired it failed: if it was made for it, it goes, and its number with it.
+void queue_abandon(struct engine *engine, struct queue *queue);
+
+// Makes room for a queue in the list of known queues, then puts it there.
+MUST_USE enum status queue_reserve_known(struct engine *engine, struct queue *queue);
+void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us);
+
+// Says that the queue's record has changed.
+void queue_changed(struct engine *engine, struct queue *queue);
+
+// Frees a queue, whatever refers to it.
+void queue_free(struct engine *engine, struct queue *queue);
+
+// A key in a line. Jobs whose lease was lost stand first, then those timed out, then all others by
+// priority; among equals the time decides, then the id.
+enum line_class {
+    LINE_LOST,
+    LINE_TIMED_OUT,
+    LINE_WAITING,
+};
+struct index_key line_key(enum line_class line_class, int32_t priority, int64_t time_us,
+                          uint64_t id);
+
+// A key in an index that is ordered by time.
+struct index_key time_key(int64_t time_us, uint64_t id);
+int64_t time_of_key(struct index_key key);
+
+// The key below which all keys of an index ordered by time are not later than `time_us`.
+struct index_key time_key_after(int64_t time_us);
+
+// Fills a page from the entries `from` up to `to` of an index of jobs, or from all of them
+// backwards.
+void page_fill(struct page *page, const struct index *index, size_t from, size_t to);
+void page_fill_reverse(struct page *page, const struct index *index);
+
+#endif

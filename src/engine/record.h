@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The engine's state as records, each of which can be written and read on its own. A job has two:
+// its body, with what seldom changes (data among it), and its head. docs/file-format.md has the
+// bytes.
+#ifndef SLUICE_ENGINE_RECORD_H
+#define SLUICE_ENGINE_RECORD_H
+
+#include "engine/engine.h"
+
+struct queue;
+struct recurring;
+struct stats_day;
+struct worker;
+
+enum record_kind {
+    RECORD_ENGINE = 1,    // the counters; id 0
+    RECORD_CONFIG = 2,    // all options; id 0
+    RECORD_TRACKED = 3,   // all tracked jids; id 0
+    RECORD_QUEUE = 4,     // id: the queue's
+    RECORD_STATS = 5,     // id: the queue's; extra: the day
+    RECORD_WORKER = 6,    // id: the worker's
+    RECORD_RECURRING = 7, // id: the recurring job's
+    RECORD_BODY = 8,      // id: the job's
+    RECORD_HEAD = 9,      // id: the job's
+};
+
+struct record_key {
+    enum record_kind kind;
+    uint64_t id;
+    int64_t extra;
+};
+
+// Each appends a record's bytes. Errors stick in the buffer.
+void record_write_engine(const struct engine *engine, struct buffer *out);
+void record_write_config(const struct engine *engine, struct buffer *out);
+void record_write_tracked(const struct engine *engine, struct buffer *out);
+void record_write_queue(const struct queue *queue, struct buffer *out);
+void record_write_stats(const struct stats_day *day, struct buffer *out);
+void record_write_worker(const struct worker *worker, struct buffer *out);
+void record_write_recurring(const struct engine *engine, const struct recurring *recurring,
+                            struct buffer *out);
+void record_write_body(const struct engine *engine, const struct job *job, struct buffer *out);
+void record_write_head(const struct engine *engine, const struct job *job, struct buffer *out);
+
+// Reads a record into an engine that is being loaded: first the engine's, then configuration,
+// queues, statistics, workers, recurring jobs, bodies, heads (after all bodies), tracked jids.
+// STATUS_CORRUPT when the bytes make no sense.
+MUST_USE enum status record_read(struct engine *engine, struct record_key key, struct slice bytes,
+                                 struct error *error);
+
+// The end of loading: every body has its head.
+MUST_USE enum status record_read_end(struct engine *engine, struct error *error);
+
+#endif

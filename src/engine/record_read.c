@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: MIT
+// The other half of record_write.c. A record may come from a damaged disk: every size is checked
+// before it is used, every number before it is believed.
+#include "engine/record.h"
+
+#include "base/bytes.h"
+#include "engine/config.h"
+#include "engine/depends.h"
+#include "engine/due.h"
+#include "engine/failure.h"
+#include "engine/group.h"
+#include "engine/history.h"
+#include "engine/job.h"
+#include "engine/lease.h"
+#include "engine/put.h"
+#include "engine/queue.h"
+#include "engine/recurring.h"
+#include "engine/state.h"
+#include "engine/stats.h"
+#include "engine/tag.h"
+#include "engine/track.h"
+#include "engine/worker.h"
+
+#include <string.h>
+
+// Reads from the front. After the first mistake all reads give zeros, and `bad` is set.
+struct reader {
+    const char *at;
+    size_t left;
+    bool bad;
+};
+
+static const char *take(struct reader *reader, size_t size)
+{
+    static const char zeros[8];
+    if (reader->bad || size > reader->left) {
+        reader->bad = true;
+        return zeros;
+    }
+    const char *at = reader->at;
+    reader->at += size;
+    reader->left -= size;
+    return at;
+}
+
+static uint8_t take_u8(struct reader *reader)
+{
+    return (uint8_t)*take(reader, 1);
+}
+
+static bool take_bool(struct reader *reader)
+{
+    uint8_t value = take_u8(reader);
+    reader->bad = reader->bad || value > 1;
+    return value == 1;
+}
+
+static uint32_t take_u32(struct reader *reader)
+{
+    return bytes_load_u32(take(reader, 4));
+}
+
+static uint64_t take_u64(struct reader *reader)
+{
+    return bytes_load_u64(take(reader, 8));
+}
+
+static int64_t take_i64(struct reader *reader)
+{
+    return (int64_t)take_u64(reader);
+}
+
+static double take_double(struct reader *reader)
+{
+    uint64_t bits = take_u64(reader);
+    double value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static struct slice take_string(struct reader *reader)
+{
+    size_t size = take_u32(reader);
+    const char *bytes = take(reader, size);
+    return reader->bad ? SLICE_EMPTY : slice_make(bytes, size);
+}
+
+// A string that names something.
+static struct slice take_name(struct reader *reader)
+{
+    struct slice name = take_string(reader);
+    reader->bad = reader->bad || name_check(name, "", NULL);
+    return name;
+}
+
+static struct index_key take_key(struct reader *reader)
+{
+    struct index_key key;
+    key.high = take_u64(reader);
+    key.low = take_u64(reader);
+    return key;
+}
+
+static struct queue *queue_by_id(const struct engine *engine, uint64_t id)
+{
+    struct index_key key = time_key((int64_t)id, id);
+    struct index_node *node = index_find(&engine->queue_all, key);
+    if (!node || !index_key_equal(node->key, key)) {
+        return NULL;
+    }
+    return (struct queue *)(void *)((char *)node - offsetof(struct queue, all));
+}
+
+static enum status read_engine(struct engine *engine, struct reader *reader)
+{
+    uint8_t clock = take_u8(reader);
+    engine->now_us = take_i64(reader);
+    engine->job_id = take_u64(reader);
+    engine->queue_id = take_u64(reader);
+    engine->worker_id = take_u64(reader);
+    engine->token = take_u64(reader);
+    engine->sequence = take_u64(reader);
+    reader->bad = reader->bad || clock > ENGINE_CLOCK_CLIENT;
+    engine->clock = clock;
+    return STATUS_OK;
+}
+
+static enum status read_config(struct engine *engine, struct reader *reader)
+{
+    while (!reader->bad && reader->left) {
+        struct slice name = take_name(reader);
+        struct slice value = take_string(reader);
+        reader->bad = reader->bad || config_check(name, value, NULL);
+        if (!reader->bad && config_put(engine, name, value)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status read_tracked(struct engine *engine, struct reader *reader)
+{
+    while (!reader->bad && reader->left) {
+        struct slice jid = take_name(reader);
+        struct index_key key = take_key(reader);
+        int64_t when_us = take_i64(reader);
+        reader->bad = reader->bad || map_find(&engine->tracked, jid);
+        if (!reader->bad && tracked_load(engine, jid, when_us, key)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status read_queue(struct engine *engine, uint64_t id, struct reader *reader)
+{
+    struct slice name = take_name(reader);
+    bool known = take_bool(reader);
+    bool paused = take_bool(reader);
+    int64_t first_seen_us = take_i64(reader);
+    struct index_key order = take_key(reader);
+    reader->bad = reader->bad || queue_find(engine, name) || queue_by_id(engine, id) || id == 0;
+    if (reader->bad) {
+        return STATUS_OK;
+    }
+    // It is made under the number that it had.
+    uint64_t next = engine->queue_id;
+    engine->queue_id = id - 1;
+    struct queue *queue;
+    enum status status = queue_acquire(engine, name, &queue, NULL);
+    engine->queue_id = next;
+    if (status) {
+        return status;
+    }
+    queue->paused = paused;
+    if (known) {
+        if (queue_reserve_known(engine, queue)) {
+            return STATUS_NO_MEMORY;
+        }
+        queue->known = true;
+        queue->order.key = order;
+        index_insert(&engine->queue_order, &queue->order);
+    }
+    queue->first_seen_us = first_seen_us;
+    queue->order.key = order;
+    return STATUS_OK;
+}
+
+// Says whether it has a histogram.
+static bool read_counts(struct reader *reader, struct stats_counts *counts)
+{
+    counts->count = take_u64(reader);
+    counts->mean = take_double(reader);
+    counts->vk = take_double(reader);
+    bool has_histogram = take_bool(reader);
+    for (uint32_t i; (i = take_u32(reader)) != STATS_BUCKETS && !reader->bad;) {
+        uint64_t count = take_u64(reader);
+        reader->bad = reader->bad || i > STATS_BUCKETS || !has_histogram || !counts->histogram;
+        if (!reader->bad) {
+            counts->histogram[i] = count;
+        }
+    }
+    return has_histogram;
+}
+
+static enum status read_stats(struct engine *engine, struct record_key key, struct reader *reader)
+{
+    struct queue *queue = queue_by_id(engine, key.id);
+    if (!queue || key.extra > ENGINE_TIME_MAX / STATS_DAY_US || key.extra < -STATS_DAY_US) {
+        reader->bad = true;
+        return STATUS_OK;
+    }
+    struct stats_day *day = stats_load(engine, queue, key.extra);
+    if (!day) {
+        return STATUS_NO_MEMORY;
+    }
+    day->retries = take_i64(reader);
+    day->failed = take_i64(reader);
+    day->failures = take_i64(reader);
+    bool has_histograms = read_counts(reader, &day->wait);
+    if (!(read_counts(reader, &day->run) && has_histograms)) {
+        stats_drop_histograms(engine, day);
+    }
+    return STATUS_OK;
+}
+
+static enum status worker_load(struct engine *engine, uint64_t id, struct slice name,
+                               struct worker **out)
+{
+    uint64_t next = engine->worker_id;
+    engine->worker_id = id - 1;
+    enum status status = worker_acquire(engine, name, out);
+    engine->worker_id = next;
+    return status;
+}
+
+static enum status read_worker(struct engine *engine, uint64_t id, struct reader *reader)
+{
+    struct slice name = take_name(reader);
+    bool known = take_bool(reader);
+    int64_t seen_us = take_i64(reader);
+    reader->bad = reader->bad || worker_find(engine, name) || id == 0 || !known;
+    struct worker *worker;
+    if (reader->bad) {
+        return STATUS_OK;
+    }
+    if (worker_load(engine, id, name, &worker)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (worker_reserve_seen(engine, worker)) {
+        worker_settle(engine, worker);
+        return STATUS_NO_MEMORY;
+    }
+    worker_seen(engine, worker, seen_us);
+    // They were written from the first to the last, and each new one becomes the first.
+    size_t count = reader->left / 8;
+    reader->bad = reader->left % 8 != 0;
+    const char *ids = reader->at;
+    for (size_t i = count; i > 0 && !reader->bad; i--) {
+        struct queue *queue = queue_by_id(engine, bytes_load_u64(ids + (i - 1) * 8));
+        struct listener *listener = NULL;
+        if (!queue) {
+            reader->bad = true;
+        } else if (worker_reserve_listener(engine, worker, queue, &listener)) {
+            return STATUS_NO_MEMORY;
+        }
+        worker_listen(engine, worker, listener);
+    }
+    reader->left = 0;
+    return STATUS_OK;
+}
+
+static enum status read_recurring(struct engine *engine, uint64_t id, struct reader *reader)
+{
+    struct recur_request request = { .jid = take_name(reader) };
+    struct queue *queue = queue_by_id(engine, take_u64(reader));
+    int64_t next_us = take_i64(reader);
+    request.klass = take_name(reader);
+    request.data = take_string(reader);
+    uint64_t count = take_u64(reader);
+    request.interval_us = take_i64(reader);
+    request.backlog = take_i64(reader);
+    request.priority = (int32_t)take_u32(reader);
+    request.retries = (int32_t)take_u32(reader);
+    struct slice *tags = mem_alloc(engine->allocator, (reader->left + 1) * sizeof(*tags));
+    if (!tags) {
+        return STATUS_NO_MEMORY;
+    }
+    size_t room = reader->left + 1;
+    while (!reader->bad && reader->left) {
+        tags[request.tags.count++] = take_name(reader);
+    }
+    request.tags.items = tags;
+    enum status status = STATUS_OK;
+    if (!queue || map_find(&engine->recurring, request.jid)) {
+        reader->bad = true;
+    }
+    if (!reader->bad) {
+        request.queue = queue_name(queue);
+        status = recurring_load(engine, &request, id, next_us, count);
+        if (status && status != STATUS_NO_MEMORY) {
+            reader->bad = true;
+            status = STATUS_OK;
+        }
+    }
+    mem_free(engine->allocator, tags, room * sizeof(*tags));
+    return status;
+}
+
+static enum status read_tags(struct engine *engine, struct job *job, struct reader *reader)
+{
+    while (!reader->bad && reader->left) {
+        struct slice tag = take_name(reader);
+        uint64_t tag_id = take_u64(reader);
+        struct index_key key = take_key(reader);
+        if (!reader->bad && tags_load(engine, job, tag, tag_id, key)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
+// Makes the job; until its head is read it is in no index, which its state says.
+static enum status read_body(struct engine *engine, uint64_t id, struct reader *reader)
+{
+    struct slice jid = take_name(reader);
+    struct slice klass = take_name(reader);
+    struct slice data = take_string(reader);
+    int32_t priority = (int32_t)take_u32(reader);
+    int32_t retries = (int32_t)take_u32(reader);
+    int64_t created_us = take_i64(reader);
+    struct slice created_queue = take_name(reader);
+    bool spawned = take_bool(reader);
+    struct slice spawned_from = spawned ? take_name(reader) : SLICE_EMPTY;
+    reader->bad = reader->bad || map_find(&engine->jobs, jid) ||
+                  map_find(&engine->loading, slice_make(&id, sizeof(id)));
+    if (reader->bad) {
+        return STATUS_OK;
+    }
+    struct job *job = job_new(engine, jid, data);
+    if (!job) {
+        return STATUS_NO_MEMORY;
+    }
+    job->id = id;
+    job->state = JOB_STATE_COUNT;
+    job->priority = priority;
+    job->retries = retries;
+    job->created_us = created_us;
+    if (map_insert(&engine->loading, job)) {
+        job_free(engine, job);
+        return STATUS_NO_MEMORY;
+    }
+    // From here on the job belongs to the engine, also when something fails.
+    job->dirty_next = engine->loading_jobs;
+    engine->loading_jobs = job;
+    if (map_insert(&engine->jobs, job) || intern_acquire(&engine->names, klass, &job->klass) ||
+        intern_acquire(&engine->names, created_queue, &job->created_queue) ||
+        ((spawned || reader->left) && job_reserve_extra(engine, job)) ||
+        (spawned && intern_acquire(&engine->names, spawned_from, &job->extra->spawned_from))) {
+        return STATUS_NO_MEMORY;
+    }
+    return read_tags(engine, job, reader);
+}
+
+static enum status read_lease(struct engine *engine, struct job *job, struct reader *reader)
+{
+    uint64_t worker_id = take_u64(reader);
+    struct slice name = take_name(reader);
+    uint64_t token = take_u64(reader);
+    int64_t expires_us = take_i64(reader);
+    int64_t pid = take_i64(reader);
+    bool started = take_bool(reader);
+    bool grace = take_bool(reader);
+    if (reader->bad || worker_id == 0) {
+        reader->bad = true;
+        return STATUS_OK;
+    }
+    struct worker *worker = worker_find(engine, name);
+    if (!worker && worker_load(engine, worker_id, name, &worker)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (slab_promise(&engine->leases, 1) || index_reserve(&worker->leases, 1)) {
+        worker_settle(engine, worker);
+        return STATUS_NO_MEMORY;
+    }
+    struct lease *lease = slab_take(&engine->leases);
+    *lease = (struct lease){ .node.key = time_key(expires_us, job->id),
+                             .worker = worker,
+                             .job = job,
+                             .token = token,
+                             .expires_us = expires_us,
+                             .pid = pid,
+                             .started = started,
+                             .grace = grace };
+    index_insert(&worker->leases, &lease->node);
+    job->lease = lease;
+    return STATUS_OK;
+}
+
+static enum status read_outcome(struct engine *engine, struct job *job, struct reader *reader,
+                                struct group **group)
+{
+    bool has_failure = take_bool(reader);
+    struct failure_words words = { 0 };
+    if (has_failure) {
+        words.group = take_name(reader);
+        words.message = take_string(reader);
+        words.worker = take_string(reader);
+        words.when_us = take_i64(reader);
+    }
+    struct slice result = take_string(reader);
+    int64_t due_us = take_i64(reader);
+    if (reader->bad || words.worker.size > ENGINE_NAME_SIZE_MAX ||
+        (job->state == JOB_FAILED && !has_failure)) {
+        reader->bad = true;
+        return STATUS_OK;
+    }
+    if ((has_failure || result.size || due_us || reader->left) && job_reserve_extra(engine, job)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (has_failure) {
+        job->extra->failure = failure_new(engine, &words);
+        if (!job->extra->failure) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    if (job->state == JOB_FAILED && group_acquire(engine, words.group, group)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (result.size) {
+        if (bytes_copy(engine, result, &job->extra->result)) {
+            return STATUS_NO_MEMORY;
+        }
+        job->extra->result_size = (uint32_t)result.size;
+    }
+    if (job->extra) {
+        job->extra->due_us = due_us;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_dependencies(struct engine *engine, struct job *job, struct reader *reader)
+{
+    while (!reader->bad && reader->left) {
+        uint64_t id = take_u64(reader);
+        uint64_t sequence = take_u64(reader);
+        struct job *dependency = map_find(&engine->loading, slice_make(&id, sizeof(id)));
+        if (!dependency || dependency == job) {
+            reader->bad = true;
+        }
+        if (!reader->bad && depends_load(engine, job, dependency, sequence)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status read_head(struct engine *engine, uint64_t id, struct reader *reader)
+{
+    struct job *job = map_find(&engine->loading, slice_make(&id, sizeof(id)));
+    uint8_t state = take_u8(reader);
+    uint64_t queue_id = take_u64(reader);
+    struct index_key key = take_key(reader);
+    struct queue *queue = queue_id ? queue_by_id(engine, queue_id) : NULL;
+    if (reader->bad || !job || job->state != JOB_STATE_COUNT || state >= JOB_STATE_COUNT ||
+        !queue != (state == JOB_COMPLETE)) {
+        reader->bad = true;
+        return STATUS_OK;
+    }
+    job->time_us = take_i64(reader);
+    job->remaining = (int32_t)take_u32(reader);
+    job->crashes = take_u32(reader);
+    enum status status = history_load(engine, job, take_string(reader));
+    reader->bad = reader->bad || status == STATUS_CORRUPT;
+    job->state = state;
+    if (!status && !reader->bad && state == JOB_RUNNING) {
+        status = read_lease(engine, job, reader);
+    }
+    struct group *group = NULL;
+    uint64_t group_sequence = state == JOB_FAILED ? take_u64(reader) : 0;
+    if (!status && !reader->bad) {
+        status = read_outcome(engine, job, reader, &group);
+    }
+    if (!status && !reader->bad) {
+        status = read_dependencies(engine, job, reader);
+    }
+    if (!status && !reader->bad) {
+        job_move_to(engine, job, queue);
+        job->node.key = key;
+        if (group) {
+            group_add(engine, group, job, group_sequence);
+        } else {
+            status = job_load_place(engine, job);
+            reader->bad = status == STATUS_CORRUPT;
+        }
+    }
+    if (status || reader->bad) {
+        // It is in no index: so it is freed, with the others like it.
+        if (job->lease) {
+            lease_end(engine, job);
+        }
+        if (group) {
+            group_settle(engine, group);
+        }
+        job->state = JOB_STATE_COUNT;
+    }
+    return status == STATUS_CORRUPT ? STATUS_OK : status;
+}
+
+static enum status read_kind(struct engine *engine, struct record_key key, struct reader *reader)
+{
+    switch (key.kind) {
+    case RECORD_ENGINE:
+        return read_engine(engine, reader);
+    case RECORD_CONFIG:
+        return read_config(engine, reader);
+    case RECORD_TRACKED:
+        return read_tracked(engine, reader);
+    case RECORD_QUEUE:
+        return read_queue(engine, key.id, reader);
+    case RECORD_STATS:
+        return read_stats(engine, key, reader);
+    case RECORD_WORKER:
+        return read_worker(engine, key.id, reader);
+    case RECORD_RECURRING:
+        return read_recurring(engine, key.id, reader);
+    case RECORD_BODY:
+        return read_body(engine, key.id, reader);
+    case RECORD_HEAD:
+        return read_head(engine, key.id, reader);
+    }
+    reader->bad = true;
+    return STATUS_OK;
+}
+
+enum status record_read(struct engine *engine, struct record_key key, struct slice bytes,
+                        struct error *error)
+{
+    struct reader reader = { bytes.data, bytes.size, false };
+    enum status status = read_kind(engine, key, &reader);
+    engine_settle(engine);
+    if (status) {
+        return engine_no_memory(error);
+    }
+    if (reader.bad || reader.left) {
+        return error_set(error, STATUS_CORRUPT,
+                         "the record of kind %d with the number %llu is damaged", (int)key.kind,
+                         (unsigned long long)key.id);
+    }
+    return STATUS_OK;
+}
+
+enum status record_read_end(struct engine *engine, struct error *error)
+{
+    uint64_t headless = 0;
+    struct job *next;
+    for (struct job *job = engine->loading_jobs; job; job = next) {
+        next = job->dirty_next;
+        job->dirty_next = NULL;
+        if (job->state != JOB_STATE_COUNT) {
+            continue;
+        }
+        // Never placed, so nothing but the maps knows of it.
+        headless = job->id;
+        map_remove(&engine->jobs, job_jid(job));
+        if (job->queue) {
+            job->queue->jobs--;
+        }
+        job_free(engine, job);
+    }
+    engine->loading_jobs = NULL;
+    map_release(&engine->loading);
+    if (headless) {
+        return error_set(error, STATUS_CORRUPT, "the job with the number %llu has no head",
+                         (unsigned long long)headless);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: MIT
+#include "engine/recurring.h"
+
+#include "engine/due.h"
+#include "engine/history.h"
+#include "engine/job.h"
+#include "engine/put.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+#include "engine/tag.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct slice recurring_key(const void *recurring)
+{
+    const struct recurring *of = recurring;
+    return slice_make(of->jid, of->jid_size);
+}
+
+static void recurring_changed(struct engine *engine, struct recurring *recurring)
+{
+    if (engine->keeps_changes && !recurring->dirty) {
+        recurring->dirty = true;
+        recurring->dirty_next = engine->dirty_recurring;
+        engine->dirty_recurring = recurring;
+    }
+}
+
+static void drop_tags(struct engine *engine, uint32_t *tags, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        intern_drop(&engine->names, tags[i]);
+    }
+    mem_free(engine->allocator, tags, count * sizeof(*tags));
+}
+
+void recurring_free_shell(struct engine *engine, struct recurring *recurring)
+{
+    mem_free(engine->allocator, recurring, sizeof(*recurring) + recurring->jid_size);
+}
+
+static void strip(struct engine *engine, struct recurring *recurring)
+{
+    drop_tags(engine, recurring->tags, recurring->tag_count);
+    recurring->tags = NULL;
+    recurring->tag_count = 0;
+    mem_free(engine->allocator, recurring->data, recurring->data_size);
+    if (recurring->klass != INTERN_NONE) {
+        intern_drop(&engine->names, recurring->klass);
+    }
+}
+
+void recurring_free(struct engine *engine, struct recurring *recurring)
+{
+    struct queue *queue = recurring->queue;
+    if (queue) {
+        index_remove(&queue->recurring, &recurring->node);
+        map_remove(&engine->recurring, recurring_key(recurring));
+        due_update(engine, queue);
+        queue_settle(engine, queue);
+    }
+    strip(engine, recurring);
+    if (engine->keeps_changes) {
+        recurring->gone = true;
+        recurring_changed(engine, recurring);
+    } else {
+        recurring_free_shell(engine, recurring);
+    }
+}
+
+const struct recurring *engine_recurring_get(const struct engine *engine, struct slice jid)
+{
+    return map_find(&engine->recurring, jid);
+}
+
+void recurring_view(const struct engine *engine, const struct recurring *recurring,
+                    struct recurring_view *view)
+{
+    *view = (struct recurring_view){
+        .jid = recurring_key(recurring),
+        .klass = intern_get(&engine->names, recurring->klass),
+        .data = slice_make(recurring->data, recurring->data_size),
+        .queue = queue_name(recurring->queue),
+        .interval_us = recurring->interval_us,
+        .next_us = time_of_key(recurring->node.key),
+        .priority = recurring->priority,
+        .retries = recurring->retries,
+        .count = recurring->count,
+        .backlog = recurring->backlog,
+        .tag_count = recurring->tag_count,
+    };
+}
+
+struct slice recurring_tag(const struct engine *engine, const struct recurring *recurring,
+                           size_t index)
+{
+    return intern_get(&engine->names, recurring->tags[index]);
+}
+
+size_t engine_recurring(const struct engine *engine, struct slice name, size_t offset, size_t count,
+                        const struct recurring **out, size_t *found)
+{
+    const struct queue *queue = queue_find(engine, name);
+    *found = 0;
+    if (!queue) {
+        return 0;
+    }
+    struct index_cursor cursor = index_cursor_at(&queue->recurring, offset);
+    struct index_node *node;
+    while (*found < count && (node = index_cursor_next(&cursor))) {
+        out[(*found)++] = recurring_of_node(node);
+    }
+    return queue->recurring.count;
+}
+
+// Tags as names, without those that come twice.
+static enum status tags_make(struct engine *engine, struct slices tags, uint32_t **out,
+                             size_t *out_count)
+{
+    *out = NULL;
+    *out_count = 0;
+    if (tags.count == 0) {
+        return STATUS_OK;
+    }
+    uint32_t *made = mem_alloc(engine->allocator, tags.count * sizeof(*made));
+    if (!made) {
+        return STATUS_NO_MEMORY;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < tags.count; i++) {
+        if (intern_acquire(&engine->names, tags.items[i], &made[count])) {
+            for (size_t j = 0; j < count; j++) {
+                intern_drop(&engine->names, made[j]);
+            }
+            mem_free(engine->allocator, made, tags.count * sizeof(*made));
+            return STATUS_NO_MEMORY;
+        }
+        bool twice = false;
+        for (size_t j = 0; j < count; j++) {
+            twice = twice || made[j] == made[count];
+        }
+        if (twice) {
+            intern_drop(&engine->names, made[count]);
+        } else {
+            count++;
+        }
+    }
+    // Making it smaller cannot fail.
+    *out = mem_resize(engine->allocator, made, tags.count * sizeof(*made), count * sizeof(*made));
+    *out_count = count;
+    return STATUS_OK;
+}
+
+static enum status check_tags(const struct engine *engine, size_t had, struct slices tags,
+                              struct error *error)
+{
+    if ((int64_t)(had + tags.count) > engine->config.max_tags) {
+        return error_set(error, STATUS_TOO_LARGE, "%zu tags; at most %lld are allowed",
+                         had + tags.count, (long long)engine->config.max_tags);
+    }
+    enum status status = STATUS_OK;
+    for (size_t i = 0; !status && i < tags.count; i++) {
+        status = name_check(tags.items[i], "tag", error);
+    }
+    return status;
+}
+
+static enum status check_numbers(int64_t interval_us, int64_t backlog, int32_t retries,
+                                 int32_t priority, struct error *error)
+{
+    if (interval_us <= 0 || interval_us > ENGINE_TIME_MAX) {
+        return error_set(error, STATUS_INVALID, "interval must be greater than 0");
+    }
+    if (backlog < 0) {
+        return error_set(error, STATUS_INVALID, "backlog must not be negative");
+    }
+    if (retries < 0) {
+        return error_set(error, STATUS_INVALID, "retries must not be negative");
+    }
+    return priority_check(priority, error);
+}
+
+static enum status check(const struct engine *engine, int64_t now_us,
+                         const struct recur_request *request, struct error *error)
+{
+    enum status status = name_check(request->queue, "queue", error);
+    if (!status) {
+        status = name_check(request->jid, "jid", error);
+    }
+    if (!status) {
+        status = name_check(request->klass, "klass", error);
+    }
+    if (!status) {
+        status = data_check(request->data, error);
+    }
+    if (!status) {
+        status = check_numbers(request->interval_us, request->backlog, request->retries,
+                               request->priority, error);
+    }
+    if (!status &&
+        (request->offset_us < -now_us || request->offset_us > ENGINE_TIME_MAX - now_us)) {
+        status = error_set(error, STATUS_INVALID,
+                           "offset reaches before the year 1970 or beyond the year 9999");
+    }
+    return status ? status : check_tags(engine, 0, request->tags, error);
+}
+
+// A recurring job that is nowhere yet.
+static struct recurring *recurring_new(struct engine *engine, struct slice jid)
+{
+    struct recurring *recurring = mem_zalloc(engine->allocator, sizeof(*recurring) + jid.size);
+    if (recurring) {
+        recurring->klass = INTERN_NONE;
+        recurring->jid_size = (uint8_t)jid.size;
+        memcpy(recurring->jid, jid.data, jid.size);
+    }
+    return recurring;
+}
+
+// Fills in what needs memory, and makes room for it in its queue.
+static enum status fill(struct engine *engine, const struct recur_request *request,
+                        struct recurring *made, struct queue *queue)
+{
+    size_t tag_count;
+    if (bytes_copy(engine, request->data, &made->data)) {
+        return STATUS_NO_MEMORY;
+    }
+    made->data_size = (uint32_t)request->data.size;
+    if (intern_acquire(&engine->names, request->klass, &made->klass) ||
+        tags_make(engine, request->tags, &made->tags, &tag_count)) {
+        return STATUS_NO_MEMORY;
+    }
+    made->tag_count = (uint32_t)tag_count;
+    if (map_reserve(&engine->recurring, request->jid) || index_reserve(&queue->recurring, 1) ||
+        queue_reserve_known(engine, queue)) {
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+// Makes what was checked, in place of one with the same jid if there is one.
+enum status recurring_load(struct engine *engine, const struct recur_request *request, uint64_t id,
+                           int64_t next_us, uint64_t count)
+{
+    enum status status = check_numbers(request->interval_us, request->backlog, request->retries,
+                                       request->priority, NULL);
+    struct queue *queue = queue_find(engine, request->queue);
+    struct recurring *made = status ? NULL : recurring_new(engine, request->jid);
+    if (status || !made || fill(engine, request, made, queue)) {
+        if (made) {
+            strip(engine, made);
+            recurring_free_shell(engine, made);
+        }
+        return status ? status : STATUS_NO_MEMORY;
+    }
+    made->priority = request->priority;
+    made->retries = request->retries;
+    made->interval_us = request->interval_us;
+    made->backlog = request->backlog;
+    made->id = id;
+    made->count = count;
+    made->queue = queue;
+    struct recurring *old = map_find(&engine->recurring, request->jid);
+    if (old) {
+        recurring_free(engine, old);
+    }
+    made->node.key = time_key(next_us, id);
+    index_insert(&queue->recurring, &made->node);
+    map_add(&engine->recurring, made);
+    due_update(engine, queue);
+    recurring_changed(engine, made);
+    return STATUS_OK;
+}
+
+enum status engine_recur(struct engine *engine, int64_t now_us, const struct recur_request *request,
+                         struct error *error)
+{
+    struct queue *queue;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = check(engine, now_us, request, error);
+    }
+    if (!status) {
+        status = queue_acquire(engine, request->queue, &queue, error);
+    }
+    if (status) {
+        return status;
+    }
+    const struct recurring *old = map_find(&engine->recurring, request->jid);
+    if (recurring_load(engine, request, engine->job_id + 1, now_us + request->offset_us,
+                       old ? old->count : 0)) {
+        queue_abandon(engine, queue);
+        status = engine_no_memory(error);
+    } else {
+        engine->job_id++;
+        queue_make_known(engine, queue, now_us);
+    }
+    engine_settle(engine);
+    return status;
+}
+
+enum status engine_unrecur(struct engine *engine, int64_t now_us, struct slice jid,
+                           struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = name_check(jid, "jid", error);
+    }
+    if (status) {
+        return status;
+    }
+    struct recurring *recurring = map_find(&engine->recurring, jid);
+    if (recurring) {
+        recurring_free(engine, recurring);
+    }
+    return STATUS_OK;
+}
+
+static enum status find(const struct engine *engine, struct slice jid, struct recurring **out,
+                        struct error *error)
+{
+    enum status status = name_check(jid, "jid", error);
+    *out = status ? NULL : map_find(&engine->recurring, jid);
+    if (!status && !*out) {
+        status = error_set(error, STATUS_NOT_FOUND, "recurring job %.*s does not exist",
+                           SLICE_PRINT(jid));
+    }
+    return status;
+}
+
+static enum status check_update(const struct recur_update *request,
+                                const struct recurring *recurring, struct error *error)
+{
+    enum status status =
+        check_numbers(request->has_interval ? request->interval_us : recurring->interval_us,
+                      request->has_backlog ? request->backlog : recurring->backlog,
+                      request->has_retries ? request->retries : recurring->retries,
+                      request->has_priority ? request->priority : recurring->priority, error);
+    if (!status && request->has_klass) {
+        status = name_check(request->klass, "klass", error);
+    }
+    if (!status && request->has_queue) {
+        status = name_check(request->queue, "queue", error);
+    }
+    if (!status && request->has_data) {
+        status = data_check(request->data, error);
+    }
+    return status;
+}
+
+// The changes that need memory have got it; all are made.
+static void apply_update(struct engine *engine, const struct recur_update *request,
+                         struct recurring *recurring, struct queue *queue, char *data,
+                         uint32_t klass)
+{
+    int64_t next_us = time_of_key(recurring->node.key);
+    if (request->has_interval) {
+        next_us += request->interval_us - recurring->interval_us;
+        recurring->interval_us = request->interval_us;
+    }
+    struct queue *old = recurring->queue;
+    index_remove(&old->recurring, &recurring->node);
+    recurring->queue = queue;
+    recurring->node.key = time_key(next_us, recurring->id);
+    index_insert(&queue->recurring, &recurring->node);
+    due_update(engine, queue);
+    if (old != queue) {
+        due_update(engine, old);
+        queue_settle(engine, old);
+    }
+    if (request->has_data) {
+        mem_free(engine->allocator, recurring->data, recurring->data_size);
+        recurring->data = data;
+        recurring->data_size = (uint32_t)request->data.size;
+    }
+    if (request->has_klass) {
+        intern_drop(&engine->names, recurring->klass);
+        recurring->klass = klass;
+    }
+    recurring->priority = request->has_priority ? request->priority : recurring->priority;
+    recurring->retries = request->has_retries ? request->retries : recurring->retries;
+    recurring->backlog = request->has_backlog ? request->backlog : recurring->backlog;
+    recurring_changed(engine, recurring);
+}
+
+enum status engine_recur_update(struct engine *engine, int64_t now_us,
+                                const struct recur_update *request, struct error *error)
+{
+    struct recurring *recurring = NULL;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = find(engine, request->jid, &recurring, error);
+    }
+    if (!status) {
+        status = check_update(request, recurring, error);
+    }
+    if (status) {
+        return status;
+    }
+    struct queue *queue = recurring->queue;
+    char *data = NULL;
+    uint32_t klass = INTERN_NONE;
+    if (request->has_queue) {
+        status = queue_acquire(engine, request->queue, &queue, error);
+    }
+    if (!status &&
+        ((request->has_data && bytes_copy(engine, request->data, &data)) ||
+         (request->has_klass && intern_acquire(&engine->names, request->klass, &klass)) ||
+         index_reserve(&queue->recurring, 1) ||
+         (request->has_queue && queue_reserve_known(engine, queue)))) {
+        status = engine_no_memory(error);
+        mem_free(engine->allocator, data, data ? request->data.size : 0);
+        if (klass != INTERN_NONE) {
+            intern_drop(&engine->names, klass);
+        }
+        queue_abandon(engine, queue);
+    }
+    if (!status) {
+        if (request->has_queue) {
+            queue_make_known(engine, queue, now_us);
+        }
+        apply_update(engine, request, recurring, queue, data, klass);
+    }
+    engine_settle(engine);
+    return status;
+}
+
+static enum status retag(struct engine *engine, struct recurring *recurring, struct slices tags,
+                         struct error *error)
+{
+    uint32_t *made;
+    size_t count;
+    if (tags_make(engine, tags, &made, &count)) {
+        return engine_no_memory(error);
+    }
+    drop_tags(engine, recurring->tags, recurring->tag_count);
+    recurring->tags = made;
+    recurring->tag_count = (uint32_t)count;
+    recurring_changed(engine, recurring);
+    return STATUS_OK;
+}
+
+// Gives the recurring job the tags that it has and `added`, without `removed`.
+static enum status change_tags(struct engine *engine, struct recurring *recurring,
+                               struct slices added, struct slices removed, struct error *error)
+{
+    size_t had = recurring->tag_count;
+    struct slice *all = mem_alloc(engine->allocator, (had + added.count + 1) * sizeof(*all));
+    if (!all) {
+        return engine_no_memory(error);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < had; i++) {
+        struct slice tag = recurring_tag(engine, recurring, i);
+        bool kept = true;
+        for (size_t j = 0; j < removed.count; j++) {
+            kept = kept && !slice_equal(tag, removed.items[j]);
+        }
+        if (kept) {
+            all[count++] = tag;
+        }
+    }
+    for (size_t i = 0; i < added.count; i++) {
+        all[count++] = added.items[i];
+    }
+    enum status status = retag(engine, recurring, (struct slices){ all, count }, error);
+    mem_free(engine->allocator, all, (had + added.count + 1) * sizeof(*all));
+    return status;
+}
+
+enum status engine_recur_tag(struct engine *engine, int64_t now_us, struct slice jid,
+                             struct slices tags, struct error *error)
+{
+    struct recurring *recurring = NULL;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = find(engine, jid, &recurring, error);
+    }
+    if (!status) {
+        status = check_tags(engine, recurring->tag_count, tags, error);
+    }
+    return status ? status : change_tags(engine, recurring, tags, (struct slices){ 0 }, error);
+}
+
+enum status engine_recur_untag(struct engine *engine, int64_t now_us, struct slice jid,
+                               struct slices tags, struct error *error)
+{
+    struct recurring *recurring = NULL;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = find(engine, jid, &recurring, error);
+    }
+    return status ? status : change_tags(engine, recurring, (struct slices){ 0 }, tags, error);
+}
+
+// The job that a recurring job makes, with all that it needs.
+static struct job *child_new(struct engine *engine, struct recurring *recurring, struct slice jid,
+                             struct slices tags)
+{
+    struct slice data = slice_make(recurring->data, recurring->data_size);
+    struct job *job = job_new(engine, jid, data);
+    if (!job) {
+        return NULL;
+    }
+    if (map_reserve(&engine->jobs, jid) || index_reserve(&recurring->queue->line, 1) ||
+        job_reserve_extra(engine, job)) {
+        job_free(engine, job);
+        return NULL;
+    }
+    if (intern_acquire(&engine->names, queue_name(recurring->queue), &job->created_queue) ||
+        intern_acquire(&engine->names, recurring_key(recurring), &job->extra->spawned_from) ||
+        tags_reserve(engine, NULL, tags, NULL)) {
+        job_free(engine, job);
+        return NULL;
+    }
+    job->klass = recurring->klass;
+    intern_share(&engine->names, recurring->klass);
+    return job;
+}
+
+static enum status make_child(struct engine *engine, struct recurring *recurring, int64_t due_us)
+{
+    char text[ENGINE_NAME_SIZE_MAX + 32];
+    int size = snprintf(text, sizeof(text), "%.*s-%llu", SLICE_PRINT(recurring_key(recurring)),
+                        (unsigned long long)recurring->count + 1);
+    struct slice jid = slice_make(text, (size_t)size);
+    if (size > ENGINE_NAME_SIZE_MAX || map_find(&engine->jobs, jid)) {
+        return STATUS_OK;
+    }
+    size_t tags_size = (recurring->tag_count + 1) * sizeof(struct slice);
+    struct slice *tags = mem_alloc(engine->allocator, tags_size);
+    if (!tags) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < recurring->tag_count; i++) {
+        tags[i] = recurring_tag(engine, recurring, i);
+    }
+    struct slices all = { tags, recurring->tag_count };
+    struct job *job = child_new(engine, recurring, jid, all);
+    if (job) {
+        job->id = ++engine->job_id;
+        job->created_us = job->time_us = due_us;
+        job->priority = recurring->priority;
+        job->retries = job->remaining = recurring->retries;
+        job->tracked = map_find(&engine->tracked, jid) != NULL;
+        map_add(&engine->jobs, job);
+        job_move_to(engine, job, recurring->queue);
+        tags_add(engine, job, all, due_us);
+        tags_unreserve(engine, all);
+        place_job(engine, job, due_us, 0);
+        job_changed(engine, job, JOB_DIRTY_BODY | JOB_DIRTY_HEAD);
+    }
+    mem_free(engine->allocator, tags, tags_size);
+    engine_settle(engine);
+    return job ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+// Of more runs missed than the backlog allows only the last ones are made up for.
+static int64_t skip_backlog(const struct recurring *recurring, int64_t due_us, int64_t now_us)
+{
+    int64_t late_us = now_us - due_us;
+    if (recurring->backlog == 0 || late_us / recurring->interval_us < recurring->backlog) {
+        return due_us;
+    }
+    int64_t over_us = late_us - recurring->backlog * recurring->interval_us;
+    int64_t skipped = (over_us + recurring->interval_us - 1) / recurring->interval_us;
+    return due_us + (over_us > 0 ? skipped : 0) * recurring->interval_us;
+}
+
+enum status recurring_spawn(struct engine *engine, struct recurring *recurring, int64_t now_us)
+{
+    struct queue *queue = recurring->queue;
+    int64_t due_us = skip_backlog(recurring, time_of_key(recurring->node.key), now_us);
+    if (due_us <= now_us && make_child(engine, recurring, due_us)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (index_reserve(&queue->recurring, 1)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (due_us <= now_us) {
+        recurring->count++;
+        due_us += recurring->interval_us;
+    }
+    index_remove(&queue->recurring, &recurring->node);
+    recurring->node.key = time_key(due_us, recurring->id);
+    index_insert(&queue->recurring, &recurring->node);
+    recurring_changed(engine, recurring);
+    due_update(engine, queue);
+    engine_settle(engine);
+    return STATUS_OK;
+}
+
+enum status recurring_spawn_due(struct engine *engine, struct queue *queue, int64_t now_us,
+                                size_t count)
+{
+    // As qless: of the first `count` that are due one after the other makes its jobs, until there
+    // are `count` jobs.
+    size_t moved = 0;
+    while (moved < count) {
+        struct index_node *node = index_first(&queue->recurring);
+        if (!node || time_of_key(node->key) > now_us) {
+            break;
+        }
+        struct recurring *recurring = recurring_of_node(node);
+        while (moved < count && time_of_key(recurring->node.key) <= now_us) {
+            if (recurring_spawn(engine, recurring, now_us)) {
+                return STATUS_NO_MEMORY;
+            }
+            moved++;
+        }
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// The histogram's buckets: 60 of a second, 59 of a minute (from the first on), 23 of an hour, 6 of
+// a day. What is longer than six days counts in the last.
+#include "engine/stats.h"
+
+#include "engine/queue.h"
+#include "engine/state.h"
+
+#include <math.h>
+#include <string.h>
+
+#define US_PER_S INT64_C(1000000)
+
+static int64_t day_of(int64_t when_us)
+{
+    int64_t day = when_us / STATS_DAY_US;
+    return when_us % STATS_DAY_US < 0 ? day - 1 : day;
+}
+
+struct stats_day *stats_find(const struct queue *queue, int64_t when_us)
+{
+    int64_t day = day_of(when_us);
+    for (struct stats_day *at = queue->days; at && at->day >= day; at = at->older) {
+        if (at->day == day) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static void free_histogram(struct engine *engine, struct stats_counts *counts)
+{
+    mem_free(engine->allocator, counts->histogram,
+             counts->histogram ? STATS_BUCKETS * sizeof(uint64_t) : 0);
+    counts->histogram = NULL;
+}
+
+void stats_drop_histograms(struct engine *engine, struct stats_day *day)
+{
+    free_histogram(engine, &day->wait);
+    free_histogram(engine, &day->run);
+}
+
+static void free_day(struct engine *engine, struct stats_day *day)
+{
+    stats_drop_histograms(engine, day);
+    mem_free(engine->allocator, day, sizeof(*day));
+}
+
+static struct stats_day *day_new(struct engine *engine, int64_t day)
+{
+    struct stats_day *made = mem_zalloc(engine->allocator, sizeof(*made));
+    if (!made) {
+        return NULL;
+    }
+    made->day = day;
+    made->wait.histogram = mem_zalloc(engine->allocator, STATS_BUCKETS * sizeof(uint64_t));
+    made->run.histogram = mem_zalloc(engine->allocator, STATS_BUCKETS * sizeof(uint64_t));
+    if (!made->wait.histogram || !made->run.histogram) {
+        free_day(engine, made);
+        return NULL;
+    }
+    return made;
+}
+
+// Drops what is too old, counted from the newest day.
+static void forget_old(struct engine *engine, struct queue *queue)
+{
+    int64_t newest = queue->days->day;
+    for (struct stats_day **link = &queue->days->older; *link;) {
+        struct stats_day *day = *link;
+        if (newest - day->day >= engine->config.histogram_history) {
+            stats_drop_histograms(engine, day);
+        }
+        if (newest - day->day >= engine->config.stats_history) {
+            *link = day->older;
+            free_day(engine, day);
+        } else {
+            link = &day->older;
+        }
+    }
+}
+
+// Makes a day and puts it where it belongs.
+static struct stats_day *add_day(struct engine *engine, struct queue *queue, int64_t day)
+{
+    struct stats_day *made = day_new(engine, day);
+    if (!made) {
+        return NULL;
+    }
+    struct stats_day **link = &queue->days;
+    while (*link && (*link)->day > day) {
+        link = &(*link)->older;
+    }
+    made->older = *link;
+    *link = made;
+    return made;
+}
+
+enum status stats_reserve(struct engine *engine, struct queue *queue, int64_t when_us)
+{
+    if (stats_find(queue, when_us)) {
+        return STATUS_OK;
+    }
+    const struct stats_day *made = add_day(engine, queue, day_of(when_us));
+    if (made && made == queue->days) {
+        forget_old(engine, queue);
+    }
+    return made ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+struct stats_day *stats_load(struct engine *engine, struct queue *queue, int64_t day)
+{
+    struct stats_day *found = stats_find(queue, day * STATS_DAY_US);
+    return found ? found : add_day(engine, queue, day);
+}
+
+static size_t bucket_of(int64_t seconds)
+{
+    if (seconds < 60) {
+        return seconds > 0 ? (size_t)seconds : 0;
+    }
+    if (seconds < 3600) {
+        return 60 + (size_t)(seconds / 60) - 1;
+    }
+    if (seconds < 86400) {
+        return 60 + 59 + (size_t)(seconds / 3600) - 1;
+    }
+    size_t days = (size_t)(seconds / 86400);
+    return 60 + 59 + 23 + (days < 6 ? days : 6) - 1;
+}
+
+void stats_add(struct stats_counts *counts, int64_t value_us)
+{
+    double value = (double)value_us / (double)US_PER_S;
+    counts->count++;
+    if (counts->count == 1) {
+        counts->mean = value;
+        counts->vk = 0;
+    } else {
+        double mean = counts->mean;
+        counts->mean = mean + (value - mean) / (double)counts->count;
+        counts->vk += (value - counts->mean) * (value - mean);
+    }
+    if (counts->histogram) {
+        counts->histogram[bucket_of(value_us / US_PER_S)]++;
+    }
+}
+
+void stats_changed(struct engine *engine, struct queue *queue, struct stats_day *day)
+{
+    if (engine->keeps_changes) {
+        day->dirty = true;
+        queue_changed(engine, queue);
+    }
+}
+
+void stats_release(struct engine *engine, struct queue *queue)
+{
+    while (queue->days) {
+        struct stats_day *day = queue->days;
+        queue->days = day->older;
+        free_day(engine, day);
+    }
+}
+
+static void view_series(const struct stats_counts *counts, struct stats_series *series)
+{
+    series->count = counts->count;
+    series->mean = counts->mean;
+    series->std = counts->count > 1 ? sqrt(counts->vk / (double)(counts->count - 1)) : 0;
+    if (counts->histogram) {
+        memcpy(series->histogram, counts->histogram, sizeof(series->histogram));
+    }
+}
+
+void engine_stats(const struct engine *engine, struct slice name, int64_t date_us,
+                  struct stats_view *view)
+{
+    *view = (struct stats_view){ 0 };
+    const struct queue *queue = queue_find(engine, name);
+    const struct stats_day *day = queue ? stats_find(queue, date_us) : NULL;
+    if (day) {
+        view->retries = day->retries;
+        view->failed = day->failed;
+        view->failures = day->failures;
+        view_series(&day->wait, &view->wait);
+        view_series(&day->run, &view->run);
+    }
+}

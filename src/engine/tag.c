@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+#include "engine/tag.h"
+
+#include "engine/job.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct slice tag_key(const void *tag)
+{
+    const struct tag *of = tag;
+    return slice_make(of->name, of->name_size);
+}
+
+static struct tagging *tagging_of_node(struct index_node *node)
+{
+    return (struct tagging *)(void *)node; // it is the first member
+}
+
+static bool has_tag(const struct job *job, struct slice name)
+{
+    for (const struct tagging *at = job && job->extra ? job->extra->tags : NULL; at;
+         at = at->next) {
+        if (slice_equal(tag_key(at->tag), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct index_key order_key(const struct tag *tag)
+{
+    return (struct index_key){ UINT64_MAX - tag->taggings.count, tag->id };
+}
+
+// Brings the tag's place into line with how many jobs have it. The first time it gets an id.
+static void reorder(struct engine *engine, struct tag *tag, uint64_t id)
+{
+    if (tag->id) {
+        index_remove(&engine->tag_order, &tag->order);
+    } else {
+        tag->id = id;
+    }
+    tag->order.key = order_key(tag);
+    index_insert(&engine->tag_order, &tag->order);
+}
+
+static void tag_settle(struct engine *engine, struct tag *tag)
+{
+    if (tag->taggings.count == 0 && tag->pins == 0) {
+        index_release(&tag->taggings);
+        if (tag->id) {
+            index_remove(&engine->tag_order, &tag->order);
+        }
+        map_remove(&engine->tags, tag_key(tag));
+        mem_free(engine->allocator, tag, sizeof(*tag) + tag->name_size);
+    }
+}
+
+// The tag with that name, made if need be.
+static enum status tag_acquire(struct engine *engine, struct slice name, struct tag **out)
+{
+    struct tag *tag = map_find(&engine->tags, name);
+    if (!tag) {
+        if (map_reserve(&engine->tags, name)) {
+            return STATUS_NO_MEMORY;
+        }
+        tag = mem_zalloc(engine->allocator, sizeof(*tag) + name.size);
+        if (!tag) {
+            return STATUS_NO_MEMORY;
+        }
+        tag->name_size = (uint8_t)name.size;
+        memcpy(tag->name, name.data, name.size);
+        index_init(&tag->taggings, &engine->pool);
+        map_add(&engine->tags, tag);
+    }
+    *out = tag;
+    return STATUS_OK;
+}
+
+enum status tags_reserve(struct engine *engine, const struct job *job, struct slices tags,
+                         struct error *error)
+{
+    size_t had = job && job->extra ? job->extra->tag_count : 0;
+    if ((int64_t)(had + tags.count) > engine->config.max_tags) {
+        return error_set(error, STATUS_TOO_LARGE, "%zu tags; at most %lld are allowed",
+                         had + tags.count, (long long)engine->config.max_tags);
+    }
+    enum status status = STATUS_OK;
+    for (size_t i = 0; !status && i < tags.count; i++) {
+        status = name_check(tags.items[i], "tag", error);
+    }
+    size_t pinned = 0;
+    while (!status && pinned < tags.count) {
+        struct tag *tag;
+        if (tag_acquire(engine, tags.items[pinned], &tag)) {
+            status = engine_no_memory(error);
+            break;
+        }
+        tag->pins++;
+        pinned++;
+        // Its place in the order is taken anew, at most twice for a job.
+        if (index_reserve(&tag->taggings, 1) || index_reserve(&engine->tag_order, 2)) {
+            status = engine_no_memory(error);
+        }
+    }
+    if (!status && slab_promise(&engine->taggings, tags.count)) {
+        status = engine_no_memory(error);
+    }
+    if (status) {
+        tags_unreserve(engine, (struct slices){ tags.items, pinned });
+    }
+    return status;
+}
+
+void tags_unreserve(struct engine *engine, struct slices tags)
+{
+    for (size_t i = 0; i < tags.count; i++) {
+        struct tag *tag = map_find(&engine->tags, tags.items[i]);
+        tag->pins--;
+        tag_settle(engine, tag);
+    }
+}
+
+void tags_add(struct engine *engine, struct job *job, struct slices tags, int64_t now_us)
+{
+    struct tagging **end = &job->extra->tags;
+    while (*end) {
+        end = &(*end)->next;
+    }
+    for (size_t i = 0; i < tags.count; i++) {
+        if (has_tag(job, tags.items[i])) {
+            continue;
+        }
+        struct tagging *tagging = slab_take(&engine->taggings);
+        struct tag *tag = map_find(&engine->tags, tags.items[i]);
+        assert(tagging && tag);
+        *tagging = (struct tagging){
+            .node.key = time_key(now_us, ++engine->sequence),
+            .tag = tag,
+            .job = job,
+        };
+        index_insert(&tag->taggings, &tagging->node);
+        reorder(engine, tag, engine->sequence);
+        *end = tagging;
+        end = &tagging->next;
+        job->extra->tag_count++;
+    }
+    job_changed(engine, job, JOB_DIRTY_BODY);
+}
+
+enum status tags_load(struct engine *engine, struct job *job, struct slice name, uint64_t tag_id,
+                      struct index_key key)
+{
+    struct tag *tag;
+    if (tag_acquire(engine, name, &tag)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (index_reserve(&tag->taggings, 1) || index_reserve(&engine->tag_order, 1) ||
+        slab_promise(&engine->taggings, 1)) {
+        tag_settle(engine, tag);
+        return STATUS_NO_MEMORY;
+    }
+    struct tagging **end = &job->extra->tags;
+    while (*end) {
+        end = &(*end)->next;
+    }
+    struct tagging *tagging = slab_take(&engine->taggings);
+    assert(tagging);
+    *tagging = (struct tagging){ .node.key = key, .tag = tag, .job = job };
+    index_insert(&tag->taggings, &tagging->node);
+    reorder(engine, tag, tag_id);
+    *end = tagging;
+    job->extra->tag_count++;
+    return STATUS_OK;
+}
+
+// Takes the tag at `link` from its job. This cannot fail; without memory a tag that has become
+// rarer keeps its place in the order until it changes again, which only the order of a list shows.
+static void untag(struct engine *engine, struct tagging **link)
+{
+    struct tagging *tagging = *link;
+    struct tag *tag = tagging->tag;
+    *link = tagging->next;
+    tagging->job->extra->tag_count--;
+    index_remove(&tag->taggings, &tagging->node);
+    slab_give(&engine->taggings, tagging);
+    if (tag->taggings.count && !index_reserve(&engine->tag_order, 1)) {
+        reorder(engine, tag, 0);
+    }
+    tag_settle(engine, tag);
+}
+
+void tags_clear(struct engine *engine, struct job *job)
+{
+    while (job->extra && job->extra->tags) {
+        untag(engine, &job->extra->tags);
+    }
+}
+
+struct slice job_tag(const struct engine *engine, const struct job *job, size_t index)
+{
+    (void)engine;
+    const struct tagging *at = job->extra->tags;
+    for (; index > 0; index--) {
+        at = at->next;
+    }
+    return tag_key(at->tag);
+}
+
+enum status engine_tag_add(struct engine *engine, int64_t now_us, struct slice jid,
+                           struct slices tags, const struct job **out, struct error *error)
+{
+    struct job *job;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = job_find(engine, jid, &job, error);
+    }
+    if (!status && job_reserve_extra(engine, job)) {
+        status = engine_no_memory(error);
+    }
+    if (!status) {
+        status = tags_reserve(engine, job, tags, error);
+    }
+    if (!status) {
+        tags_add(engine, job, tags, now_us);
+        tags_unreserve(engine, tags);
+        *out = job;
+    }
+    engine_settle(engine);
+    return status;
+}
+
+enum status engine_tag_remove(struct engine *engine, int64_t now_us, struct slice jid,
+                              struct slices tags, const struct job **out, struct error *error)
+{
+    struct job *job;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = job_find(engine, jid, &job, error);
+    }
+    if (status) {
+        return status;
+    }
+    for (size_t i = 0; job->extra && i < tags.count; i++) {
+        struct tagging **link = &job->extra->tags;
+        while (*link && !slice_equal(tag_key((*link)->tag), tags.items[i])) {
+            link = &(*link)->next;
+        }
+        if (*link) {
+            untag(engine, link);
+        }
+    }
+    job_changed(engine, job, JOB_DIRTY_BODY);
+    *out = job;
+    return STATUS_OK;
+}
+
+void engine_tagged(const struct engine *engine, struct slice name, struct page *page)
+{
+    const struct tag *tag = map_find(&engine->tags, name);
+    page->total = tag ? tag->taggings.count : 0;
+    page->found = 0;
+    if (page->offset >= page->total) {
+        return;
+    }
+    struct index_cursor cursor = index_cursor_at(&tag->taggings, page->offset);
+    struct index_node *node;
+    while (page->found < page->count && (node = index_cursor_next(&cursor))) {
+        page->jobs[page->found++] = tagging_of_node(node)->job;
+    }
+}
+
+bool engine_tag_top(const struct engine *engine, size_t index, struct count_view *view)
+{
+    struct index_node *node = index_at(&engine->tag_order, index);
+    const struct tag *tag = (const struct tag *)(const void *)node;
+    if (!tag || tag->taggings.count < 2) {
+        return false;
+    }
+    *view = (struct count_view){ tag_key(tag), tag->taggings.count };
+    return true;
+}

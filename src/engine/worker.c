@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "engine/worker.h"
+
+#include "engine/job.h"
+#include "engine/lease.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+
+#include <string.h>
+
+struct worker *worker_find(const struct engine *engine, struct slice name)
+{
+    struct worker *last = engine->worker_last;
+    return last && slice_equal(worker_name(last), name) ? last : map_find(&engine->workers, name);
+}
+
+enum status worker_acquire(struct engine *engine, struct slice name, struct worker **out)
+{
+    struct worker *worker = worker_find(engine, name);
+    if (!worker) {
+        if (map_reserve(&engine->workers, name)) {
+            return STATUS_NO_MEMORY;
+        }
+        worker = mem_zalloc(engine->allocator, sizeof(*worker) + name.size);
+        if (!worker) {
+            return STATUS_NO_MEMORY;
+        }
+        worker->name_size = (uint8_t)name.size;
+        memcpy(worker->name, name.data, name.size);
+        worker->id = ++engine->worker_id;
+        index_init(&worker->leases, &engine->pool);
+        map_add(&engine->workers, worker);
+    }
+    engine->worker_last = worker;
+    *out = worker;
+    return STATUS_OK;
+}
+
+static void unlisten(struct engine *engine, struct worker *worker)
+{
+    while (worker->listeners) {
+        struct listener *listener = worker->listeners;
+        struct queue *queue = listener->queue;
+        worker->listeners = listener->next;
+        queue->listeners--;
+        queue_settle(engine, queue);
+        mem_free(engine->allocator, listener, sizeof(*listener));
+    }
+}
+
+static void worker_changed(struct engine *engine, struct worker *worker)
+{
+    if (engine->keeps_changes && !worker->dirty) {
+        worker->dirty = true;
+        worker->dirty_next = engine->dirty_workers;
+        engine->dirty_workers = worker;
+    }
+}
+
+void worker_free(struct engine *engine, struct worker *worker)
+{
+    unlisten(engine, worker);
+    if (worker->known) {
+        index_remove(&engine->worker_order, &worker->order);
+    }
+    index_release(&worker->leases);
+    map_remove(&engine->workers, worker_name(worker));
+    if (engine->worker_last == worker) {
+        engine->worker_last = NULL;
+    }
+    mem_free(engine->allocator, worker, sizeof(*worker) + worker->name_size);
+}
+
+void worker_settle(struct engine *engine, struct worker *worker)
+{
+    if (!worker->known && worker->leases.count == 0 && !worker->dirty) {
+        worker_free(engine, worker);
+    }
+}
+
+enum status worker_reserve_seen(struct engine *engine, struct worker *worker)
+{
+    (void)worker;
+    return index_reserve(&engine->worker_order, 1);
+}
+
+void worker_seen(struct engine *engine, struct worker *worker, int64_t now_us)
+{
+    if (worker->known && worker->seen_us == now_us) {
+        return;
+    }
+    if (worker->known) {
+        index_remove(&engine->worker_order, &worker->order);
+    }
+    worker->known = true;
+    worker->seen_us = now_us;
+    worker->order.key = time_key(now_us, worker->id);
+    index_insert(&engine->worker_order, &worker->order);
+    worker_changed(engine, worker);
+}
+
+enum status worker_reserve_listener(struct engine *engine, struct worker *worker,
+                                    struct queue *queue, struct listener **out)
+{
+    *out = NULL;
+    for (const struct listener *at = worker->listeners; at; at = at->next) {
+        if (at->queue == queue) {
+            return STATUS_OK;
+        }
+    }
+    struct listener *listener = mem_alloc(engine->allocator, sizeof(*listener));
+    if (!listener) {
+        return STATUS_NO_MEMORY;
+    }
+    *listener = (struct listener){ .queue = queue };
+    *out = listener;
+    return STATUS_OK;
+}
+
+void worker_listen(struct engine *engine, struct worker *worker, struct listener *listener)
+{
+    if (listener) {
+        listener->next = worker->listeners;
+        worker->listeners = listener;
+        listener->queue->listeners++;
+        worker_changed(engine, worker);
+    }
+}
+
+// Not known any more; what it holds it holds.
+static void forget(struct engine *engine, struct worker *worker)
+{
+    unlisten(engine, worker);
+    if (worker->known) {
+        index_remove(&engine->worker_order, &worker->order);
+        worker->known = false;
+    }
+    worker_changed(engine, worker);
+    worker_settle(engine, worker);
+}
+
+enum status engine_workers_prune(struct engine *engine, int64_t now_us, struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (status) {
+        return status;
+    }
+    for (struct index_node *node; (node = index_first(&engine->worker_order));) {
+        struct worker *worker = worker_of_node(node);
+        if (worker->seen_us > now_us - engine->config.max_worker_age_us) {
+            break;
+        }
+        forget(engine, worker);
+    }
+    return STATUS_OK;
+}
+
+static size_t run_out_count(const struct engine *engine, const struct worker *worker,
+                            int64_t now_us)
+{
+    if (engine->clock == ENGINE_CLOCK_SERVER && now_us < engine->now_us) {
+        now_us = engine->now_us;
+    }
+    return index_rank(&worker->leases, time_key_after(now_us));
+}
+
+bool engine_worker(const struct engine *engine, int64_t now_us, size_t index,
+                   struct worker_view *view)
+{
+    size_t count = engine->worker_order.count;
+    if (index >= count) {
+        return false;
+    }
+    const struct worker *worker =
+        worker_of_node(index_at(&engine->worker_order, count - 1 - index));
+    size_t stalled = run_out_count(engine, worker, now_us);
+    *view = (struct worker_view){
+        .name = worker_name(worker),
+        .seen_us = worker->seen_us,
+        .running = worker->leases.count - stalled,
+        .stalled = stalled,
+        .offline = worker->listeners == NULL,
+    };
+    return true;
+}
+
+void engine_worker_jobs(const struct engine *engine, int64_t now_us, struct slice name,
+                        bool stalled, struct page *page)
+{
+    page->total = page->found = 0;
+    const struct worker *worker = worker_find(engine, name);
+    if (!worker) {
+        return;
+    }
+    size_t run_out = run_out_count(engine, worker, now_us);
+    size_t from = stalled ? 0 : run_out, to = stalled ? run_out : worker->leases.count;
+    page->total = to - from;
+    if (page->offset >= page->total) {
+        return;
+    }
+    size_t left = page->total - page->offset;
+    size_t count = page->count < left ? page->count : left;
+    struct index_cursor cursor = index_cursor_at(&worker->leases, from + left - count);
+    for (size_t i = count; i > 0; i--) {
+        page->jobs[i - 1] = lease_of_node(index_cursor_next(&cursor))->job;
+    }
+    page->found = count;
+}
+
+enum status engine_worker_deregister(struct engine *engine, int64_t now_us, struct slices workers,
+                                     struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    for (size_t i = 0; !status && i < workers.count; i++) {
+        status = name_check(workers.items[i], "worker", error);
+    }
+    for (size_t i = 0; !status && i < workers.count; i++) {
+        struct worker *worker = worker_find(engine, workers.items[i]);
+        if (worker && worker->known) {
+            forget(engine, worker);
+        }
+    }
+    return status;
+}
+
+enum status engine_worker_offline(struct engine *engine, int64_t now_us, struct slice name,
+                                  struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = name_check(name, "worker", error);
+    }
+    if (status) {
+        return status;
+    }
+    struct worker *worker = worker_find(engine, name);
+    if (!worker || !worker->known) {
+        return error_set(error, STATUS_NOT_FOUND, "worker %.*s is not known", SLICE_PRINT(name));
+    }
+    unlisten(engine, worker);
+    worker_changed(engine, worker);
+    return STATUS_OK;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// A worker: when it was last seen, what it holds, which queues it listens to.
+#ifndef SLUICE_ENGINE_WORKER_H
+#define SLUICE_ENGINE_WORKER_H
+
+#include "engine/engine.h"
+
+#include "base/index.h"
+
+struct queue;
+
+// That a worker listens to a queue.
+struct listener {
+    struct listener *next;
+    struct queue *queue;
+};
+
+struct worker {
+    struct index_node order; // in the engine's list of known workers, by when they were seen
+    struct index leases;     // by their end
+    struct listener *listeners;
+    int64_t seen_us;
+    uint64_t id;
+    struct worker *dirty_next;
+    bool dirty;
+    bool known;
+    uint8_t name_size;
+    char name[];
+};
+
+static inline struct slice worker_name(const struct worker *worker)
+{
+    return slice_make(worker->name, worker->name_size);
+}
+
+static inline struct worker *worker_of_node(struct index_node *node)
+{
+    return (struct worker *)(void *)node; // it is the first member
+}
+
+struct worker *worker_find(const struct engine *engine, struct slice name);
+MUST_USE enum status worker_acquire(struct engine *engine, struct slice name, struct worker **out);
+// Frees the worker if it is not known and holds nothing.
+void worker_settle(struct engine *engine, struct worker *worker);
+void worker_free(struct engine *engine, struct worker *worker);
+
+// Makes room, then notes that the worker was seen.
+MUST_USE enum status worker_reserve_seen(struct engine *engine, struct worker *worker);
+void worker_seen(struct engine *engine, struct worker *worker, int64_t now_us);
+
+// Makes a listener that is not there yet; NULL in `*out` when it is. Then notes it.
+MUST_USE enum status worker_reserve_listener(struct engine *engine, struct worker *worker,
+                                             struct queue *queue, struct listener **out);
+void worker_listen(struct engine *engine, struct worker *worker, struct listener *listener);
+
+#endif

@@ -1,0 +1,659 @@
+// SPDX-License-Identifier: MIT
+#include "engine_test.h"
+
+#include "engine/check.h"
+#include "engine/snapshot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TEXT_MAX = 1 << 26,
+    JOBS_MAX = 4096, // in one list
+};
+
+// ---------------------------------------------------------------------------------------------
+// The world
+
+static void note_channels(struct buffer *text, unsigned channels)
+{
+    static const char *const names[] = { "log", "worker", "tracker" };
+    // A worker is named before the log, as it is told first.
+    static const size_t order[] = { 1, 0, 2 };
+    const char *glue = "";
+    for (size_t i = 0; i < 3; i++) {
+        if (channels & 1U << order[i]) {
+            buffer_printf(text, "%s%s", glue, names[order[i]]);
+            glue = "+";
+        }
+    }
+}
+
+static void note_field(struct buffer *text, const char *word, struct slice value)
+{
+    if (value.size) {
+        buffer_printf(text, " %s %.*s", word, SLICE_PRINT(value));
+    }
+}
+
+static void receive(void *context, const struct event *event)
+{
+    struct world *w = context;
+    struct buffer *text = &w->events;
+    buffer_printf(text, "%s", text->size ? "; " : "");
+    note_channels(text, event->channels);
+    buffer_printf(text, ": %s", event_kind_name(event->kind));
+    if (event->jid.size) {
+        buffer_printf(text, " %.*s", SLICE_PRINT(event->jid));
+    }
+    if (event->channels != EVENT_TO_TRACKER) {
+        note_field(text, "in", event->queue);
+        note_field(text, "by", event->worker);
+        note_field(text, "to", event->to);
+        note_field(text, "as", event->group);
+        note_field(text, "saying", event->message);
+        note_field(text, "option", event->option);
+        note_field(text, "value", event->value);
+    }
+    w->event_us = event->when_us;
+}
+
+struct world *world_new(enum engine_clock clock, uint64_t seed)
+{
+    struct world *w = calloc(1, sizeof(*w));
+    assert_non_null(w);
+    fault_alloc_init(&w->fault);
+    buffer_init(&w->events, &allocator_system, TEXT_MAX);
+    buffer_init(&w->text, &allocator_system, TEXT_MAX);
+    buffer_init(&w->before, &allocator_system, TEXT_MAX);
+    const struct engine_options options = { .allocator = &w->fault.allocator,
+                                            .seed = { seed, ~seed },
+                                            .clock = clock,
+                                            .sink = { .receive = receive, .context = w } };
+    assert_int_equal(engine_new(&options, &w->engine), STATUS_OK);
+    return w;
+}
+
+static void report(void *context, const char *sentence)
+{
+    (void)context;
+    print_error("%s\n", sentence);
+}
+
+size_t faults_of(struct world *w)
+{
+    return engine_check(w->engine, false, report, NULL);
+}
+
+void world_free(struct world *w)
+{
+    size_t faults = faults_of(w);
+    engine_free(w->engine);
+    fault_alloc_release(&w->fault);
+    buffer_release(&w->events);
+    buffer_release(&w->text);
+    buffer_release(&w->before);
+    free(w);
+    assert_int_equal(faults, 0);
+}
+
+int server(void **state)
+{
+    *state = world_new(ENGINE_CLOCK_SERVER, 1);
+    return 0;
+}
+
+int client(void **state)
+{
+    *state = world_new(ENGINE_CLOCK_CLIENT, 1);
+    return 0;
+}
+
+int world_end(void **state)
+{
+    world_free(*state);
+    return 0;
+}
+
+void save(const struct world *w, struct buffer *out)
+{
+    buffer_clear(out);
+    assert_int_equal(engine_save(w->engine, out), STATUS_OK);
+    assert_int_equal(out->status, STATUS_OK);
+}
+
+void refused(struct world *w, enum status status, const char *words)
+{
+    w->refused = status;
+    w->words = words;
+    w->error = (struct error){ 0 };
+    save(w, &w->before);
+}
+
+void said(struct world *w, enum status status)
+{
+    if (status != w->refused) {
+        print_error("%s, not %s: %s\n", status_name(status), status_name(w->refused),
+                    error_sentence(&w->error));
+    }
+    assert_int_equal(status, w->refused);
+    if (status) {
+        assert_int_equal(w->error.status, status);
+        if (!strstr(w->error.detail, w->words)) {
+            print_error("\"%s\" does not say \"%s\"\n", w->error.detail, w->words);
+        }
+        assert_non_null(strstr(w->error.detail, w->words));
+        struct buffer after;
+        buffer_init(&after, &allocator_system, TEXT_MAX);
+        save(w, &after);
+        assert_int_equal(after.size, w->before.size);
+        assert_memory_equal(after.data, w->before.data, after.size);
+        buffer_release(&after);
+    }
+    w->refused = STATUS_OK;
+}
+
+int64_t us(double seconds)
+{
+    return llround(seconds * US);
+}
+
+int64_t at(struct world *w, double now)
+{
+    w->now = now;
+    return us(now);
+}
+
+struct slice name_of(const char *text)
+{
+    return text ? slice_from_cstr(text) : SLICE_EMPTY;
+}
+
+struct slices slices_of(struct world *w, const char *list)
+{
+    size_t count = 1;
+    for (const char *c = list; *c; c++) {
+        count += *c == ',';
+    }
+    const size_t room = sizeof(w->slices) / sizeof(w->slices[0]);
+    assert_true(count <= room);
+    if (w->slice_count + count > room) {
+        w->slice_count = 0;
+    }
+    struct slice *items = w->slices + w->slice_count;
+    w->slice_count += count;
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strcspn(list, ",");
+        items[i] = slice_make(list, size);
+        list += size + 1;
+    }
+    return (struct slices){ items, count };
+}
+
+static const char *text_of(struct world *w)
+{
+    buffer_append_char(&w->text, '\0');
+    assert_int_equal(w->text.status, STATUS_OK);
+    return w->text.data;
+}
+
+static void add_name(struct world *w, struct slice name)
+{
+    buffer_printf(&w->text, "%s%.*s", w->text.size ? "," : "", SLICE_PRINT(name));
+}
+
+static void add_seconds(struct buffer *text, int64_t when_us)
+{
+    buffer_printf(text, "%.12g", (double)when_us / US);
+}
+
+static void add_jobs(struct world *w, const struct job **found, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct job_view view;
+        job_view(w->engine, found[i], &view);
+        buffer_printf(&w->text, "%s%.*s", i ? "," : "", SLICE_PRINT(view.jid));
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// What clients say
+
+double tick(struct world *w, double now)
+{
+    int64_t next_us = engine_tick(w->engine, at(w, now));
+    return next_us == INT64_MAX ? -1 : (double)next_us / US;
+}
+
+void put_with(struct world *w, double now, struct put_request request)
+{
+    request.queue = request.queue.size ? request.queue : SLICE("q");
+    request.klass = request.klass.size ? request.klass : SLICE("k");
+    request.data = request.data.size ? request.data : SLICE("{}");
+    const struct job *job;
+    enum status status = engine_put(w->engine, at(w, now), &request, &job, &w->error);
+    said(w, status);
+    if (!status) {
+        assert_ptr_equal(job, engine_get(w->engine, request.jid));
+    }
+}
+
+void put(struct world *w, double now, const char *queue, const char *jid)
+{
+    put_with(w, now, (struct put_request){ .queue = name_of(queue), .jid = name_of(jid) });
+}
+
+void put_later(struct world *w, double now, const char *queue, const char *jid, double delay)
+{
+    put_with(w, now,
+             (struct put_request){
+                 .queue = name_of(queue), .jid = name_of(jid), .delay_us = us(delay) });
+}
+
+void put_depending(struct world *w, double now, const char *queue, const char *jid,
+                   const char *depends)
+{
+    put_with(w, now,
+             (struct put_request){
+                 .queue = name_of(queue), .jid = name_of(jid), .depends = slices_of(w, depends) });
+}
+
+static const char *pop_with(struct world *w, double now, struct pop_request request)
+{
+    const struct job *popped[JOBS_MAX];
+    size_t count;
+    assert_true(request.count <= JOBS_MAX);
+    said(w, engine_pop(w->engine, at(w, now), &request, popped, &count, &w->error));
+    buffer_clear(&w->text);
+    add_jobs(w, popped, count);
+    return text_of(w);
+}
+
+const char *pop(struct world *w, double now, const char *queue, const char *worker, size_t count)
+{
+    return pop_with(w, now,
+                    (struct pop_request){
+                        .worker = name_of(worker), .queues = slices_of(w, queue), .count = count });
+}
+
+const char *pop_queues(struct world *w, double now, const char *queues, enum pop_order order,
+                       size_t count)
+{
+    return pop_with(w, now,
+                    (struct pop_request){ .worker = SLICE("w1"),
+                                          .queues = slices_of(w, queues),
+                                          .order = order,
+                                          .count = count });
+}
+
+const char *peek(struct world *w, double now, const char *queue, size_t count)
+{
+    const struct job *seen[JOBS_MAX];
+    size_t found;
+    assert_true(count <= JOBS_MAX);
+    said(w, engine_peek(w->engine, at(w, now), name_of(queue), count, seen, &found, &w->error));
+    buffer_clear(&w->text);
+    add_jobs(w, seen, found);
+    return text_of(w);
+}
+
+static struct holder holder_of(const char *worker, const char *jid)
+{
+    return (struct holder){ .jid = name_of(jid), .worker = name_of(worker) };
+}
+
+double heartbeat(struct world *w, double now, const char *worker, const char *jid)
+{
+    int64_t expires_us = 0;
+    struct holder holder = holder_of(worker, jid);
+    said(w, engine_heartbeat(w->engine, at(w, now), &holder, SLICE_EMPTY, &expires_us, &w->error));
+    return (double)expires_us / US;
+}
+
+void time_out(struct world *w, double now, const char *jids)
+{
+    said(w, engine_timeout(w->engine, at(w, now), slices_of(w, jids), &w->error));
+}
+
+const char *complete_with(struct world *w, double now, struct complete_request request)
+{
+    enum job_state state = JOB_STATE_COUNT;
+    enum status status = engine_complete(w->engine, at(w, now), &request, &state, &w->error);
+    said(w, status);
+    return status ? "" : job_state_name(state);
+}
+
+void complete(struct world *w, double now, const char *worker, const char *jid)
+{
+    (void)complete_with(w, now, (struct complete_request){ .holder = holder_of(worker, jid) });
+}
+
+void fail_job(struct world *w, double now, const char *worker, const char *jid, const char *group)
+{
+    const struct fail_request request = { .holder = holder_of(worker, jid),
+                                          .group = name_of(group),
+                                          .message = SLICE("it broke") };
+    said(w, engine_fail(w->engine, at(w, now), &request, &w->error));
+}
+
+int32_t retry_with(struct world *w, double now, struct retry_request request)
+{
+    int32_t remaining = 0;
+    said(w, engine_retry(w->engine, at(w, now), &request, &remaining, &w->error));
+    return remaining;
+}
+
+int32_t retry(struct world *w, double now, const char *worker, const char *jid)
+{
+    return retry_with(w, now, (struct retry_request){ .holder = holder_of(worker, jid) });
+}
+
+size_t unfail(struct world *w, double now, const char *queue, const char *group, size_t count)
+{
+    size_t moved = 0;
+    said(w, engine_unfail(w->engine, at(w, now), name_of(queue), name_of(group), count, &moved,
+                          &w->error));
+    return moved;
+}
+
+size_t cancel(struct world *w, double now, const char *jids)
+{
+    size_t canceled = 0;
+    said(w, engine_cancel(w->engine, at(w, now), slices_of(w, jids), &canceled, &w->error));
+    return canceled;
+}
+
+void tag(struct world *w, double now, const char *jid, const char *tags)
+{
+    const struct job *job;
+    said(w,
+         engine_tag_add(w->engine, at(w, now), name_of(jid), slices_of(w, tags), &job, &w->error));
+}
+
+void untag(struct world *w, double now, const char *jid, const char *tags)
+{
+    const struct job *job;
+    said(w, engine_tag_remove(w->engine, at(w, now), name_of(jid), slices_of(w, tags), &job,
+                              &w->error));
+}
+
+bool track(struct world *w, double now, const char *jid)
+{
+    bool changed = false;
+    said(w, engine_track(w->engine, at(w, now), name_of(jid), &changed, &w->error));
+    return changed;
+}
+
+bool untrack(struct world *w, double now, const char *jid)
+{
+    bool changed = false;
+    said(w, engine_untrack(w->engine, at(w, now), name_of(jid), &changed, &w->error));
+    return changed;
+}
+
+void recur_with(struct world *w, double now, struct recur_request request)
+{
+    request.klass = request.klass.size ? request.klass : SLICE("k");
+    request.data = request.data.size ? request.data : SLICE("{}");
+    request.retries = request.retries ? request.retries : 5;
+    said(w, engine_recur(w->engine, at(w, now), &request, &w->error));
+}
+
+void recur(struct world *w, double now, const char *queue, const char *jid, double interval)
+{
+    recur_with(w, now,
+               (struct recur_request){
+                   .queue = name_of(queue), .jid = name_of(jid), .interval_us = us(interval) });
+}
+
+void set(struct world *w, const char *option, const char *value)
+{
+    said(w, engine_config_set(w->engine, us(w->now), name_of(option), name_of(value), &w->error));
+}
+
+void unset(struct world *w, const char *option)
+{
+    said(w, engine_config_unset(w->engine, us(w->now), name_of(option), &w->error));
+}
+
+// ---------------------------------------------------------------------------------------------
+// What they find
+
+const char *state_of(const struct world *w, const char *jid)
+{
+    const struct job *job = engine_get(w->engine, name_of(jid));
+    struct job_view view;
+    if (!job) {
+        return "none";
+    }
+    job_view(w->engine, job, &view);
+    return job_state_name(view.state);
+}
+
+static const struct job *job_of(const struct world *w, const char *jid)
+{
+    const struct job *job = engine_get(w->engine, name_of(jid));
+    assert_non_null(job);
+    return job;
+}
+
+struct job_view view_of(const struct world *w, const char *jid)
+{
+    struct job_view view;
+    job_view(w->engine, job_of(w, jid), &view);
+    return view;
+}
+
+const char *tags_of(struct world *w, const char *jid)
+{
+    buffer_clear(&w->text);
+    for (size_t i = 0; i < view_of(w, jid).tag_count; i++) {
+        add_name(w, job_tag(w->engine, job_of(w, jid), i));
+    }
+    return text_of(w);
+}
+
+const char *dependencies_of(struct world *w, const char *jid)
+{
+    buffer_clear(&w->text);
+    for (size_t i = 0; i < view_of(w, jid).dependency_count; i++) {
+        add_name(w, job_dependency(job_of(w, jid), i));
+    }
+    return text_of(w);
+}
+
+const char *dependents_of(struct world *w, const char *jid)
+{
+    buffer_clear(&w->text);
+    for (size_t i = 0; i < view_of(w, jid).dependent_count; i++) {
+        add_name(w, job_dependent(job_of(w, jid), i));
+    }
+    return text_of(w);
+}
+
+const char *history_of(struct world *w, const char *jid)
+{
+    struct buffer *text = &w->text;
+    buffer_clear(text);
+    const struct job *job = job_of(w, jid);
+    struct history_view view;
+    size_t count = 0;
+    for (size_t position = 0; job_history_next(w->engine, job, &position, &view); count++) {
+        buffer_printf(text, "%s", count ? "; " : "");
+        add_seconds(text, view.when_us);
+        buffer_printf(text, " %.*s", SLICE_PRINT(view.what));
+        note_field(text, "in", view.queue);
+        note_field(text, "by", view.worker);
+        note_field(text, "as", view.group);
+        note_field(text, "with", view.data);
+    }
+    assert_int_equal(count, view_of(w, jid).history_count);
+    return text_of(w);
+}
+
+void forget_events(struct world *w)
+{
+    buffer_clear(&w->events);
+}
+
+void expect_events(struct world *w, const char *events)
+{
+    buffer_append_char(&w->events, '\0');
+    assert_string_equal(w->events.data, events);
+    buffer_clear(&w->events);
+}
+
+static const char *page_text(struct world *w, const struct page *page)
+{
+    buffer_clear(&w->text);
+    buffer_printf(&w->text, "%zu: ", page->total);
+    add_jobs(w, page->jobs, page->found);
+    return text_of(w);
+}
+
+const char *jobs(struct world *w, double now, enum list list, const char *queue, size_t offset,
+                 size_t count)
+{
+    const struct job *room[JOBS_MAX];
+    struct page page = { .offset = offset, .count = count, .jobs = room };
+    assert_true(count <= JOBS_MAX);
+    said(w, engine_jobs(w->engine, at(w, now), list, name_of(queue), &page, &w->error));
+    return page_text(w, &page);
+}
+
+const char *failed(struct world *w, const char *group, size_t offset, size_t count)
+{
+    const struct job *room[JOBS_MAX];
+    struct page page = { .offset = offset, .count = count, .jobs = room };
+    assert_true(count <= JOBS_MAX);
+    engine_failed(w->engine, name_of(group), &page);
+    return page_text(w, &page);
+}
+
+const char *tagged(struct world *w, const char *tag, size_t offset, size_t count)
+{
+    const struct job *room[JOBS_MAX];
+    struct page page = { .offset = offset, .count = count, .jobs = room };
+    assert_true(count <= JOBS_MAX);
+    engine_tagged(w->engine, name_of(tag), &page);
+    return page_text(w, &page);
+}
+
+const char *held(struct world *w, double now, const char *worker, bool stalled)
+{
+    const struct job *room[JOBS_MAX];
+    struct page page = { .count = JOBS_MAX, .jobs = room };
+    engine_worker_jobs(w->engine, at(w, now), name_of(worker), stalled, &page);
+    return page_text(w, &page);
+}
+
+static void add_count(struct world *w, const char *what, size_t count)
+{
+    if (count) {
+        buffer_printf(&w->text, "%s%s %zu", w->text.size ? ", " : "", what, count);
+    }
+}
+
+const char *queue_of(struct world *w, double now, const char *queue)
+{
+    struct queue_view view = { 0 };
+    said(w, engine_queue(w->engine, at(w, now), name_of(queue), &view, &w->error));
+    assert_slice_equal(view.name, queue);
+    buffer_clear(&w->text);
+    add_count(w, "waiting", view.waiting);
+    add_count(w, "running", view.running);
+    add_count(w, "stalled", view.stalled);
+    add_count(w, "scheduled", view.scheduled);
+    add_count(w, "depends", view.depends);
+    add_count(w, "recurring", view.recurring);
+    add_count(w, "listeners", view.listeners);
+    if (view.paused) {
+        buffer_printf(&w->text, "%spaused", w->text.size ? ", " : "");
+    }
+    return text_of(w);
+}
+
+const char *queues(struct world *w)
+{
+    struct slice name;
+    buffer_clear(&w->text);
+    for (size_t i = 0; engine_queue_name(w->engine, i, &name); i++) {
+        add_name(w, name);
+    }
+    return text_of(w);
+}
+
+static void add_named_count(struct world *w, const struct count_view *view)
+{
+    add_name(w, view->name);
+    buffer_printf(&w->text, " %zu", view->count);
+}
+
+const char *groups(struct world *w)
+{
+    struct count_view view;
+    buffer_clear(&w->text);
+    for (size_t i = 0; engine_failure_group(w->engine, i, &view); i++) {
+        add_named_count(w, &view);
+    }
+    return text_of(w);
+}
+
+const char *top_tags(struct world *w)
+{
+    struct count_view view;
+    buffer_clear(&w->text);
+    for (size_t i = 0; engine_tag_top(w->engine, i, &view); i++) {
+        add_named_count(w, &view);
+    }
+    return text_of(w);
+}
+
+const char *tracked(struct world *w)
+{
+    struct slice jid;
+    const struct job *job;
+    buffer_clear(&w->text);
+    for (size_t i = 0; engine_tracked(w->engine, i, &jid, &job); i++) {
+        buffer_printf(&w->text, job ? "%s%.*s" : "%s(%.*s)", i ? "," : "", SLICE_PRINT(jid));
+    }
+    return text_of(w);
+}
+
+const char *workers(struct world *w, double now)
+{
+    struct worker_view view;
+    buffer_clear(&w->text);
+    said(w, engine_workers_prune(w->engine, at(w, now), &w->error));
+    for (size_t i = 0; engine_worker(w->engine, us(now), i, &view); i++) {
+        add_name(w, view.name);
+        buffer_printf(&w->text, " %zu/%zu%s", view.running, view.stalled,
+                      view.offline ? " offline" : "");
+    }
+    return text_of(w);
+}
+
+const char *config(struct world *w, const char *option)
+{
+    buffer_clear(&w->text);
+    buffer_append(&w->text, engine_config_get(w->engine, name_of(option)));
+    return text_of(w);
+}
+
+struct stats_view stats_of(const struct world *w, const char *queue, double date)
+{
+    struct stats_view view;
+    engine_stats(w->engine, name_of(queue), us(date), &view);
+    return view;
+}
+
+struct recurring_view recurring_of(const struct world *w, const char *jid)
+{
+    const struct recurring *recurring = engine_recurring_get(w->engine, name_of(jid));
+    struct recurring_view view;
+    assert_non_null(recurring);
+    recurring_view(w->engine, recurring, &view);
+    return view;
+}

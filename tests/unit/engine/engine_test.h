@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// An engine to talk to. A test is a list of sentences: who does what at which second, and what the
+// answer is. Times are in seconds. Lists of names are texts: "a,b,c".
+//
+// Every call must succeed, unless the sentence before it was refused(...): then it must fail in
+// that way, and must not have changed a byte of what engine_save writes. (With the server clock
+// such a call is best made at the time of the call before it.)
+//
+// A text that a call returns is valid until the next one.
+#ifndef SLUICE_ENGINE_TEST_H
+#define SLUICE_ENGINE_TEST_H
+
+#include "engine/engine.h"
+
+#include "fault_alloc.h"
+#include "test.h"
+
+enum {
+    US = 1000000, // in a second
+    DAY = 86400,  // seconds
+};
+
+struct world {
+    struct fault_alloc fault;
+    struct engine *engine;
+    struct error error;   // of the last call
+    struct buffer events; // what happened since expect_events, as a text
+    int64_t event_us;     // the time of the last event
+    struct buffer text;   // what the last call returned
+    struct buffer before; // engine_save's bytes when refused() was said
+    enum status refused;
+    const char *words;
+    struct slice slices[256]; // what slices_of gave, the oldest is overwritten
+    size_t slice_count;
+    double now; // of the last call
+};
+
+// For cmocka: a fresh world with the server's or the clients' clock, and its end.
+int server(void **state);
+int client(void **state);
+int world_end(void **state);
+
+#define SERVER_TEST(test) cmocka_unit_test_setup_teardown(test, server, world_end)
+#define CLIENT_TEST(test) cmocka_unit_test_setup_teardown(test, client, world_end)
+
+// `seed` is the hash's: nothing may depend on it.
+struct world *world_new(enum engine_clock clock, uint64_t seed);
+void world_free(struct world *w);
+
+// The next call fails with this status and a sentence that contains `words`.
+void refused(struct world *w, enum status status, const char *words);
+
+// Checks a status against what is expected, for calls that have no sentence here. `now` must have
+// been said with at().
+void said(struct world *w, enum status status);
+
+// Notes the time of a call and gives it in microseconds.
+int64_t at(struct world *w, double now);
+
+int64_t us(double seconds);
+
+struct slice name_of(const char *text); // NULL: empty
+struct slices slices_of(struct world *w, const char *list);
+
+// How many of the engine's invariants are broken; says which. A world's end asserts that none is.
+size_t faults_of(struct world *w);
+
+// All that engine_save writes.
+void save(const struct world *w, struct buffer *out);
+
+// ---------------------------------------------------------------------------------------------
+// What clients say
+
+double tick(struct world *w, double now); // when it wants the next; -1: never
+
+void put(struct world *w, double now, const char *queue, const char *jid);
+void put_later(struct world *w, double now, const char *queue, const char *jid, double delay);
+void put_depending(struct world *w, double now, const char *queue, const char *jid,
+                   const char *depends);
+// Empty fields become: queue q, klass k, data {}.
+void put_with(struct world *w, double now, struct put_request request);
+
+const char *pop(struct world *w, double now, const char *queue, const char *worker, size_t count);
+const char *pop_queues(struct world *w, double now, const char *queues, enum pop_order order,
+                       size_t count); // as worker w1
+const char *peek(struct world *w, double now, const char *queue, size_t count);
+
+double heartbeat(struct world *w, double now, const char *worker, const char *jid);
+void time_out(struct world *w, double now, const char *jids);
+void complete(struct world *w, double now, const char *worker, const char *jid);
+const char *complete_with(struct world *w, double now, struct complete_request request);
+void fail_job(struct world *w, double now, const char *worker, const char *jid, const char *group);
+int32_t retry(struct world *w, double now, const char *worker, const char *jid);
+int32_t retry_with(struct world *w, double now, struct retry_request request);
+size_t unfail(struct world *w, double now, const char *queue, const char *group, size_t count);
+size_t cancel(struct world *w, double now, const char *jids);
+void tag(struct world *w, double now, const char *jid, const char *tags);
+void untag(struct world *w, double now, const char *jid, const char *tags);
+bool track(struct world *w, double now, const char *jid);
+bool untrack(struct world *w, double now, const char *jid);
+void recur(struct world *w, double now, const char *queue, const char *jid, double interval);
+// Empty fields become: klass k, data {}; retries 5.
+void recur_with(struct world *w, double now, struct recur_request request);
+void set(struct world *w, const char *option, const char *value); // at the time of the last call
+void unset(struct world *w, const char *option);
+
+// ---------------------------------------------------------------------------------------------
+// What they find
+
+// "none" when there is no such job.
+const char *state_of(const struct world *w, const char *jid);
+struct job_view view_of(const struct world *w, const char *jid);
+const char *tags_of(struct world *w, const char *jid);
+const char *dependencies_of(struct world *w, const char *jid);
+const char *dependents_of(struct world *w, const char *jid);
+
+// "0 put q; 1 popped by w1; 2 failed by w1 as group; 3 note {}".
+const char *history_of(struct world *w, const char *jid);
+
+// "log: put a in q; worker+log: lock_lost a by w1; tracker: popped a"; then forgets them.
+void expect_events(struct world *w, const char *events);
+void forget_events(struct world *w);
+
+// A part of a list: "how many in all: jids".
+const char *jobs(struct world *w, double now, enum list list, const char *queue, size_t offset,
+                 size_t count);
+const char *failed(struct world *w, const char *group, size_t offset, size_t count);
+const char *tagged(struct world *w, const char *tag, size_t offset, size_t count);
+const char *held(struct world *w, double now, const char *worker, bool stalled);
+
+// What is not zero: "waiting 2, running 1, paused".
+const char *queue_of(struct world *w, double now, const char *queue);
+const char *queues(struct world *w);              // names
+const char *groups(struct world *w);              // "group 2,group 1"
+const char *top_tags(struct world *w);            // "tag 3,tag 2"
+const char *tracked(struct world *w);             // jids; those of jobs that are gone in brackets
+const char *workers(struct world *w, double now); // "w1 running 1 stalled 0,w2 offline"
+const char *config(struct world *w, const char *option);
+
+struct stats_view stats_of(const struct world *w, const char *queue, double date);
+struct recurring_view recurring_of(const struct world *w, const char *jid);
+
+#endif

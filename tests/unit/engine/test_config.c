@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "engine_test.h"
+
+static const char *all_options(struct world *w)
+{
+    struct slice option, value;
+    buffer_clear(&w->text);
+    for (size_t i = 0; engine_config_at(w->engine, i, &option, &value); i++) {
+        buffer_printf(&w->text, "%s%.*s=%.*s", i ? " " : "", SLICE_PRINT(option),
+                      SLICE_PRINT(value));
+    }
+    buffer_append_char(&w->text, '\0');
+    return w->text.data;
+}
+
+static void do_one(struct world *w, double now, const char *jid)
+{
+    put(w, now, "q", jid);
+    pop(w, now, "q", "w1", 1);
+    complete(w, now, "w1", jid);
+}
+
+static void test_config__an_option_has_what_was_set_else_its_default_else_nothing(void **state)
+{
+    struct world *w = *state;
+    assert_string_equal(config(w, "heartbeat"), "60");
+    assert_string_equal(config(w, "grace-period"), "10");
+    assert_string_equal(config(w, "jobs-history"), "604800");
+    assert_string_equal(config(w, "jobs-history-count"), "50000");
+    assert_string_equal(config(w, "stats-history"), "30");
+    assert_string_equal(config(w, "histogram-history"), "7");
+    assert_string_equal(config(w, "max-worker-age"), "86400");
+    assert_string_equal(config(w, "max-job-history"), "100");
+    assert_string_equal(config(w, "colour"), "");
+    set(w, "heartbeat", "5.50");
+    set(w, "colour", "red");
+    assert_string_equal(config(w, "heartbeat"), "5.50");
+    assert_string_equal(config(w, "colour"), "red");
+    unset(w, "heartbeat");
+    unset(w, "colour");
+    unset(w, "colour");
+    assert_string_equal(config(w, "heartbeat"), "60");
+    assert_string_equal(config(w, "colour"), "");
+    expect_events(w, "log: config_set option heartbeat value 5.50; "
+                     "log: config_set option colour value red; "
+                     "log: config_unset option heartbeat; "
+                     "log: config_unset option colour; log: config_unset option colour");
+}
+
+static void test_config__all_options_are_listed_by_name(void **state)
+{
+    struct world *w = *state;
+    const char *const defaults = "grace-period=10 heartbeat=60 histogram-history=7 "
+                                 "jobs-history=604800 jobs-history-count=50000 max-depends=10000 "
+                                 "max-job-history=100 max-tags=100 max-worker-age=86400 "
+                                 "stats-history=30";
+    assert_string_equal(all_options(w), defaults);
+    set(w, "aardvark", "1");
+    set(w, "zebra", "2");
+    set(w, "heartbeat", "20");
+    set(w, "heartbeat-q", "30");
+    assert_string_equal(all_options(w),
+                        "aardvark=1 grace-period=10 heartbeat=20 heartbeat-q=30 "
+                        "histogram-history=7 jobs-history=604800 jobs-history-count=50000 "
+                        "max-depends=10000 max-job-history=100 max-tags=100 max-worker-age=86400 "
+                        "stats-history=30 zebra=2");
+    unset(w, "aardvark");
+    unset(w, "zebra");
+    unset(w, "heartbeat");
+    unset(w, "heartbeat-q");
+    assert_string_equal(all_options(w), defaults);
+}
+
+static void test_config__bad_values_are_refused_and_change_nothing(void **state)
+{
+    struct world *w = *state;
+    static const char *const options[] = {
+        "heartbeat",         "grace-period",   "jobs-history", "jobs-history-count",
+        "stats-history",     "max-worker-age", "max-tags",     "histogram-history",
+        "max-job-history",   "max-depends",    "q-heartbeat",  "heartbeat-q",
+        "q-max-concurrency",
+    };
+    static const char *const values[] = {
+        "", "abc", "1s", " 1", "1 ", "0x10", "nan", "inf", "1e999", "--1", "999999999999999999",
+    };
+    put(w, 0, "q", "a");
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        for (size_t j = 0; j < sizeof(values) / sizeof(values[0]); j++) {
+            refused(w, STATUS_INVALID, options[i]);
+            set(w, options[i], values[j]);
+        }
+    }
+    expect_events(w, "log: put a in q");
+}
+
+static void test_config__heartbeat_acts_on_queues_that_are_there_and_on_new_ones(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "a");
+    set(w, "heartbeat", "7");
+    put(w, 0, "r", "b");
+    pop(w, 0, "q", "w1", 1);
+    pop(w, 0, "r", "w1", 1);
+    assert_int_equal(view_of(w, "a").expires_us, us(7));
+    assert_int_equal(view_of(w, "b").expires_us, us(7));
+    // What was leased before keeps its end.
+    set(w, "heartbeat", "100");
+    assert_int_equal(view_of(w, "a").expires_us, us(7));
+    assert_true(heartbeat(w, 1, "w1", "a") == 101);
+}
+
+static void test_config__a_queues_own_heartbeat_goes_before_the_general_one(void **state)
+{
+    struct world *w = *state;
+    set(w, "heartbeat-q", "30");
+    put(w, 0, "q", "a");
+    put(w, 0, "r", "b");
+    pop(w, 0, "q", "w1", 1);
+    pop(w, 0, "r", "w1", 1);
+    assert_int_equal(view_of(w, "a").expires_us, us(30));
+    assert_int_equal(view_of(w, "b").expires_us, us(60));
+    set(w, "q-heartbeat", "40");
+    assert_true(heartbeat(w, 0, "w1", "a") == 40);
+    set(w, "heartbeat", "50");
+    assert_true(heartbeat(w, 0, "w1", "a") == 40);
+    assert_true(heartbeat(w, 0, "w1", "b") == 50);
+}
+
+static void test_config__grace_period_acts(void **state)
+{
+    struct world *w = *state;
+    set(w, "grace-period", "2.5");
+    put(w, 0, "q", "a");
+    pop(w, 0, "q", "w1", 1);
+    tick(w, 62.4);
+    assert_string_equal(state_of(w, "a"), "running");
+    tick(w, 62.5);
+    assert_string_equal(state_of(w, "a"), "stalled");
+}
+
+static void test_config__jobs_history_acts(void **state)
+{
+    struct world *w = *state;
+    set(w, "jobs-history", "5");
+    do_one(w, 0, "a");
+    do_one(w, 10, "b");
+    assert_string_equal(state_of(w, "a"), "none");
+    assert_string_equal(state_of(w, "b"), "complete");
+    set(w, "jobs-history-count", "1");
+    do_one(w, 11, "c");
+    assert_string_equal(state_of(w, "b"), "none");
+}
+
+static void test_config__stats_and_histogram_history_act(void **state)
+{
+    struct world *w = *state;
+    set(w, "stats-history", "3");
+    set(w, "histogram-history", "1");
+    do_one(w, 0, "a");
+    do_one(w, 2 * DAY, "a");
+    assert_int_equal(stats_of(w, "q", 0).wait.count, 1);
+    assert_int_equal(stats_of(w, "q", 0).wait.histogram[0], 0);
+    do_one(w, 5 * DAY, "a");
+    assert_int_equal(stats_of(w, "q", 0).wait.count, 0);
+}
+
+static void test_config__max_worker_age_acts(void **state)
+{
+    struct world *w = *state;
+    set(w, "max-worker-age", "3");
+    pop(w, 0, "q", "w1", 1);
+    assert_string_equal(workers(w, 2), "w1 0/0");
+    assert_string_equal(workers(w, 4), "");
+}
+
+static void test_config__max_job_history_acts(void **state)
+{
+    struct world *w = *state;
+    set(w, "max-job-history", "2");
+    do_one(w, 0, "a");
+    assert_string_equal(history_of(w, "a"), "0 put in q; 0 done");
+}
+
+static void test_config__max_tags_acts(void **state)
+{
+    struct world *w = *state;
+    set(w, "max-tags", "2");
+    put(w, 0, "q", "a");
+    refused(w, STATUS_TOO_LARGE, "tags");
+    tag(w, 0, "a", "x,y,z");
+    tag(w, 0, "a", "x,y");
+    refused(w, STATUS_TOO_LARGE, "tags");
+    tag(w, 0, "a", "z");
+    refused(w, STATUS_TOO_LARGE, "tags");
+    put_with(
+        w, 0,
+        (struct put_request){ .jid = SLICE("b"), .has_tags = true, .tags = slices_of(w, "x,y,z") });
+    refused(w, STATUS_TOO_LARGE, "tags");
+    recur_with(w, 0,
+               (struct recur_request){ .queue = SLICE("q"),
+                                       .jid = SLICE("r"),
+                                       .interval_us = us(1),
+                                       .tags = slices_of(w, "x,y,z") });
+    recur(w, 0, "q", "r", 1000);
+    tick(w, 0);
+    refused(w, STATUS_TOO_LARGE, "tags");
+    said(w, engine_recur_tag(w->engine, 0, SLICE("r"), slices_of(w, "x,y,z"), &w->error));
+}
+
+static void test_config__max_depends_acts(void **state)
+{
+    struct world *w = *state;
+    set(w, "max-depends", "2");
+    put(w, 0, "q", "a");
+    put(w, 0, "q", "b");
+    put(w, 0, "q", "c");
+    refused(w, STATUS_TOO_LARGE, "dependencies");
+    put_depending(w, 0, "q", "d", "a,b,c");
+    put_depending(w, 0, "q", "d", "a,b");
+    assert_string_equal(state_of(w, "d"), "depends");
+}
+
+static void test_config__max_concurrency_acts(void **state)
+{
+    struct world *w = *state;
+    set(w, "q-max-concurrency", "1");
+    put(w, 0, "q", "a");
+    put(w, 0, "q", "b");
+    assert_string_equal(pop(w, 0, "q", "w1", 9), "a");
+    assert_string_equal(pop(w, 0, "q", "w1", 9), "");
+    unset(w, "q-max-concurrency");
+    assert_string_equal(pop(w, 0, "q", "w1", 9), "b");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SERVER_TEST(test_config__an_option_has_what_was_set_else_its_default_else_nothing),
+        SERVER_TEST(test_config__all_options_are_listed_by_name),
+        SERVER_TEST(test_config__bad_values_are_refused_and_change_nothing),
+        SERVER_TEST(test_config__heartbeat_acts_on_queues_that_are_there_and_on_new_ones),
+        CLIENT_TEST(test_config__heartbeat_acts_on_queues_that_are_there_and_on_new_ones),
+        SERVER_TEST(test_config__a_queues_own_heartbeat_goes_before_the_general_one),
+        SERVER_TEST(test_config__grace_period_acts),
+        SERVER_TEST(test_config__jobs_history_acts),
+        SERVER_TEST(test_config__stats_and_histogram_history_act),
+        SERVER_TEST(test_config__max_worker_age_acts),
+        SERVER_TEST(test_config__max_job_history_acts),
+        SERVER_TEST(test_config__max_tags_acts),
+        SERVER_TEST(test_config__max_depends_acts),
+        SERVER_TEST(test_config__max_concurrency_acts),
+    };
+    return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}

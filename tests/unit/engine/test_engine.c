@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: MIT
+// The engine as a whole: time, and that nothing but the calls made decides what it holds.
+#include "engine_test.h"
+
+#include "engine/snapshot.h"
+#include "random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    RANDOM_CALLS = 20000,
+    RANDOM_CHECK_EVERY = 1000,
+};
+
+static void assert_same(const struct world *a, const struct world *b)
+{
+    struct buffer bytes_a, bytes_b;
+    buffer_init(&bytes_a, &allocator_system, SIZE_MAX - 1);
+    buffer_init(&bytes_b, &allocator_system, SIZE_MAX - 1);
+    save(a, &bytes_a);
+    save(b, &bytes_b);
+    assert_int_equal(bytes_a.size, bytes_b.size);
+    assert_memory_equal(bytes_a.data, bytes_b.data, bytes_a.size);
+    buffer_release(&bytes_a);
+    buffer_release(&bytes_b);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Time
+
+static void test_engine__tick_says_when_it_wants_to_be_called_next(void **state)
+{
+    struct world *w = *state;
+    assert_true(tick(w, 0) == -1);
+    put(w, 1, "q", "a");
+    assert_true(tick(w, 1) == -1);
+    put_later(w, 1, "q", "b", 100);
+    assert_true(tick(w, 1) == 101);
+    pop(w, 2, "q", "w1", 1);
+    assert_true(tick(w, 2) == 62);
+    heartbeat(w, 10, "w1", "a");
+    assert_true(tick(w, 10) == 70);
+    recur(w, 11, "r", "r", 20);
+    assert_true(tick(w, 11) == 31);
+    // The grace begins at 70; r is due again at 71; the grace ends at 80.
+    assert_true(tick(w, 70) == 71);
+    assert_true(tick(w, 71) == 80);
+    assert_true(tick(w, 80) == 91);
+    said(w, engine_unrecur(w->engine, at(w, 80), SLICE("r"), &w->error));
+    assert_true(tick(w, 80) == 101);
+    assert_true(tick(w, 101) == -1);
+    // Asking about the past changes nothing.
+    assert_true(tick(w, 5) == -1);
+}
+
+static void test_engine__with_the_client_clock_a_tick_does_nothing(void **state)
+{
+    struct world *w = *state;
+    put_later(w, 0, "q", "a", 10);
+    assert_true(tick(w, 50) == -1);
+    assert_string_equal(state_of(w, "a"), "scheduled");
+}
+
+static void test_engine__a_call_first_does_what_was_due(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "a");
+    pop(w, 0, "q", "w1", 1);
+    put_later(w, 0, "q", "b", 65);
+    forget_events(w);
+    put(w, 100, "r", "c");
+    expect_events(w, "worker+log: lock_lost a by w1; log: put c in r");
+    assert_string_equal(state_of(w, "a"), "stalled");
+    assert_string_equal(state_of(w, "b"), "waiting");
+}
+
+static void test_engine__a_thousand_things_happen_in_one_call_the_rest_in_the_next(void **state)
+{
+    struct world *w = *state;
+    for (int i = 0; i < 2500; i++) {
+        char jid[16];
+        (void)snprintf(jid, sizeof(jid), "j%d", i);
+        put_later(w, 0, "q", jid, 10);
+    }
+    assert_true(tick(w, 20) == 20);
+    assert_string_equal(state_of(w, "j999"), "waiting");
+    assert_string_equal(state_of(w, "j1000"), "scheduled");
+    assert_true(tick(w, 20) == 20);
+    assert_string_equal(state_of(w, "j1999"), "waiting");
+    assert_string_equal(state_of(w, "j2000"), "scheduled");
+    assert_true(tick(w, 20) == -1);
+    assert_string_equal(queue_of(w, 20, "q"), "waiting 2500");
+}
+
+static void test_engine__at_one_instant_queues_go_by_age_and_leases_before_the_rest(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "young", "x");
+    forget_events(w);
+    put(w, 0, "old", "l");
+    recur_with(w, 0,
+               (struct recur_request){ .queue = SLICE("old"),
+                                       .jid = SLICE("r"),
+                                       .interval_us = us(1000),
+                                       .offset_us = us(60) });
+    put_later(w, 0, "old", "s", 60);
+    pop_queues(w, 0, "old,young", POP_ORDERED, 9);
+    forget_events(w);
+    tick(w, 60);
+    // "young" was seen first, whatever it is called.
+    expect_events(w, "worker+log: lock_lost x by w1; worker+log: lock_lost l by w1");
+    assert_string_equal(jobs(w, 60, LIST_WAITING, "old", 0, 9), "2: s,r-1");
+    assert_true(view_of(w, "s").id < view_of(w, "r-1").id);
+}
+
+// Something of everything that can fall due.
+static struct world *eventful_world(void)
+{
+    struct world *w = world_new(ENGINE_CLOCK_SERVER, 1);
+    set(w, "short-heartbeat", "7");
+    recur(w, 0, "q", "r", 13);
+    recur_with(w, 1,
+               (struct recur_request){ .queue = SLICE("short"),
+                                       .jid = SLICE("tagged"),
+                                       .interval_us = us(17),
+                                       .tags = slices_of(w, "red,blue") });
+    for (int i = 0; i < 30; i++) {
+        char jid[16];
+        (void)snprintf(jid, sizeof(jid), "j%d", i);
+        const int now = 2 + i / 10;
+        put_with(w, now,
+                 (struct put_request){ .queue = i % 3 ? SLICE("q") : SLICE("short"),
+                                       .jid = name_of(jid),
+                                       .delay_us = us(i % 4 ? 0 : i * 5),
+                                       .has_retries = true,
+                                       .retries = i % 2 });
+        if (i % 5 == 0) {
+            track(w, now, jid);
+        }
+    }
+    pop_queues(w, 6, "q,short", POP_ROUND_ROBIN, 9);
+    tick(w, 6);
+    forget_events(w);
+    return w;
+}
+
+static void test_engine__it_makes_no_difference_when_somebody_looked(void **state)
+{
+    (void)state;
+    static const double looks[][3] = {
+        { 60, 70, 200 },    { 13, 14, 15 },       { 66, 66.5, 76 },     { 6, 500, 500 },
+        { 76, 76, 300.25 }, { 12.999, 40, 65.5 }, { 100, 150, 1000.5 },
+    };
+    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+        struct world *often = eventful_world(), *seldom = eventful_world();
+        const double *when = looks[i];
+        tick(often, when[0]);
+        tick(often, when[1]);
+        for (int j = 0; when[1] + 1.5 * j < when[2]; j++) {
+            tick(often, when[1] + 1.5 * j);
+        }
+        tick(often, when[2]);
+        tick(seldom, when[2]);
+        assert_same(often, seldom);
+        buffer_append_char(&seldom->events, '\0');
+        expect_events(often, seldom->events.data);
+        world_free(often);
+        world_free(seldom);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The same calls give the same bytes
+
+enum {
+    JIDS = 40,
+    QUEUES = 4,
+    WORKERS = 4,
+    TAGS = 6,
+};
+
+static struct slice pick(struct random *random, char kind, uint64_t count)
+{
+    static char names[8][8];
+    static size_t next;
+    char *name = names[next++ % 8];
+    (void)snprintf(name, sizeof(names[0]), "%c%u", kind, (unsigned)random_below(random, count));
+    return slice_from_cstr(name);
+}
+
+static struct slices pick_some(struct random *random, char kind, uint64_t count,
+                               struct slice items[3])
+{
+    size_t some = random_below(random, 4);
+    for (size_t i = 0; i < some; i++) {
+        items[i] = pick(random, kind, count);
+    }
+    return (struct slices){ items, some };
+}
+
+static bool maybe(struct random *random)
+{
+    return random_below(random, 3) == 0;
+}
+
+static enum status random_put(struct world *w, int64_t now_us, struct random *random)
+{
+    struct slice tags[3], depends[3];
+    const struct job *job;
+    struct put_request request = {
+        .queue = pick(random, 'q', QUEUES),
+        .jid = pick(random, 'j', JIDS),
+        .klass = pick(random, 'k', 3),
+        .data = pick(random, 'd', 9),
+        .worker = pick(random, 'w', WORKERS),
+        .delay_us = maybe(random) ? us((double)random_below(random, 100)) : 0,
+        .has_priority = maybe(random),
+        .priority = (int32_t)random_below(random, 5) - 2,
+        .has_retries = maybe(random),
+        .retries = (int32_t)random_below(random, 3),
+        .has_tags = maybe(random),
+        .must_exist = random_below(random, 9) == 0,
+    };
+    request.tags = request.has_tags ? pick_some(random, 't', TAGS, tags) : (struct slices){ 0 };
+    request.depends = maybe(random) ? pick_some(random, 'j', JIDS, depends) : (struct slices){ 0 };
+    return engine_put(w->engine, now_us, &request, &job, &w->error);
+}
+
+static enum status random_pop(struct world *w, int64_t now_us, struct random *random)
+{
+    struct slice queues[3];
+    const struct job *popped[8];
+    size_t count;
+    const struct pop_request request = { .worker = pick(random, 'w', WORKERS),
+                                         .queues = pick_some(random, 'q', QUEUES, queues),
+                                         .order = maybe(random) ? POP_ROUND_ROBIN : POP_ORDERED,
+                                         .count = random_below(random, 8) };
+    return engine_pop(w->engine, now_us, &request, popped, &count, &w->error);
+}
+
+// Whoever holds some job, so that the calls of holders mostly work.
+static struct holder random_holder(struct world *w, struct random *random)
+{
+    // What the engine gave is not to be given back to it.
+    static char worker[8];
+    struct slice jid = pick(random, 'j', JIDS), other = pick(random, 'w', WORKERS);
+    const struct job *job = engine_get(w->engine, jid);
+    struct job_view view = { .worker = other };
+    if (job) {
+        job_view(w->engine, job, &view);
+    }
+    (void)snprintf(worker, sizeof(worker), "%.*s",
+                   SLICE_PRINT(view.worker.size ? view.worker : other));
+    return (struct holder){ .jid = jid,
+                            .worker = slice_from_cstr(worker),
+                            .token = maybe(random) ? view.token : 0 };
+}
+
+static enum status random_work(struct world *w, int64_t now_us, struct random *random)
+{
+    struct slice depends[3];
+    const struct holder holder = random_holder(w, random);
+    enum job_state state;
+    int64_t expires_us;
+    int32_t remaining;
+    switch (random_below(random, 7)) {
+    case 0:
+        return engine_heartbeat(w->engine, now_us, &holder, SLICE_EMPTY, &expires_us, &w->error);
+    case 1:
+        return engine_start(w->engine, now_us, &holder, 77, &w->error);
+    case 2: {
+        const struct fail_request request = { .holder = holder,
+                                              .group = pick(random, 'g', 3),
+                                              .message = SLICE("message") };
+        return engine_fail(w->engine, now_us, &request, &w->error);
+    }
+    case 3: {
+        const struct retry_request request = { .holder = holder,
+                                               .to = maybe(random) ? pick(random, 'q', QUEUES)
+                                                                   : SLICE_EMPTY,
+                                               .delay_us = maybe(random) ? us(30) : 0,
+                                               .has_failure = maybe(random),
+                                               .group = SLICE("g0"),
+                                               .message = SLICE("again") };
+        return engine_retry(w->engine, now_us, &request, &remaining, &w->error);
+    }
+    default: {
+        struct complete_request request = { .holder = holder, .result = pick(random, 'e', 3) };
+        if (maybe(random)) {
+            request.next = pick(random, 'q', QUEUES);
+            request.has_delay = maybe(random);
+            request.delay_us = request.has_delay ? us(20) : 0;
+            request.has_depends = maybe(random);
+            request.depends =
+                request.has_depends ? pick_some(random, 'j', JIDS, depends) : (struct slices){ 0 };
+        }
+        return engine_complete(w->engine, now_us, &request, &state, &w->error);
+    }
+    }
+}
+
+static enum status random_change(struct world *w, int64_t now_us, struct random *random)
+{
+    struct slice items[3];
+    struct slice jid = pick(random, 'j', JIDS);
+    const struct job *job;
+    size_t count;
+    bool changed;
+    switch (random_below(random, 12)) {
+    case 0:
+        return engine_cancel(w->engine, now_us, pick_some(random, 'j', JIDS, items), &count,
+                             &w->error);
+    case 1:
+        return engine_delete(w->engine, now_us, jid, &w->error);
+    case 2:
+        return engine_priority(w->engine, now_us, jid, 1, &w->error);
+    case 3:
+        return engine_update_data(w->engine, now_us, jid, SLICE("[1]"), &w->error);
+    case 4:
+        return engine_timeout(w->engine, now_us, (struct slices){ &jid, 1 }, &w->error);
+    case 5:
+        return engine_depends_on(w->engine, now_us, jid, pick_some(random, 'j', JIDS, items),
+                                 &w->error);
+    case 6:
+        return engine_depends_off(w->engine, now_us, jid, pick_some(random, 'j', JIDS, items),
+                                  &w->error);
+    case 7:
+        return engine_unfail(w->engine, now_us, pick(random, 'q', QUEUES), pick(random, 'g', 3), 2,
+                             &count, &w->error);
+    case 8:
+        return engine_tag_add(w->engine, now_us, jid, pick_some(random, 't', TAGS, items), &job,
+                              &w->error);
+    case 9:
+        return engine_tag_remove(w->engine, now_us, jid, pick_some(random, 't', TAGS, items), &job,
+                                 &w->error);
+    case 10:
+        return engine_track(w->engine, now_us, jid, &changed, &w->error);
+    default:
+        return engine_untrack(w->engine, now_us, jid, &changed, &w->error);
+    }
+}
+
+static enum status random_rest(struct world *w, int64_t now_us, struct random *random)
+{
+    struct slice items[3];
+    struct queue_view view;
+    switch (random_below(random, 10)) {
+    case 0: {
+        const struct recur_request request = { .queue = pick(random, 'q', QUEUES),
+                                               .jid = pick(random, 'r', 3),
+                                               .klass = SLICE("k"),
+                                               .interval_us = us(25),
+                                               .backlog = (int64_t)random_below(random, 3),
+                                               .tags = pick_some(random, 't', TAGS, items) };
+        return engine_recur(w->engine, now_us, &request, &w->error);
+    }
+    case 1:
+        return engine_unrecur(w->engine, now_us, pick(random, 'r', 3), &w->error);
+    case 2:
+        return engine_pause(w->engine, now_us, pick_some(random, 'q', QUEUES, items), &w->error);
+    case 3:
+        return engine_unpause(w->engine, now_us, pick_some(random, 'q', QUEUES, items), &w->error);
+    case 4:
+        return engine_forget(w->engine, now_us, pick_some(random, 'q', QUEUES, items), &w->error);
+    case 5:
+        return engine_workers_prune(w->engine, now_us, &w->error);
+    case 6:
+        return engine_worker_offline(w->engine, now_us, pick(random, 'w', WORKERS), &w->error);
+    case 7:
+        return engine_worker_deregister(w->engine, now_us, pick_some(random, 'w', WORKERS, items),
+                                        &w->error);
+    case 8:
+        return engine_config_set(
+            w->engine, now_us, maybe(random) ? SLICE("jobs-history-count") : SLICE("q1-heartbeat"),
+            maybe(random) ? SLICE("10") : SLICE("4.5"), &w->error);
+    default:
+        return engine_queue(w->engine, now_us, pick(random, 'q', QUEUES), &view, &w->error);
+    }
+}
+
+static enum status random_call(struct world *w, int64_t now_us, struct random *random)
+{
+    uint64_t choice = random_below(random, 100);
+    return choice < 25   ? random_put(w, now_us, random)
+           : choice < 50 ? random_pop(w, now_us, random)
+           : choice < 75 ? random_work(w, now_us, random)
+           : choice < 90 ? random_change(w, now_us, random)
+                         : random_rest(w, now_us, random);
+}
+
+// Replaces the engine by one that is made of what it saves.
+static void reload(struct world *w, enum engine_clock clock)
+{
+    struct buffer bytes;
+    buffer_init(&bytes, &allocator_system, SIZE_MAX - 1);
+    save(w, &bytes);
+    struct world *loaded = world_new(clock, 3);
+    engine_free(loaded->engine);
+    const struct engine_options options = { .allocator = &loaded->fault.allocator,
+                                            .seed = { 5, 6 },
+                                            .clock = clock };
+    said(w, engine_load(&options, buffer_slice(&bytes), &loaded->engine, &w->error));
+    assert_same(w, loaded);
+    world_free(loaded);
+    buffer_release(&bytes);
+}
+
+static void same_calls_same_bytes(enum engine_clock clock)
+{
+    struct random random;
+    random_init(&random);
+    struct world *a = world_new(clock, 1), *b = world_new(clock, 2);
+    double now = 0;
+    for (int i = 1; i <= RANDOM_CALLS; i++) {
+        now += (double)random_below(&random, 4000) / 1000;
+        struct random one = random, other = random;
+        enum status status = random_call(a, us(now), &one);
+        assert_int_equal(random_call(b, us(now), &other), status);
+        assert_int_equal(one.state, other.state);
+        random = one;
+        if (i % RANDOM_CHECK_EVERY == 0) {
+            assert_same(a, b);
+            assert_int_equal(faults_of(a), 0);
+            reload(a, clock);
+            buffer_append_char(&b->events, '\0');
+            expect_events(a, b->events.data);
+            buffer_clear(&b->events);
+        }
+    }
+    world_free(a);
+    world_free(b);
+}
+
+static void test_engine__the_same_calls_give_the_same_bytes(void **state)
+{
+    (void)state;
+    same_calls_same_bytes(ENGINE_CLOCK_SERVER);
+}
+
+static void test_engine__the_same_calls_give_the_same_bytes_with_the_client_clock(void **state)
+{
+    (void)state;
+    same_calls_same_bytes(ENGINE_CLOCK_CLIENT);
+}
+
+static void test_engine__a_host_that_does_not_listen_is_not_told(void **state)
+{
+    (void)state;
+    const struct engine_options options = { .allocator = &allocator_system,
+                                            .clock = ENGINE_CLOCK_SERVER };
+    struct engine *engine;
+    assert_int_equal(engine_new(&options, &engine), STATUS_OK);
+    const struct put_request request = { .queue = SLICE("q"),
+                                         .jid = SLICE("a"),
+                                         .klass = SLICE("k") };
+    const struct job *job;
+    assert_int_equal(engine_put(engine, 0, &request, &job, NULL), STATUS_OK);
+    engine_free(engine);
+    engine_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SERVER_TEST(test_engine__tick_says_when_it_wants_to_be_called_next),
+        CLIENT_TEST(test_engine__with_the_client_clock_a_tick_does_nothing),
+        SERVER_TEST(test_engine__a_call_first_does_what_was_due),
+        SERVER_TEST(test_engine__a_thousand_things_happen_in_one_call_the_rest_in_the_next),
+        SERVER_TEST(test_engine__at_one_instant_queues_go_by_age_and_leases_before_the_rest),
+        cmocka_unit_test(test_engine__it_makes_no_difference_when_somebody_looked),
+        cmocka_unit_test(test_engine__the_same_calls_give_the_same_bytes),
+        cmocka_unit_test(test_engine__the_same_calls_give_the_same_bytes_with_the_client_clock),
+        cmocka_unit_test(test_engine__a_host_that_does_not_listen_is_not_told),
+    };
+    return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
+}

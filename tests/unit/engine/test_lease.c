@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+#include "engine_test.h"
+
+// q holds a, tracked, which w1 popped at second 0.
+static void lease_a(struct world *w)
+{
+    put(w, 0, "q", "a");
+    track(w, 0, "a");
+    assert_string_equal(pop(w, 0, "q", "w1", 1), "a");
+    forget_events(w);
+}
+
+static void test_lease__a_heartbeat_renews_it(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    uint64_t token = view_of(w, "a").token;
+    assert_true(heartbeat(w, 50, "w1", "a") == 110);
+    assert_int_equal(view_of(w, "a").expires_us, us(110));
+    assert_int_equal(view_of(w, "a").token, token);
+    assert_string_equal(pop(w, 109, "q", "w2", 1), "");
+    complete(w, 109, "w1", "a");
+    assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 109 done");
+}
+
+static void test_lease__a_heartbeat_may_bring_new_data(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    const struct holder holder = { .jid = SLICE("a"), .worker = SLICE("w1") };
+    int64_t expires_us;
+    said(w, engine_heartbeat(w->engine, at(w, 1), &holder, SLICE("[1]"), &expires_us, &w->error));
+    assert_slice_equal(view_of(w, "a").data, "[1]");
+    heartbeat(w, 2, "w1", "a");
+    assert_slice_equal(view_of(w, "a").data, "[1]");
+}
+
+static void test_lease__lasts_as_long_as_the_queue_says(void **state)
+{
+    struct world *w = *state;
+    set(w, "heartbeat", "20");
+    set(w, "heartbeat-q", "30");
+    set(w, "q-heartbeat", "0.5");
+    put(w, 0, "q", "a");
+    pop(w, 0, "q", "w1", 1);
+    assert_int_equal(view_of(w, "a").expires_us, us(0.5));
+    unset(w, "q-heartbeat");
+    assert_true(heartbeat(w, 0.25, "w1", "a") == 30.25);
+    unset(w, "heartbeat-q");
+    assert_true(heartbeat(w, 0.25, "w1", "a") == 20.25);
+    unset(w, "heartbeat");
+    assert_true(heartbeat(w, 0.25, "w1", "a") == 60.25);
+}
+
+static void test_lease__running_out_starts_the_grace(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    tick(w, 59);
+    expect_events(w, "");
+    tick(w, 63);
+    expect_events(w, "tracker: stalled a; worker+log: lock_lost a by w1");
+    assert_int_equal(w->event_us, us(60));
+    struct job_view view = view_of(w, "a");
+    assert_int_equal(view.state, JOB_RUNNING);
+    assert_true(view.grace);
+    assert_slice_equal(view.worker, "w1");
+    assert_int_equal(view.remaining, 5);
+    assert_int_equal(view.crashes, 0);
+    assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 60 timed-out");
+    assert_int_equal(stats_of(w, "q", 60).retries, 1);
+    assert_string_equal(queue_of(w, 63, "q"), "stalled 1, listeners 1");
+    assert_string_equal(jobs(w, 63, LIST_STALLED, "q", 0, 9), "1: a");
+    assert_string_equal(jobs(w, 63, LIST_RUNNING, "q", 0, 9), "0: ");
+    assert_string_equal(pop(w, 69, "q", "w2", 1), "");
+}
+
+static void test_lease__is_lost_when_the_grace_is_over(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    tick(w, 60);
+    forget_events(w);
+    tick(w, 75);
+    expect_events(w, "");
+    struct job_view view = view_of(w, "a");
+    assert_int_equal(view.state, JOB_STALLED);
+    assert_false(view.grace);
+    assert_slice_equal(view.worker, "");
+    assert_int_equal(view.token, 0);
+    assert_int_equal(view.expires_us, 0);
+    assert_int_equal(view.remaining, 4);
+    assert_int_equal(view.crashes, 1);
+    assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 60 timed-out");
+    assert_int_equal(stats_of(w, "q", 60).retries, 1);
+    assert_string_equal(queue_of(w, 75, "q"), "waiting 1, listeners 1");
+    refused(w, STATUS_STATE, "a is not running: stalled");
+    complete(w, 75, "w1", "a");
+    assert_string_equal(pop(w, 76, "q", "w2", 1), "a");
+    refused(w, STATUS_STALE, "another worker: w2");
+    complete(w, 76, "w1", "a");
+}
+
+static void test_lease__in_its_grace_the_holder_may_still_do_all(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "a");
+    put(w, 0, "q", "b");
+    put(w, 0, "q", "c");
+    put(w, 0, "q", "d");
+    pop(w, 0, "q", "w1", 4);
+    tick(w, 65);
+    complete(w, 65, "w1", "a");
+    fail_job(w, 65, "w1", "b", "bad");
+    assert_int_equal(retry(w, 65, "w1", "c"), 4);
+    assert_true(heartbeat(w, 65, "w1", "d") == 125);
+    assert_string_equal(state_of(w, "a"), "complete");
+    assert_string_equal(state_of(w, "b"), "failed");
+    assert_string_equal(state_of(w, "c"), "waiting");
+    assert_string_equal(state_of(w, "d"), "running");
+}
+
+static void test_lease__a_heartbeat_ends_the_grace_and_the_next_one_begins_anew(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    tick(w, 65);
+    heartbeat(w, 66, "w1", "a");
+    assert_false(view_of(w, "a").grace);
+    assert_string_equal(queue_of(w, 66, "q"), "running 1, listeners 1");
+    forget_events(w);
+    tick(w, 126);
+    expect_events(w, "tracker: stalled a; worker+log: lock_lost a by w1");
+    assert_true(view_of(w, "a").grace);
+    tick(w, 135.9);
+    assert_string_equal(state_of(w, "a"), "running");
+    tick(w, 136);
+    assert_string_equal(state_of(w, "a"), "stalled");
+    assert_string_equal(history_of(w, "a"),
+                        "0 put in q; 0 popped by w1; 60 timed-out; 126 timed-out");
+    assert_int_equal(view_of(w, "a").remaining, 4);
+    assert_int_equal(stats_of(w, "q", 0).retries, 2);
+}
+
+static void test_lease__without_a_grace_it_is_lost_at_once(void **state)
+{
+    struct world *w = *state;
+    set(w, "grace-period", "0");
+    lease_a(w);
+    assert_string_equal(pop(w, 60, "q", "w2", 1), "a");
+    expect_events(w, "tracker: stalled a; worker+log: lock_lost a by w1; tracker: popped a");
+    assert_string_equal(history_of(w, "a"),
+                        "0 put in q; 0 popped by w1; 60 timed-out; 60 popped by w2");
+    assert_int_equal(view_of(w, "a").remaining, 4);
+    assert_int_equal(view_of(w, "a").crashes, 1);
+    assert_int_equal(stats_of(w, "q", 60).retries, 1);
+}
+
+static void test_lease__a_negative_grace_is_none(void **state)
+{
+    struct world *w = *state;
+    set(w, "grace-period", "-1");
+    lease_a(w);
+    assert_string_equal(pop(w, 60, "q", "w2", 1), "a");
+}
+
+static void test_lease__the_last_retry_lost_is_a_failure(void **state)
+{
+    struct world *w = *state;
+    put_with(w, 0, (struct put_request){ .jid = SLICE("a"), .has_retries = true, .retries = 0 });
+    track(w, 0, "a");
+    pop(w, 0, "q", "w1", 1);
+    tick(w, 60);
+    forget_events(w);
+    tick(w, 80);
+    expect_events(w, "tracker: failed a; log: failed a in q by w1 as failed-retries-q "
+                     "saying Job exhausted retries in queue \"q\"");
+    assert_int_equal(w->event_us, us(70));
+    struct job_view view = view_of(w, "a");
+    assert_int_equal(view.state, JOB_FAILED);
+    assert_int_equal(view.remaining, -1);
+    assert_int_equal(view.crashes, 1);
+    assert_slice_equal(view.failure_group, "failed-retries-q");
+    assert_slice_equal(view.failure_message, "Job exhausted retries in queue \"q\"");
+    assert_slice_equal(view.failure_worker, "");
+    assert_int_equal(view.failure_when_us, us(70));
+    assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 60 timed-out; "
+                                            "70 failed as failed-retries-q");
+    assert_int_equal(stats_of(w, "q", 0).failed, 1);
+    assert_int_equal(stats_of(w, "q", 0).failures, 1);
+    assert_string_equal(groups(w), "failed-retries-q 1");
+    assert_string_equal(held(w, 80, "w1", true), "0: ");
+}
+
+static void test_lease__each_loss_costs_a_retry_until_none_are_left(void **state)
+{
+    struct world *w = *state;
+    set(w, "grace-period", "0");
+    put_with(w, 0, (struct put_request){ .jid = SLICE("a"), .has_retries = true, .retries = 2 });
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(pop(w, i * 60, "q", "w1", 1), "a");
+        assert_int_equal(view_of(w, "a").remaining, 2 - i);
+    }
+    assert_string_equal(pop(w, 180, "q", "w1", 1), "");
+    assert_string_equal(state_of(w, "a"), "failed");
+    assert_int_equal(view_of(w, "a").crashes, 3);
+}
+
+static void test_lease__with_the_client_clock_only_pop_sees_that_it_ran_out(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    assert_true(tick(w, 200) == -1);
+    assert_string_equal(peek(w, 200, "q", 1), "a");
+    assert_string_equal(queue_of(w, 200, "q"), "stalled 1, listeners 1");
+    assert_string_equal(jobs(w, 200, LIST_STALLED, "q", 0, 9), "1: a");
+    expect_events(w, "");
+    assert_false(view_of(w, "a").grace);
+
+    // The first pop starts the grace, which lasts until 210.
+    assert_string_equal(pop(w, 200, "q", "w2", 1), "");
+    expect_events(w, "tracker: stalled a; worker+log: lock_lost a by w1");
+    assert_true(view_of(w, "a").grace);
+    assert_string_equal(pop(w, 209, "q", "w2", 1), "");
+    assert_string_equal(state_of(w, "a"), "running");
+    assert_int_equal(view_of(w, "a").remaining, 5);
+    assert_string_equal(pop(w, 210, "q", "w2", 1), "a");
+    assert_int_equal(view_of(w, "a").remaining, 4);
+    expect_events(w, "tracker: popped a");
+    assert_string_equal(history_of(w, "a"),
+                        "0 put in q; 0 popped by w1; 200 timed-out; 210 popped by w2");
+}
+
+static void test_lease__with_the_client_clock_a_pop_looks_at_no_more_than_it_asks_for(void **state)
+{
+    struct world *w = *state;
+    set(w, "grace-period", "0");
+    put(w, 0, "q", "a");
+    put(w, 0, "q", "b");
+    put(w, 0, "q", "c");
+    pop(w, 2, "q", "w1", 1);
+    pop(w, 1, "q", "w1", 1);
+    pop(w, 0, "q", "w1", 1);
+    assert_string_equal(pop(w, 100, "q", "w2", 2), "c,b");
+    assert_string_equal(state_of(w, "a"), "running");
+    assert_slice_equal(view_of(w, "a").worker, "w1");
+}
+
+static void test_lease__with_the_client_clock_a_grace_does_not_take_anothers_place(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "a");
+    put(w, 0, "q", "b");
+    assert_string_equal(pop(w, 0, "q", "w1", 1), "a");
+    assert_string_equal(pop(w, 100, "q", "w2", 1), "b");
+    assert_true(view_of(w, "a").grace);
+}
+
+static void test_lease__with_the_client_clock_the_holder_may_come_late(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    assert_true(heartbeat(w, 500, "w1", "a") == 560);
+    complete(w, 900, "w1", "a");
+}
+
+static void test_lease__with_the_client_clock_a_negative_heartbeat_has_run_out_at_once(void **state)
+{
+    struct world *w = *state;
+    set(w, "heartbeat", "-10");
+    set(w, "grace-period", "0");
+    put(w, 0, "q", "a");
+    assert_string_equal(pop(w, 5, "q", "w1", 1), "a");
+    assert_int_equal(view_of(w, "a").expires_us, us(-5));
+    assert_string_equal(pop(w, 5, "q", "w2", 1), "a");
+    assert_slice_equal(view_of(w, "a").worker, "w2");
+}
+
+static void test_lease__only_the_holder_may_use_it(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    refused(w, STATUS_STALE, "a has been given to another worker: w1");
+    complete(w, 0, "w2", "a");
+    refused(w, STATUS_STALE, "another worker");
+    fail_job(w, 0, "w2", "a", "bad");
+    refused(w, STATUS_STALE, "another worker");
+    retry(w, 0, "w2", "a");
+    refused(w, STATUS_STALE, "another worker");
+    heartbeat(w, 0, "w2", "a");
+    const struct holder other = { .jid = SLICE("a"), .worker = SLICE("w2") };
+    refused(w, STATUS_STALE, "another worker");
+    said(w, engine_start(w->engine, 0, &other, 7, &w->error));
+    const struct log_request note = { .jid = SLICE("a"),
+                                      .message = SLICE("note"),
+                                      .worker = SLICE("w2") };
+    refused(w, STATUS_STALE, "another worker");
+    said(w, engine_log(w->engine, 0, &note, &w->error));
+    expect_events(w, "");
+}
+
+static void test_lease__only_the_newest_token_may_use_it(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    struct holder old = { .jid = SLICE("a"),
+                          .worker = SLICE("w1"),
+                          .token = view_of(w, "a").token };
+    retry(w, 1, "w1", "a");
+    pop(w, 2, "q", "w1", 1);
+
+    refused(w, STATUS_STALE, "token");
+    complete_with(w, 2, (struct complete_request){ .holder = old });
+    refused(w, STATUS_STALE, "token");
+    retry_with(w, 2, (struct retry_request){ .holder = old });
+    const struct fail_request failure = { .holder = old,
+                                          .group = SLICE("bad"),
+                                          .message = SLICE("m") };
+    refused(w, STATUS_STALE, "token");
+    said(w, engine_fail(w->engine, us(2), &failure, &w->error));
+    int64_t expires_us;
+    refused(w, STATUS_STALE, "token");
+    said(w, engine_heartbeat(w->engine, us(2), &old, SLICE_EMPTY, &expires_us, &w->error));
+    refused(w, STATUS_STALE, "token");
+    said(w, engine_start(w->engine, us(2), &old, 7, &w->error));
+    const struct log_request note = {
+        .jid = SLICE("a"), .message = SLICE("note"), .worker = SLICE("w1"), .token = old.token
+    };
+    refused(w, STATUS_STALE, "token");
+    said(w, engine_log(w->engine, us(2), &note, &w->error));
+
+    old.token = view_of(w, "a").token;
+    assert_string_equal(complete_with(w, 3, (struct complete_request){ .holder = old }),
+                        "complete");
+}
+
+static void test_lease__no_job_and_a_job_that_is_not_running_are_different_errors(void **state)
+{
+    struct world *w = *state;
+    refused(w, STATUS_NOT_FOUND, "a does not exist");
+    heartbeat(w, 0, "w1", "a");
+    refused(w, STATUS_NOT_FOUND, "a does not exist");
+    time_out(w, 0, "a");
+    put(w, 0, "q", "a");
+    refused(w, STATUS_STATE, "a is not running: waiting");
+    heartbeat(w, 0, "w1", "a");
+    refused(w, STATUS_STATE, "a is not running: waiting");
+    retry(w, 0, "w1", "a");
+    refused(w, STATUS_STATE, "a is not running: waiting");
+    fail_job(w, 0, "w1", "a", "bad");
+}
+
+static void test_lease__start_notes_the_process(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    const struct holder holder = { .jid = SLICE("a"), .worker = SLICE("w1") };
+    refused(w, STATUS_INVALID, "pid");
+    said(w, engine_start(w->engine, 0, &holder, -1, &w->error));
+    said(w, engine_start(w->engine, at(w, 1), &holder, 4242, &w->error));
+    assert_true(view_of(w, "a").started);
+    assert_int_equal(view_of(w, "a").pid, 4242);
+    assert_int_equal(view_of(w, "a").expires_us, us(60));
+    // The next holder has not started.
+    retry(w, 2, "w1", "a");
+    assert_false(view_of(w, "a").started);
+    pop(w, 3, "q", "w1", 1);
+    assert_false(view_of(w, "a").started);
+    assert_int_equal(view_of(w, "a").pid, 0);
+}
+
+static void test_lease__timeout_takes_it_away_at_no_cost(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    time_out(w, 5, "a");
+    expect_events(w, "worker+log: lock_lost a by w1");
+    struct job_view view = view_of(w, "a");
+    assert_int_equal(view.state, JOB_STALLED);
+    assert_int_equal(view.remaining, 5);
+    assert_int_equal(view.crashes, 0);
+    assert_int_equal(view.token, 0);
+    assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 5 timed-out");
+    assert_int_equal(stats_of(w, "q", 5).retries, 0);
+    assert_string_equal(queue_of(w, 5, "q"), "waiting 1, listeners 1");
+    assert_string_equal(held(w, 5, "w1", false), "0: ");
+}
+
+static void test_lease__timeout_is_for_all_or_for_none(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    put(w, 0, "q", "b");
+    refused(w, STATUS_STATE, "b is not running: waiting");
+    time_out(w, 0, "a,b");
+    refused(w, STATUS_NOT_FOUND, "c does not exist");
+    time_out(w, 0, "a,c");
+    pop(w, 1, "q", "w2", 1);
+    time_out(w, 2, "a,b,a");
+    assert_string_equal(pop(w, 3, "q", "w3", 9), "a,b");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SERVER_TEST(test_lease__a_heartbeat_renews_it),
+        CLIENT_TEST(test_lease__a_heartbeat_renews_it),
+        SERVER_TEST(test_lease__a_heartbeat_may_bring_new_data),
+        SERVER_TEST(test_lease__lasts_as_long_as_the_queue_says),
+        SERVER_TEST(test_lease__running_out_starts_the_grace),
+        SERVER_TEST(test_lease__is_lost_when_the_grace_is_over),
+        SERVER_TEST(test_lease__in_its_grace_the_holder_may_still_do_all),
+        SERVER_TEST(test_lease__a_heartbeat_ends_the_grace_and_the_next_one_begins_anew),
+        SERVER_TEST(test_lease__without_a_grace_it_is_lost_at_once),
+        CLIENT_TEST(test_lease__without_a_grace_it_is_lost_at_once),
+        SERVER_TEST(test_lease__a_negative_grace_is_none),
+        CLIENT_TEST(test_lease__a_negative_grace_is_none),
+        SERVER_TEST(test_lease__the_last_retry_lost_is_a_failure),
+        SERVER_TEST(test_lease__each_loss_costs_a_retry_until_none_are_left),
+        CLIENT_TEST(test_lease__each_loss_costs_a_retry_until_none_are_left),
+        CLIENT_TEST(test_lease__with_the_client_clock_only_pop_sees_that_it_ran_out),
+        CLIENT_TEST(test_lease__with_the_client_clock_a_pop_looks_at_no_more_than_it_asks_for),
+        CLIENT_TEST(test_lease__with_the_client_clock_a_grace_does_not_take_anothers_place),
+        CLIENT_TEST(test_lease__with_the_client_clock_the_holder_may_come_late),
+        CLIENT_TEST(test_lease__with_the_client_clock_a_negative_heartbeat_has_run_out_at_once),
+        SERVER_TEST(test_lease__only_the_holder_may_use_it),
+        CLIENT_TEST(test_lease__only_the_holder_may_use_it),
+        SERVER_TEST(test_lease__only_the_newest_token_may_use_it),
+        SERVER_TEST(test_lease__no_job_and_a_job_that_is_not_running_are_different_errors),
+        SERVER_TEST(test_lease__start_notes_the_process),
+        SERVER_TEST(test_lease__timeout_takes_it_away_at_no_cost),
+        CLIENT_TEST(test_lease__timeout_takes_it_away_at_no_cost),
+        SERVER_TEST(test_lease__timeout_is_for_all_or_for_none),
+    };
+    return cmocka_run_group_tests_name("lease", tests, NULL, NULL);
+}
