@@ -94,6 +94,13 @@ struct index_node *index_last(const struct index *index);
 // The object with the smallest key that is not below `key`, or NULL.
 struct index_node *index_find(const struct index *index, struct index_key key);
 
+// Whether there is an object with that key.
+static inline bool index_has(const struct index *index, struct index_key key)
+{
+    const struct index_node *node = index_find(index, key);
+    return node && index_key_equal(node->key, key);
+}
+
 // The object that follows one that is in the index, or NULL.
 struct index_node *index_next(const struct index *index, const struct index_node *node);
 

@@ -28,6 +28,8 @@ enum {
     CACHE_LINE = 64,
 };
 
+#define NO_SLOT UINT32_MAX
+
 struct bucket {
     void *values[BUCKET_SLOTS];
     uint32_t hashes[BUCKET_SLOTS]; // 0 for an empty slot
@@ -40,17 +42,25 @@ struct map_segment {
     uint32_t slot_count;
     uint32_t used;
     uint32_t depth;
-    struct bucket *buckets; // in the same block, at the next cache line
+    // Then the buckets, from the next cache line on.
 };
+
+// Where they are follows from the segment's address alone: finding need not read the header.
+static struct bucket *segment_buckets(const struct map_segment *segment)
+{
+    char *end = (char *)segment + sizeof(*segment);
+    size_t offset = (CACHE_LINE - (uintptr_t)end % CACHE_LINE) % CACHE_LINE;
+    return (struct bucket *)(void *)(end + offset);
+}
 
 static uint32_t *slot_hash(const struct map_segment *segment, uint32_t slot)
 {
-    return &segment->buckets[slot / BUCKET_SLOTS].hashes[slot % BUCKET_SLOTS];
+    return &segment_buckets(segment)[slot / BUCKET_SLOTS].hashes[slot % BUCKET_SLOTS];
 }
 
 static void **slot_value(const struct map_segment *segment, uint32_t slot)
 {
-    return &segment->buckets[slot / BUCKET_SLOTS].values[slot % BUCKET_SLOTS];
+    return &segment_buckets(segment)[slot / BUCKET_SLOTS].values[slot % BUCKET_SLOTS];
 }
 
 static uint32_t slot_next(const struct map_segment *segment, uint32_t slot)
@@ -86,15 +96,12 @@ static struct map_segment *segment_new(const struct allocator *allocator, uint32
 {
     struct map_segment *segment = mem_alloc(allocator, segment_size(bucket_count));
     if (segment) {
-        uintptr_t after_header = (uintptr_t)(segment + 1);
-        size_t offset = (CACHE_LINE - after_header % CACHE_LINE) % CACHE_LINE;
         *segment = (struct map_segment){
             .bucket_count = bucket_count,
             .slot_count = bucket_count * BUCKET_SLOTS,
             .depth = depth,
-            .buckets = (struct bucket *)(void *)((char *)(segment + 1) + offset),
         };
-        memset(segment->buckets, 0, bucket_count * sizeof(struct bucket));
+        memset(segment_buckets(segment), 0, bucket_count * sizeof(struct bucket));
     }
     return segment;
 }
@@ -186,18 +193,25 @@ void map_release(struct map *map)
     map_init(map, map->allocator, map->seed, map->key_of);
 }
 
-// The slot that holds `key`, or the segment's slot count.
+// Only a map's sole segment can be small, so of the others the size is known without a look.
+static uint32_t bucket_count_of(const struct map *map, const struct map_segment *segment)
+{
+    return map->depth ? BUCKETS_MAX : segment->bucket_count;
+}
+
+// The slot that holds `key`, or NO_SLOT.
 static uint32_t find_slot(const struct map *map, const struct map_segment *segment, uint32_t hash,
                           struct slice key)
 {
-    uint32_t found;
-    for (uint32_t slot = slot_home(segment, hash); (found = *slot_hash(segment, slot));
-         slot = slot_next(segment, slot)) {
+    uint32_t bucket_count = bucket_count_of(map, segment);
+    uint32_t slot = (hash & (bucket_count - 1)) * BUCKET_SLOTS;
+    for (uint32_t found; (found = *slot_hash(segment, slot));) {
         if (found == hash && slice_equal(map->key_of(*slot_value(segment, slot)), key)) {
             return slot;
         }
+        slot = slot + 1 == bucket_count * BUCKET_SLOTS ? 0 : slot + 1;
     }
-    return segment->slot_count;
+    return NO_SLOT;
 }
 
 struct map_spot map_spot(const struct map *map, struct slice key)
@@ -205,7 +219,8 @@ struct map_spot map_spot(const struct map *map, struct slice key)
     struct map_spot spot = { map_hash(map, key) };
     if (map->directory) {
         const struct map_segment *segment = map->directory[directory_index(map, spot.hash)];
-        __builtin_prefetch(slot_hash(segment, slot_home(segment, spot.hash)));
+        uint32_t bucket = spot.hash & (bucket_count_of(map, segment) - 1);
+        __builtin_prefetch(&segment_buckets(segment)[bucket]);
     }
     return spot;
 }
@@ -217,7 +232,7 @@ void *map_find_at(const struct map *map, struct map_spot spot, struct slice key)
     }
     const struct map_segment *segment = map->directory[directory_index(map, spot.hash)];
     uint32_t slot = find_slot(map, segment, spot.hash, key);
-    return slot < segment->slot_count ? *slot_value(segment, slot) : NULL;
+    return slot == NO_SLOT ? NULL : *slot_value(segment, slot);
 }
 
 void *map_find(const struct map *map, struct slice key)
@@ -373,7 +388,7 @@ void *map_remove(struct map *map, struct slice key)
     uint32_t hash = map_hash(map, key);
     struct map_segment *segment = map->directory[directory_index(map, hash)];
     uint32_t slot = find_slot(map, segment, hash, key);
-    if (slot == segment->slot_count) {
+    if (slot == NO_SLOT) {
         return NULL;
     }
     void *value = *slot_value(segment, slot);

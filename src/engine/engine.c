@@ -9,6 +9,7 @@
 #include "engine/job.h"
 #include "engine/lease.h"
 #include "engine/queue.h"
+#include "engine/record.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
 #include "engine/tag.h"
@@ -73,6 +74,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     map_init(&engine->recurring, allocator, options->seed, recurring_key);
     map_init(&engine->tracked, allocator, options->seed, tracked_key);
     map_init(&engine->loading, allocator, options->seed, loading_key);
+    map_init(&engine->loading_ids, allocator, options->seed, record_id_key);
     intern_init(&engine->names, allocator, options->seed);
 
     index_pool_init(&engine->pool, allocator);

@@ -10,19 +10,6 @@
 #include "engine/state.h"
 #include "engine/worker.h"
 
-static void announce(struct engine *engine, const struct job *job, unsigned channels,
-                     struct slice worker, const struct failure_words *words)
-{
-    engine_emit(engine, &(struct event){ .kind = EVENT_FAILED,
-                                         .channels = channels,
-                                         .when_us = words->when_us,
-                                         .jid = job_jid(job),
-                                         .queue = queue_name(job->queue),
-                                         .worker = worker,
-                                         .group = words->group,
-                                         .message = words->message });
-}
-
 enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail_request *request,
                         struct error *error)
 {
@@ -60,7 +47,8 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
         engine_settle(engine);
         return engine_no_memory(error);
     }
-    announce(engine, job, EVENT_TO_LOG | (job->tracked ? EVENT_TO_TRACKER : 0), worker, &words);
+    failure_announce(engine, job, EVENT_TO_LOG | (job->tracked ? EVENT_TO_TRACKER : 0), worker,
+                     &words);
     history_append(engine, job, &entry);
     // The worker may go with its last lease, and its name may be what the caller gave.
     job_leave(engine, job);
@@ -97,7 +85,7 @@ static enum status retry_fail(struct engine *engine, int64_t now_us,
         return engine_no_memory(error);
     }
     if (job->tracked) {
-        announce(engine, job, EVENT_TO_TRACKER, words.worker, &words);
+        failure_announce(engine, job, EVENT_TO_TRACKER, words.worker, &words);
     }
     history_append(engine, job, &entry);
     job_leave(engine, job);

@@ -129,6 +129,19 @@ void failing_apply(struct engine *engine, struct job *job, const struct failing 
     job_changed(engine, job, JOB_DIRTY_HEAD);
 }
 
+void failure_announce(struct engine *engine, const struct job *job, unsigned channels,
+                      struct slice worker, const struct failure_words *words)
+{
+    engine_emit(engine, &(struct event){ .kind = EVENT_FAILED,
+                                         .channels = channels,
+                                         .when_us = words->when_us,
+                                         .jid = job_jid(job),
+                                         .queue = queue_name(job->queue),
+                                         .worker = worker,
+                                         .group = words->group,
+                                         .message = words->message });
+}
+
 void failure_forget(struct engine *engine, struct job *job)
 {
     if (job->state != JOB_FAILED) {

@@ -44,6 +44,10 @@ enum {
 struct slice exhausted_group(struct slice queue, char text[EXHAUSTED_SIZE]);
 struct slice exhausted_message(struct slice queue, char text[EXHAUSTED_SIZE]);
 
+// Tells that a job failed, in the hands of `worker`.
+void failure_announce(struct engine *engine, const struct job *job, unsigned channels,
+                      struct slice worker, const struct failure_words *words);
+
 // Takes a failed job's failure out of the statistics of the day and the queue it failed in. For a
 // job in another state nothing happens.
 void failure_forget(struct engine *engine, struct job *job);

@@ -152,8 +152,7 @@ static struct index *index_of(struct engine *engine, struct job *job)
     case JOB_STALLED:
         return &job->queue->line;
     case JOB_RUNNING:
-        return job->lease->grace && engine->clock == ENGINE_CLOCK_SERVER ? &job->queue->grace
-                                                                         : &job->queue->leased;
+        return lease_index(engine, job);
     case JOB_FAILED:
         return &job->extra->group->jobs;
     case JOB_COMPLETE:
@@ -180,8 +179,7 @@ void job_leave(struct engine *engine, struct job *job)
 enum status job_load_place(struct engine *engine, struct job *job)
 {
     struct index *index = index_of(engine, job);
-    const struct index_node *there = index_find(index, job->node.key);
-    if (there && index_key_equal(there->key, job->node.key)) {
+    if (index_has(index, job->node.key)) {
         return STATUS_CORRUPT;
     }
     if (index_reserve(index, 1)) {

@@ -52,7 +52,7 @@ enum status lease_reserve(struct engine *engine, struct queue *queue, struct wor
     return STATUS_OK;
 }
 
-static struct index *index_of_lease(struct engine *engine, const struct job *job)
+struct index *lease_index(const struct engine *engine, const struct job *job)
 {
     return job->lease->grace && engine->clock == ENGINE_CLOCK_SERVER ? &job->queue->grace
                                                                      : &job->queue->leased;
@@ -62,7 +62,7 @@ static struct index *index_of_lease(struct engine *engine, const struct job *job
 static void place_lease(struct engine *engine, struct job *job, int64_t end_us)
 {
     job->node.key = time_key(end_us, job->id);
-    index_insert(index_of_lease(engine, job), &job->node);
+    index_insert(lease_index(engine, job), &job->node);
     due_update(engine, job->queue);
 }
 
@@ -131,29 +131,11 @@ static enum status begin_grace(struct engine *engine, struct job *job, int64_t w
         return STATUS_NO_MEMORY;
     }
     announce_end(engine, job, when_us);
-    index_remove(index_of_lease(engine, job), &job->node);
+    index_remove(lease_index(engine, job), &job->node);
     job->lease->grace = true;
     place_lease(engine, job, when_us + engine->config.grace_us);
     engine_settle(engine);
     return STATUS_OK;
-}
-
-static void announce_failed(struct engine *engine, const struct job *job, struct slice worker,
-                            const struct failure_words *words)
-{
-    struct event event = { .kind = EVENT_FAILED,
-                           .when_us = words->when_us,
-                           .jid = job_jid(job),
-                           .queue = queue_name(job->queue),
-                           .worker = worker,
-                           .group = words->group,
-                           .message = words->message };
-    if (job->tracked) {
-        event.channels = EVENT_TO_TRACKER;
-        engine_emit(engine, &event);
-    }
-    event.channels = EVENT_TO_LOG;
-    engine_emit(engine, &event);
 }
 
 // The retries are exhausted.
@@ -186,7 +168,10 @@ static enum status lose_and_fail(struct engine *engine, struct job *job, int64_t
     job->crashes++;
     history_append(engine, job, &entries[0]);
     failing_apply(engine, job, &failing);
-    announce_failed(engine, job, slice_make(worker, name.size), &words);
+    if (job->tracked) {
+        failure_announce(engine, job, EVENT_TO_TRACKER, slice_make(worker, name.size), &words);
+    }
+    failure_announce(engine, job, EVENT_TO_LOG, slice_make(worker, name.size), &words);
     return STATUS_OK;
 }
 
@@ -244,7 +229,7 @@ enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct
         engine_settle(engine);
         return engine_no_memory(error);
     }
-    index_remove(index_of_lease(engine, job), &job->node);
+    index_remove(lease_index(engine, job), &job->node);
     index_remove(&lease->worker->leases, &lease->node);
     lease->grace = false;
     lease->expires_us = now_us + job->queue->heartbeat_us;

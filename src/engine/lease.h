@@ -30,6 +30,9 @@ static inline struct lease *lease_of_node(struct index_node *node)
 MUST_USE enum status lease_check(const struct engine *engine, const struct holder *holder,
                                  struct job **out, struct error *error);
 
+// The index of its queue that a leased job is in.
+struct index *lease_index(const struct engine *engine, const struct job *job);
+
 // Makes room for a lease of a worker in a queue, then gives it: the job must be in no index.
 MUST_USE enum status lease_reserve(struct engine *engine, struct queue *queue,
                                    struct worker *worker, size_t count);

@@ -25,18 +25,23 @@ enum status delay_check(int64_t now_us, int64_t delay_us, struct error *error)
     return STATUS_OK;
 }
 
+enum status put_check(struct slice queue, struct slice jid, struct slice klass, struct slice data,
+                      struct error *error)
+{
+    enum status status = name_check(queue, "queue", error);
+    if (!status) {
+        status = name_check(jid, "jid", error);
+    }
+    if (!status) {
+        status = name_check(klass, "klass", error);
+    }
+    return status ? status : data_check(data, error);
+}
+
 static enum status check(const struct put_request *request, int64_t now_us, struct error *error)
 {
-    enum status status = name_check(request->queue, "queue", error);
-    if (!status) {
-        status = name_check(request->jid, "jid", error);
-    }
-    if (!status) {
-        status = name_check(request->klass, "klass", error);
-    }
-    if (!status) {
-        status = data_check(request->data, error);
-    }
+    enum status status =
+        put_check(request->queue, request->jid, request->klass, request->data, error);
     if (!status) {
         status = delay_check(now_us, request->delay_us, error);
     }

@@ -8,6 +8,9 @@
 struct index;
 struct queue;
 
+// Whether these may be the words of a job.
+MUST_USE enum status put_check(struct slice queue, struct slice jid, struct slice klass,
+                               struct slice data, struct error *error);
 MUST_USE enum status delay_check(int64_t now_us, int64_t delay_us, struct error *error);
 
 // The index of a queue that a job goes into.

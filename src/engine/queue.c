@@ -318,24 +318,21 @@ enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list, s
     return STATUS_OK;
 }
 
-static enum status check_names(struct slices names, const char *what, struct error *error)
+// The start of a call about several queues.
+static enum status begin_for(struct engine *engine, int64_t now_us, struct slices queues,
+                             struct error *error)
 {
-    for (size_t i = 0; i < names.count; i++) {
-        enum status status = name_check(names.items[i], what, error);
-        if (status) {
-            return status;
-        }
+    enum status status = engine_begin(engine, &now_us, error);
+    for (size_t i = 0; !status && i < queues.count; i++) {
+        status = name_check(queues.items[i], "queue", error);
     }
-    return STATUS_OK;
+    return status;
 }
 
 enum status engine_pause(struct engine *engine, int64_t now_us, struct slices queues,
                          struct error *error)
 {
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = check_names(queues, "queue", error);
-    }
+    enum status status = begin_for(engine, now_us, queues, error);
     size_t made = 0;
     for (; !status && made < queues.count; made++) {
         struct queue *queue;
@@ -358,10 +355,7 @@ enum status engine_pause(struct engine *engine, int64_t now_us, struct slices qu
 enum status engine_unpause(struct engine *engine, int64_t now_us, struct slices queues,
                            struct error *error)
 {
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = check_names(queues, "queue", error);
-    }
+    enum status status = begin_for(engine, now_us, queues, error);
     for (size_t i = 0; !status && i < queues.count; i++) {
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && queue->paused) {
@@ -376,10 +370,7 @@ enum status engine_unpause(struct engine *engine, int64_t now_us, struct slices 
 enum status engine_forget(struct engine *engine, int64_t now_us, struct slices queues,
                           struct error *error)
 {
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = check_names(queues, "queue", error);
-    }
+    enum status status = begin_for(engine, now_us, queues, error);
     for (size_t i = 0; !status && i < queues.count; i++) {
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && queue->known) {

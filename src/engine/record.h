@@ -22,6 +22,7 @@ enum record_kind {
     RECORD_RECURRING = 7, // id: the recurring job's
     RECORD_BODY = 8,      // id: the job's
     RECORD_HEAD = 9,      // id: the job's
+    RECORD_TAG = 10,      // no record: the numbers of tags, for record_take_id
 };
 
 struct record_key {
@@ -47,6 +48,12 @@ void record_write_head(const struct engine *engine, const struct job *job, struc
 // STATUS_CORRUPT when the bytes make no sense.
 MUST_USE enum status record_read(struct engine *engine, struct record_key key, struct slice bytes,
                                  struct error *error);
+
+// While an engine is loaded: notes that a number of that kind is taken. CORRUPT when it was before,
+// is 0, or lies beyond `last`, the last one given out.
+MUST_USE enum status record_take_id(struct engine *engine, enum record_kind kind, uint64_t id,
+                                    uint64_t last);
+struct slice record_id_key(const void *value);
 
 // The end of loading: every body has its head.
 MUST_USE enum status record_read_end(struct engine *engine, struct error *error);

@@ -111,6 +111,48 @@ static struct queue *queue_by_id(const struct engine *engine, uint64_t id)
     return (struct queue *)(void *)((char *)node - offsetof(struct queue, all));
 }
 
+// A number that is taken.
+struct loading_id {
+    uint64_t kind_and_id[2];
+    struct loading_id *next;
+};
+
+struct slice record_id_key(const void *value)
+{
+    const struct loading_id *taken = value;
+    return slice_make(taken->kind_and_id, sizeof(taken->kind_and_id));
+}
+
+enum status record_take_id(struct engine *engine, enum record_kind kind, uint64_t id, uint64_t last)
+{
+    struct loading_id *taken = mem_alloc(engine->allocator, sizeof(*taken));
+    if (!taken) {
+        return STATUS_NO_MEMORY;
+    }
+    *taken = (struct loading_id){ .kind_and_id = { (uint64_t)kind, id } };
+    enum status status = id == 0 || id > last ? STATUS_CORRUPT : STATUS_OK;
+    if (!status) {
+        status = map_insert(&engine->loading_ids, taken);
+    }
+    if (status) {
+        mem_free(engine->allocator, taken, sizeof(*taken));
+        return status == STATUS_EXISTS ? STATUS_CORRUPT : status;
+    }
+    taken->next = engine->loading_id_list;
+    engine->loading_id_list = taken;
+    return STATUS_OK;
+}
+
+static void forget_ids(struct engine *engine)
+{
+    map_release(&engine->loading_ids);
+    while (engine->loading_id_list) {
+        struct loading_id *taken = engine->loading_id_list;
+        engine->loading_id_list = taken->next;
+        mem_free(engine->allocator, taken, sizeof(*taken));
+    }
+}
+
 static enum status read_engine(struct engine *engine, struct reader *reader)
 {
     uint8_t clock = take_u8(reader);
@@ -144,7 +186,8 @@ static enum status read_tracked(struct engine *engine, struct reader *reader)
         struct slice jid = take_name(reader);
         struct index_key key = take_key(reader);
         int64_t when_us = take_i64(reader);
-        reader->bad = reader->bad || map_find(&engine->tracked, jid);
+        reader->bad = reader->bad || map_find(&engine->tracked, jid) ||
+                      key.low > engine->sequence || index_has(&engine->tracked_order, key);
         if (!reader->bad && tracked_load(engine, jid, when_us, key)) {
             return STATUS_NO_MEMORY;
         }
@@ -159,7 +202,9 @@ static enum status read_queue(struct engine *engine, uint64_t id, struct reader 
     bool paused = take_bool(reader);
     int64_t first_seen_us = take_i64(reader);
     struct index_key order = take_key(reader);
-    reader->bad = reader->bad || queue_find(engine, name) || queue_by_id(engine, id) || id == 0;
+    reader->bad = reader->bad || queue_find(engine, name) || queue_by_id(engine, id) || id == 0 ||
+                  id > engine->queue_id || order.low > engine->sequence ||
+                  index_has(&engine->queue_order, order);
     if (reader->bad) {
         return STATUS_OK;
     }
@@ -228,8 +273,12 @@ static enum status worker_load(struct engine *engine, uint64_t id, struct slice 
                                struct worker **out)
 {
     uint64_t next = engine->worker_id;
+    enum status status = record_take_id(engine, RECORD_WORKER, id, next);
+    if (status) {
+        return status;
+    }
     engine->worker_id = id - 1;
-    enum status status = worker_acquire(engine, name, out);
+    status = worker_acquire(engine, name, out);
     engine->worker_id = next;
     return status;
 }
@@ -239,13 +288,15 @@ static enum status read_worker(struct engine *engine, uint64_t id, struct reader
     struct slice name = take_name(reader);
     bool known = take_bool(reader);
     int64_t seen_us = take_i64(reader);
-    reader->bad = reader->bad || worker_find(engine, name) || id == 0 || !known;
+    reader->bad = reader->bad || worker_find(engine, name) || id == 0 || !known ||
+                  index_has(&engine->worker_order, time_key(seen_us, id));
     struct worker *worker;
     if (reader->bad) {
         return STATUS_OK;
     }
-    if (worker_load(engine, id, name, &worker)) {
-        return STATUS_NO_MEMORY;
+    enum status status = worker_load(engine, id, name, &worker);
+    if (status) {
+        return status;
     }
     if (worker_reserve_seen(engine, worker)) {
         worker_settle(engine, worker);
@@ -292,19 +343,19 @@ static enum status read_recurring(struct engine *engine, uint64_t id, struct rea
     }
     request.tags.items = tags;
     enum status status = STATUS_OK;
-    if (!queue || map_find(&engine->recurring, request.jid)) {
+    if (!queue || map_find(&engine->recurring, request.jid) ||
+        index_has(&queue->recurring, time_key(next_us, id))) {
         reader->bad = true;
     }
     if (!reader->bad) {
         request.queue = queue_name(queue);
+        status = record_take_id(engine, RECORD_RECURRING, id, engine->job_id);
+    }
+    if (!reader->bad && !status) {
         status = recurring_load(engine, &request, id, next_us, count);
-        if (status && status != STATUS_NO_MEMORY) {
-            reader->bad = true;
-            status = STATUS_OK;
-        }
     }
     mem_free(engine->allocator, tags, room * sizeof(*tags));
-    return status;
+    return status == STATUS_NO_MEMORY || !status ? status : STATUS_CORRUPT;
 }
 
 static enum status read_tags(struct engine *engine, struct job *job, struct reader *reader)
@@ -313,9 +364,11 @@ static enum status read_tags(struct engine *engine, struct job *job, struct read
         struct slice tag = take_name(reader);
         uint64_t tag_id = take_u64(reader);
         struct index_key key = take_key(reader);
-        if (!reader->bad && tags_load(engine, job, tag, tag_id, key)) {
-            return STATUS_NO_MEMORY;
+        enum status status = reader->bad ? STATUS_OK : tags_load(engine, job, tag, tag_id, key);
+        if (status == STATUS_NO_MEMORY) {
+            return status;
         }
+        reader->bad = reader->bad || status;
     }
     return STATUS_OK;
 }
@@ -332,7 +385,7 @@ static enum status read_body(struct engine *engine, uint64_t id, struct reader *
     struct slice created_queue = take_name(reader);
     bool spawned = take_bool(reader);
     struct slice spawned_from = spawned ? take_name(reader) : SLICE_EMPTY;
-    reader->bad = reader->bad || map_find(&engine->jobs, jid) ||
+    reader->bad = reader->bad || id == 0 || id > engine->job_id || map_find(&engine->jobs, jid) ||
                   map_find(&engine->loading, slice_make(&id, sizeof(id)));
     if (reader->bad) {
         return STATUS_OK;
@@ -371,13 +424,14 @@ static enum status read_lease(struct engine *engine, struct job *job, struct rea
     int64_t pid = take_i64(reader);
     bool started = take_bool(reader);
     bool grace = take_bool(reader);
-    if (reader->bad || worker_id == 0) {
+    if (reader->bad || token > engine->token) {
         reader->bad = true;
         return STATUS_OK;
     }
     struct worker *worker = worker_find(engine, name);
-    if (!worker && worker_load(engine, worker_id, name, &worker)) {
-        return STATUS_NO_MEMORY;
+    enum status status = worker ? STATUS_OK : worker_load(engine, worker_id, name, &worker);
+    if (status) {
+        return status;
     }
     if (slab_promise(&engine->leases, 1) || index_reserve(&worker->leases, 1)) {
         worker_settle(engine, worker);
@@ -445,7 +499,7 @@ static enum status read_dependencies(struct engine *engine, struct job *job, str
         uint64_t id = take_u64(reader);
         uint64_t sequence = take_u64(reader);
         struct job *dependency = map_find(&engine->loading, slice_make(&id, sizeof(id)));
-        if (!dependency || dependency == job) {
+        if (!dependency || dependency == job || sequence > engine->sequence) {
             reader->bad = true;
         }
         if (!reader->bad && depends_load(engine, job, dependency, sequence)) {
@@ -488,7 +542,13 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
         job_move_to(engine, job, queue);
         job->node.key = key;
         if (group) {
-            group_add(engine, group, job, group_sequence);
+            const struct index_key order = { group_sequence, 0 };
+            reader->bad = key.high > engine->sequence || group_sequence > engine->sequence ||
+                          index_has(&group->jobs, key) ||
+                          (!group->listed && index_has(&engine->group_order, order));
+            if (!reader->bad) {
+                group_add(engine, group, job, group_sequence);
+            }
         } else {
             status = job_load_place(engine, job);
             reader->bad = status == STATUS_CORRUPT;
@@ -528,6 +588,8 @@ static enum status read_kind(struct engine *engine, struct record_key key, struc
         return read_body(engine, key.id, reader);
     case RECORD_HEAD:
         return read_head(engine, key.id, reader);
+    case RECORD_TAG:
+        break;
     }
     reader->bad = true;
     return STATUS_OK;
@@ -539,10 +601,10 @@ enum status record_read(struct engine *engine, struct record_key key, struct sli
     struct reader reader = { bytes.data, bytes.size, false };
     enum status status = read_kind(engine, key, &reader);
     engine_settle(engine);
-    if (status) {
+    if (status == STATUS_NO_MEMORY) {
         return engine_no_memory(error);
     }
-    if (reader.bad || reader.left) {
+    if (status || reader.bad || reader.left) {
         return error_set(error, STATUS_CORRUPT,
                          "the record of kind %d with the number %llu is damaged", (int)key.kind,
                          (unsigned long long)key.id);
@@ -570,6 +632,7 @@ enum status record_read_end(struct engine *engine, struct error *error)
     }
     engine->loading_jobs = NULL;
     map_release(&engine->loading);
+    forget_ids(engine);
     if (headless) {
         return error_set(error, STATUS_CORRUPT, "the job with the number %llu has no head",
                          (unsigned long long)headless);

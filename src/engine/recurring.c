@@ -184,16 +184,8 @@ static enum status check_numbers(int64_t interval_us, int64_t backlog, int32_t r
 static enum status check(const struct engine *engine, int64_t now_us,
                          const struct recur_request *request, struct error *error)
 {
-    enum status status = name_check(request->queue, "queue", error);
-    if (!status) {
-        status = name_check(request->jid, "jid", error);
-    }
-    if (!status) {
-        status = name_check(request->klass, "klass", error);
-    }
-    if (!status) {
-        status = data_check(request->data, error);
-    }
+    enum status status =
+        put_check(request->queue, request->jid, request->klass, request->data, error);
     if (!status) {
         status = check_numbers(request->interval_us, request->backlog, request->retries,
                                request->priority, error);

@@ -63,6 +63,8 @@ struct engine {
     // While it is loaded: the jobs by their ids, and all of them in a list.
     struct map loading;
     struct job *loading_jobs;
+    struct map loading_ids; // what other numbers are taken
+    struct loading_id *loading_id_list;
 
     // What has changed since the host last asked, if it ever does.
     bool keeps_changes;

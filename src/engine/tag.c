@@ -3,6 +3,7 @@
 
 #include "engine/job.h"
 #include "engine/queue.h"
+#include "engine/record.h"
 #include "engine/state.h"
 
 #include <assert.h>
@@ -162,6 +163,21 @@ enum status tags_load(struct engine *engine, struct job *job, struct slice name,
         slab_promise(&engine->taggings, 1)) {
         tag_settle(engine, tag);
         return STATUS_NO_MEMORY;
+    }
+    // Nobody else may have these places, now or later.
+    enum status status = STATUS_OK;
+    if (!tag->id) {
+        status = record_take_id(engine, RECORD_TAG, tag_id, engine->sequence);
+    } else if (tag->id != tag_id) {
+        status = STATUS_CORRUPT;
+    }
+    if (!status &&
+        (key.low > engine->sequence || has_tag(job, name) || index_has(&tag->taggings, key))) {
+        status = STATUS_CORRUPT;
+    }
+    if (status) {
+        tag_settle(engine, tag);
+        return status;
     }
     struct tagging **end = &job->extra->tags;
     while (*end) {

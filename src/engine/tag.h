@@ -36,7 +36,8 @@ void tags_unreserve(struct engine *engine, struct slices tags);
 // Gives the job those of the tags that it has not. Its extra must be there.
 void tags_add(struct engine *engine, struct job *job, struct slices tags, int64_t now_us);
 
-// Gives the job a tag with the places it had; for loading. The job's extra must be there.
+// Gives the job a tag with the places it had; for loading. The job's extra must be there. CORRUPT
+// when a place is taken.
 MUST_USE enum status tags_load(struct engine *engine, struct job *job, struct slice tag,
                                uint64_t tag_id, struct index_key key);
 
