@@ -52,17 +52,20 @@ static enum status do_due(struct engine *engine, struct queue *queue, int64_t no
     return bring_in(engine, queue, now_us, lost < count ? count - lost : 0);
 }
 
-// Asks for the memory that the next calls will need: the job behind this one, and where this one
-// will be looked up when it is completed. In a long line it was last touched long ago.
-static void foresee(const struct engine *engine, const struct queue *queue, const struct job *job)
+// Asks for the memory that the next calls will need, which in a long line was last touched long
+// ago: the job after the next one, and where the next one, which was asked for the last time, will
+// be looked up when it is completed.
+static void foresee(const struct engine *engine, const struct queue *queue)
 {
-    const char *next = (const char *)index_first(&queue->line);
-    if (next) {
-        __builtin_prefetch(next);
-        __builtin_prefetch(next + 64);
-        __builtin_prefetch(next + 128);
+    struct index_cursor cursor = index_cursor_at(&queue->line, 0);
+    struct index_node *next = index_cursor_next(&cursor);
+    const char *after = (const char *)index_cursor_next(&cursor);
+    if (after) {
+        (void)map_spot(&engine->jobs, job_jid(job_of_node(next)));
+        __builtin_prefetch(after);
+        __builtin_prefetch(after + 64);
+        __builtin_prefetch(after + 128);
     }
-    (void)map_spot(&engine->jobs, job_jid(job));
 }
 
 // Hands out the first job of the line.
@@ -79,7 +82,7 @@ static enum status take_first(struct engine *engine, struct queue *queue, struct
         return STATUS_NO_MEMORY;
     }
     index_remove(&queue->line, &job->node);
-    foresee(engine, queue, job);
+    foresee(engine, queue);
     history_append(engine, job, &entry);
     struct stats_day *day = stats_find(queue, now_us);
     stats_add(&day->wait, now_us - job->time_us);
