@@ -47,16 +47,11 @@ void failure_free(struct engine *engine, struct failure *failure)
     }
 }
 
-struct slice failure_group(const struct failure *failure)
-{
-    return slice_make(failure->bytes, failure->group_size);
-}
-
 void failure_view(const struct failure *failure, struct job_view *view)
 {
     if (failure) {
         const char *worker = failure->bytes + failure->group_size;
-        view->failure_group = failure_group(failure);
+        view->failure_group = slice_make(failure->bytes, failure->group_size);
         view->failure_worker = slice_make(worker, failure->worker_size);
         view->failure_message = slice_make(worker + failure->worker_size, failure->message_size);
         view->failure_when_us = failure->when_us;

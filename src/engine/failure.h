@@ -23,7 +23,6 @@ void failure_free(struct engine *engine, struct failure *failure);
 
 // Puts what it says into a view; `failure` may be NULL.
 void failure_view(const struct failure *failure, struct job_view *view);
-struct slice failure_group(const struct failure *failure);
 
 // All that it takes for a job that is in no index to be failed. After it the job cannot but fail.
 struct failing {

@@ -225,7 +225,7 @@ enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct
     struct lease *lease = job->lease;
     char *copy;
     if (index_reserve(&job->queue->leased, 1) || index_reserve(&lease->worker->leases, 1) ||
-        worker_reserve_seen(engine, lease->worker) || bytes_copy(engine, data, &copy)) {
+        worker_reserve_seen(engine) || bytes_copy(engine, data, &copy)) {
         engine_settle(engine);
         return engine_no_memory(error);
     }

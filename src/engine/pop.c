@@ -179,7 +179,7 @@ static enum status see_worker(struct engine *engine, int64_t now_us,
     if (worker_acquire(engine, request->worker, &worker)) {
         return STATUS_NO_MEMORY;
     }
-    if (worker_reserve_seen(engine, worker)) {
+    if (worker_reserve_seen(engine)) {
         worker_settle(engine, worker);
         return STATUS_NO_MEMORY;
     }

@@ -298,7 +298,7 @@ static enum status read_worker(struct engine *engine, uint64_t id, struct reader
     if (status) {
         return status;
     }
-    if (worker_reserve_seen(engine, worker)) {
+    if (worker_reserve_seen(engine)) {
         worker_settle(engine, worker);
         return STATUS_NO_MEMORY;
     }

@@ -152,20 +152,6 @@ static enum status tags_make(struct engine *engine, struct slices tags, uint32_t
     return STATUS_OK;
 }
 
-static enum status check_tags(const struct engine *engine, size_t had, struct slices tags,
-                              struct error *error)
-{
-    if ((int64_t)(had + tags.count) > engine->config.max_tags) {
-        return error_set(error, STATUS_TOO_LARGE, "%zu tags; at most %lld are allowed",
-                         had + tags.count, (long long)engine->config.max_tags);
-    }
-    enum status status = STATUS_OK;
-    for (size_t i = 0; !status && i < tags.count; i++) {
-        status = name_check(tags.items[i], "tag", error);
-    }
-    return status;
-}
-
 static enum status check_numbers(int64_t interval_us, int64_t backlog, int32_t retries,
                                  int32_t priority, struct error *error)
 {
@@ -195,7 +181,7 @@ static enum status check(const struct engine *engine, int64_t now_us,
         status = error_set(error, STATUS_INVALID,
                            "offset reaches before the year 1970 or beyond the year 9999");
     }
-    return status ? status : check_tags(engine, 0, request->tags, error);
+    return status ? status : tags_check(engine, 0, request->tags, error);
 }
 
 // A recurring job that is nowhere yet.
@@ -470,7 +456,7 @@ enum status engine_recur_tag(struct engine *engine, int64_t now_us, struct slice
         status = find(engine, jid, &recurring, error);
     }
     if (!status) {
-        status = check_tags(engine, recurring->tag_count, tags, error);
+        status = tags_check(engine, recurring->tag_count, tags, error);
     }
     return status ? status : change_tags(engine, recurring, tags, (struct slices){ 0 }, error);
 }

@@ -81,10 +81,9 @@ static enum status tag_acquire(struct engine *engine, struct slice name, struct 
     return STATUS_OK;
 }
 
-enum status tags_reserve(struct engine *engine, const struct job *job, struct slices tags,
-                         struct error *error)
+enum status tags_check(const struct engine *engine, size_t had, struct slices tags,
+                       struct error *error)
 {
-    size_t had = job && job->extra ? job->extra->tag_count : 0;
     if ((int64_t)(had + tags.count) > engine->config.max_tags) {
         return error_set(error, STATUS_TOO_LARGE, "%zu tags; at most %lld are allowed",
                          had + tags.count, (long long)engine->config.max_tags);
@@ -93,6 +92,14 @@ enum status tags_reserve(struct engine *engine, const struct job *job, struct sl
     for (size_t i = 0; !status && i < tags.count; i++) {
         status = name_check(tags.items[i], "tag", error);
     }
+    return status;
+}
+
+enum status tags_reserve(struct engine *engine, const struct job *job, struct slices tags,
+                         struct error *error)
+{
+    size_t had = job && job->extra ? job->extra->tag_count : 0;
+    enum status status = tags_check(engine, had, tags, error);
     size_t pinned = 0;
     while (!status && pinned < tags.count) {
         struct tag *tag;
@@ -125,29 +132,31 @@ void tags_unreserve(struct engine *engine, struct slices tags)
     }
 }
 
-void tags_add(struct engine *engine, struct job *job, struct slices tags, int64_t now_us)
+// Gives the job a tag that it has not, behind its others. `id` is the tag's if it has none yet.
+static void attach(struct engine *engine, struct job *job, struct tag *tag, struct index_key key,
+                   uint64_t id)
 {
+    struct tagging *tagging = slab_take(&engine->taggings);
+    assert(tagging);
+    *tagging = (struct tagging){ .node.key = key, .tag = tag, .job = job };
+    index_insert(&tag->taggings, &tagging->node);
+    reorder(engine, tag, id);
     struct tagging **end = &job->extra->tags;
     while (*end) {
         end = &(*end)->next;
     }
+    *end = tagging;
+    job->extra->tag_count++;
+}
+
+void tags_add(struct engine *engine, struct job *job, struct slices tags, int64_t now_us)
+{
     for (size_t i = 0; i < tags.count; i++) {
-        if (has_tag(job, tags.items[i])) {
-            continue;
+        if (!has_tag(job, tags.items[i])) {
+            uint64_t sequence = ++engine->sequence;
+            attach(engine, job, map_find(&engine->tags, tags.items[i]), time_key(now_us, sequence),
+                   sequence);
         }
-        struct tagging *tagging = slab_take(&engine->taggings);
-        struct tag *tag = map_find(&engine->tags, tags.items[i]);
-        assert(tagging && tag);
-        *tagging = (struct tagging){
-            .node.key = time_key(now_us, ++engine->sequence),
-            .tag = tag,
-            .job = job,
-        };
-        index_insert(&tag->taggings, &tagging->node);
-        reorder(engine, tag, engine->sequence);
-        *end = tagging;
-        end = &tagging->next;
-        job->extra->tag_count++;
     }
     job_changed(engine, job, JOB_DIRTY_BODY);
 }
@@ -179,17 +188,7 @@ enum status tags_load(struct engine *engine, struct job *job, struct slice name,
         tag_settle(engine, tag);
         return status;
     }
-    struct tagging **end = &job->extra->tags;
-    while (*end) {
-        end = &(*end)->next;
-    }
-    struct tagging *tagging = slab_take(&engine->taggings);
-    assert(tagging);
-    *tagging = (struct tagging){ .node.key = key, .tag = tag, .job = job };
-    index_insert(&tag->taggings, &tagging->node);
-    reorder(engine, tag, tag_id);
-    *end = tagging;
-    job->extra->tag_count++;
+    attach(engine, job, tag, key, tag_id);
     return STATUS_OK;
 }
 

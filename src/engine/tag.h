@@ -26,6 +26,10 @@ struct tagging {
 
 struct slice tag_key(const void *tag);
 
+// Whether these may be tags of something that has `had` tags already.
+MUST_USE enum status tags_check(const struct engine *engine, size_t had, struct slices tags,
+                                struct error *error);
+
 // Makes room for a job (NULL for one that has none, or will have none) to get tags, and pins them.
 // Refuses too many, and names that are none.
 MUST_USE enum status tags_reserve(struct engine *engine, const struct job *job, struct slices tags,

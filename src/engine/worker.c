@@ -78,9 +78,8 @@ void worker_settle(struct engine *engine, struct worker *worker)
     }
 }
 
-enum status worker_reserve_seen(struct engine *engine, struct worker *worker)
+enum status worker_reserve_seen(struct engine *engine)
 {
-    (void)worker;
     return index_reserve(&engine->worker_order, 1);
 }
 

@@ -45,7 +45,7 @@ void worker_settle(struct engine *engine, struct worker *worker);
 void worker_free(struct engine *engine, struct worker *worker);
 
 // Makes room, then notes that the worker was seen.
-MUST_USE enum status worker_reserve_seen(struct engine *engine, struct worker *worker);
+MUST_USE enum status worker_reserve_seen(struct engine *engine);
 void worker_seen(struct engine *engine, struct worker *worker, int64_t now_us);
 
 // Makes a listener that is not there yet; NULL in `*out` when it is. Then notes it.
