@@ -15,4 +15,14 @@ struct hash_seed {
 
 uint64_t hash_bytes(const struct hash_seed *seed, struct slice bytes);
 
+// A number in which each bit depends on all bits of `value` (splitmix64); anybody can find the
+// values that lead to a number.
+static inline uint64_t hash_mix(uint64_t value)
+{
+    value += 0x9E3779B97F4A7C15;
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9;
+    value = (value ^ value >> 27) * 0x94D049BB133111EB;
+    return value ^ value >> 31;
+}
+
 #endif

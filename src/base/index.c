@@ -484,6 +484,25 @@ void index_remove(struct index *index, struct index_node *node)
     shrink(index, &path);
 }
 
+bool index_rekey(struct index *index, struct index_node *node, struct index_key key)
+{
+    assert(index->root);
+    struct path path;
+    find_path(index, node->key, &path);
+    struct leaf *leaf = path.leaf;
+    uint32_t position = path.position;
+    assert(position < leaf->count && leaf_nodes(leaf)[position] == node);
+    // The first of a leaf must not go below what the nodes above say of it.
+    bool above = position > 0 ? index_key_less(leaf->keys[position - 1], key)
+                              : !index_key_less(key, node->key);
+    bool below =
+        position + 1 < leaf->count ? index_key_less(key, leaf->keys[position + 1]) : !leaf->next;
+    if (above && below) {
+        leaf->keys[position] = node->key = key;
+    }
+    return above && below;
+}
+
 // The entry at a position of a leaf, or the first of the next leaf when it is just behind.
 static struct index_node *entry_at(const struct leaf *leaf, uint32_t position)
 {

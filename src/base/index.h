@@ -87,6 +87,10 @@ void index_insert(struct index *index, struct index_node *node);
 // Takes an object out that is in the index.
 void index_remove(struct index *index, struct index_node *node);
 
+// Gives an object that is in the index another key without moving it, where that leaves the order
+// as it is; at the edge of a tree node it may refuse that. False when nothing has changed.
+MUST_USE bool index_rekey(struct index *index, struct index_node *node, struct index_key key);
+
 // The object with the smallest or the largest key, or NULL.
 struct index_node *index_first(const struct index *index);
 struct index_node *index_last(const struct index *index);

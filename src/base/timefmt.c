@@ -94,7 +94,7 @@ static char *put_year(char *text, int64_t year)
     return put_digits(text, year < 0 ? -year : year, 6);
 }
 
-void timefmt_append(struct buffer *buffer, int64_t us)
+size_t timefmt_format(int64_t us, char text[TIMEFMT_SIZE_MAX])
 {
     int64_t days = floor_div(us, US_PER_DAY);
     // The other way round, days * US_PER_DAY, would not fit for the first day there is.
@@ -106,7 +106,6 @@ void timefmt_append(struct buffer *buffer, int64_t us)
     unsigned day;
     timefmt_civil_from_days(days, &year, &month, &day);
 
-    char text[sizeof("+yyyyyy-mm-ddThh:mm:ss.uuuuuuZ")];
     char *end = put_year(text, year);
     *end++ = '-';
     end = put_digits(end, month, 2);
@@ -122,7 +121,13 @@ void timefmt_append(struct buffer *buffer, int64_t us)
     end = us_of_s % US_PER_MS == 0 ? put_digits(end, us_of_s / US_PER_MS, 3)
                                    : put_digits(end, us_of_s, 6);
     *end++ = 'Z';
-    buffer_append(buffer, slice_make(text, (size_t)(end - text)));
+    return (size_t)(end - text);
+}
+
+void timefmt_append(struct buffer *buffer, int64_t us)
+{
+    char text[TIMEFMT_SIZE_MAX];
+    buffer_append(buffer, slice_make(text, timefmt_format(us, text)));
 }
 
 // What is left to read. Each take_ function moves past what it took, or returns false.

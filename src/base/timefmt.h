@@ -16,6 +16,12 @@
 // ISO 8601 ("+010000-01-01T00:00:00.000Z"). All of it or, when the buffer refuses, nothing.
 void timefmt_append(struct buffer *buffer, int64_t us);
 
+// The same into `text`, without a zero behind it; gives its size.
+enum {
+    TIMEFMT_SIZE_MAX = 30,
+};
+size_t timefmt_format(int64_t us, char text[TIMEFMT_SIZE_MAX]);
+
 // Reads "YYYY-MM-DDTHH:MM:SS", an optional fraction, and 'Z' or an offset "+HH:MM"; 't' and 'z' do
 // too, and a space in place of 'T'. Decimals after the sixth are dropped. A leap second, second 60
 // at the end of a day in UTC, is the first moment of the next day. STATUS_INVALID when it is

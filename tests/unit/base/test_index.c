@@ -127,6 +127,28 @@ static struct index_key next_key(enum shape shape, struct random *random, uint64
     }
 }
 
+// Gives a node a key near its own. It is taken only where the order stays.
+static void rekey_one(struct index *index, const struct sorted *sorted, struct random *random)
+{
+    size_t rank = random_below(random, sorted->count);
+    struct index_node *node = sorted->nodes[rank];
+    struct index_key old = node->key, key = old;
+    key.high += random_below(random, 3) - 1;
+    if (key.high == old.high) {
+        key.low ^= 0x8000000000000000;
+    }
+    bool stays = (rank == 0 || index_key_less(sorted->nodes[rank - 1]->key, key)) &&
+                 (rank + 1 == sorted->count || index_key_less(key, sorted->nodes[rank + 1]->key));
+    bool taken = index_rekey(index, node, key);
+    assert_true(!taken || stays);
+    assert_true(index_key_equal(node->key, taken ? key : old));
+    assert_true(index_check(index));
+    // Back to the key that is like no other.
+    if (taken) {
+        assert_true(index_rekey(index, node, old) || index_key_less(old, key));
+    }
+}
+
 static void run_against_sorted_array(enum shape shape, struct random *random, size_t steps,
                                      size_t count_max)
 {
@@ -152,6 +174,9 @@ static void run_against_sorted_array(enum shape shape, struct random *random, si
             sorted_remove(&sorted, rank);
             free(node);
         }
+        if (sorted.count) {
+            rekey_one(&world.index, &sorted, random);
+        }
         compare_queries(&world.index, &sorted, random, next_key(shape, random, step / 2));
         if (step % 1000 == 0) {
             assert_true(index_check(&world.index));
@@ -167,6 +192,28 @@ static void run_against_sorted_array(enum shape shape, struct random *random, si
     assert_true(index_check(&world.index));
     assert_int_equal(world.pool.slab.live, 0);
     free(sorted.nodes);
+    world_release(&world);
+}
+
+static void test_index__a_key_is_changed_in_place_where_the_order_stays(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world);
+    struct index_node nodes[3] = { { { 10, 0 } }, { { 20, 0 } }, { { 30, 0 } } };
+    for (size_t i = 0; i < 3; i++) {
+        insert(&world.index, &nodes[i]);
+    }
+    assert_true(index_rekey(&world.index, &nodes[1], (struct index_key){ 25, 7 }));
+    assert_true(index_rekey(&world.index, &nodes[2], (struct index_key){ 40, 0 }));
+    assert_true(index_rekey(&world.index, &nodes[0], (struct index_key){ 24, 0 }));
+    assert_false(index_rekey(&world.index, &nodes[0], (struct index_key){ 25, 7 }));
+    assert_false(index_rekey(&world.index, &nodes[1], (struct index_key){ 41, 0 }));
+    assert_true(index_find(&world.index, (struct index_key){ 25, 7 }) == &nodes[1]);
+    assert_true(index_check(&world.index));
+    for (size_t i = 0; i < 3; i++) {
+        index_remove(&world.index, &nodes[i]);
+    }
     world_release(&world);
 }
 
@@ -375,6 +422,7 @@ static void test_index__the_check_sees_a_key_that_was_changed_in_place(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_index__a_key_is_changed_in_place_where_the_order_stays),
         cmocka_unit_test(test_index__agrees_with_a_sorted_array_over_random_operations),
         cmocka_unit_test(test_index__an_empty_index_takes_no_memory),
         cmocka_unit_test(test_index__a_line_that_grows_at_its_end_fills_its_leaves),

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: MIT
+// The text is walked over twice and there is no tree: the first pass notes in which steps the
+// second has to jump about in the text so as to meet all members in their order.
+//
+// An object has a step for its '{', one for each member, and one for its '}'. They form a list in
+// which the members are sorted. A step tells where in the text to go on: a member's right behind
+// its key, the last one behind the '}'. For {"b":{"c":1},"a":2} the steps are
+//
+//     number  0 '{'   1 "b"   2 '{'   3 "c"   4 '}'   5 "a"   6 '}'
+//     next    5       6       3       4       none    1       none
+//
+// Steps are numbered as they stand in the text, objects within objects too. So where step n leads
+// to, n + 1 is the first step ahead: this is how the second pass knows which one a '{' is.
+//
+// Arrays have no steps; they are copied item by item. Neither pass recurses, and each copies a byte
+// at most once.
+#include "base/json_sorted.h"
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    CAPACITY_MIN = 16,
+};
+
+#define NO_STEP SIZE_MAX
+
+struct step {
+    struct slice key; // unescaped; empty for the two brackets
+    size_t at;        // where in the text to go on; for '{' it has no meaning
+    size_t next;      // NO_STEP for '}'
+};
+
+// A member while its object is sorted. The prefix stands here so that most comparisons read
+// nothing else: a million keys lie too far apart to be looked at twenty times.
+struct place {
+    uint64_t prefix;
+    size_t step;
+};
+
+struct sorter {
+    struct slice text; // borrowed
+    const struct allocator *allocator;
+    struct step *steps; // owned
+    size_t count;
+    size_t capacity;
+    struct place *places; // owned; of one object at a time, and as many again to merge into
+    size_t places_capacity;
+    // What the strings with escapes stand for, each once; slices of it are kept. It gets room for
+    // all of them at the first and never moves.
+    struct buffer unescaped;
+};
+
+// Where a pass is.
+struct walk {
+    size_t at;    // in the text
+    size_t step;  // the first one ahead; only when they are taken
+    size_t depth; // containers open
+    // Of each container: NO_STEP for an array; for an object its first step (when the steps are
+    // noted) or the one that was taken last (when they are taken).
+    size_t open[JSON_DEPTH_MAX];
+};
+
+static void walk_init(struct walk *walk)
+{
+    // Not the whole of it: the stack is large and holds nothing yet.
+    walk->at = 0;
+    walk->step = 0;
+    walk->depth = 0;
+}
+
+static enum status enter(struct walk *walk, size_t step)
+{
+    if (walk->depth == JSON_DEPTH_MAX) {
+        return STATUS_INVALID;
+    }
+    walk->open[walk->depth++] = step;
+    return STATUS_OK;
+}
+
+static bool in_object(const struct walk *walk)
+{
+    return walk->depth > 0 && walk->open[walk->depth - 1] != NO_STEP;
+}
+
+// The string, with its quotes, that starts there; empty when it does not end.
+static struct slice string_at(const struct sorter *sorter, size_t at)
+{
+    size_t size = json_string_size(slice_sub(sorter->text, at, SIZE_MAX));
+    return slice_sub(sorter->text, at, size);
+}
+
+static bool has_escape(struct slice raw)
+{
+    return memchr(raw.data, '\\', raw.size) != NULL;
+}
+
+static enum status unescape(struct sorter *sorter, struct slice raw, struct slice *out)
+{
+    struct buffer *unescaped = &sorter->unescaped;
+    // No string is longer than it is written, so all of them fit into the size of the text.
+    if (!buffer_reserve(unescaped, unescaped->size_max - unescaped->size)) {
+        return unescaped->status;
+    }
+    size_t start = unescaped->size;
+    enum status status = json_unescape(raw, unescaped);
+    *out = slice_sub(buffer_slice(unescaped), start, SIZE_MAX);
+    return status;
+}
+
+// Sorting: merges runs of 1, 2, 4 ... members, which keeps equal keys in their order.
+
+// The first bytes of a key as a number that compares as they do. Zeros stand for those that are not
+// there, so equal prefixes leave it open which key is less.
+static uint64_t prefix_of(struct slice key)
+{
+    unsigned char bytes[8] = { 0 };
+    if (key.size) {
+        memcpy(bytes, key.data, key.size < sizeof(bytes) ? key.size : sizeof(bytes));
+    }
+    return __builtin_bswap64(bytes_load_u64(bytes));
+}
+
+static inline bool is_less(const struct step *steps, const struct place *a, const struct place *b)
+{
+    if (a->prefix != b->prefix) {
+        return a->prefix < b->prefix;
+    }
+    return slice_compare(steps[a->step].key, steps[b->step].key) < 0;
+}
+
+// The runs from `first` and from `second`, which follow each other, into `out`.
+static void merge(const struct step *steps, const struct place *first, const struct place *second,
+                  const struct place *end, struct place *out)
+{
+    const struct place *middle = second;
+    while (first < middle && second < end) {
+        *out++ = is_less(steps, second, first) ? *second++ : *first++;
+    }
+    while (first < middle) {
+        *out++ = *first++;
+    }
+    while (second < end) {
+        *out++ = *second++;
+    }
+}
+
+// Returns which of the two arrays has the result; the other one is for use on the way.
+static const struct place *sort(const struct step *steps, struct place *places, struct place *other,
+                                size_t count)
+{
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t start = 0; start < count; start += 2 * width) {
+            size_t middle = count - start < width ? count : start + width;
+            size_t end = count - middle < width ? count : middle + width;
+            merge(steps, places + start, places + middle, places + end, other + start);
+        }
+        struct place *merged = other;
+        other = places;
+        places = merged;
+    }
+    return places;
+}
+
+static enum status reserve_places(struct sorter *sorter, size_t count)
+{
+    if (count <= sorter->places_capacity) {
+        return STATUS_OK;
+    }
+    size_t size;
+    if (!checked_size_mul(count, sizeof(*sorter->places), &size)) {
+        return STATUS_NO_MEMORY;
+    }
+    struct place *places = mem_resize(sorter->allocator, sorter->places,
+                                      sorter->places_capacity * sizeof(*places), size);
+    if (!places) {
+        return STATUS_NO_MEMORY;
+    }
+    sorter->places = places;
+    sorter->places_capacity = count;
+    return STATUS_OK;
+}
+
+// Sorts the members in the list that starts with `first`, where they stand from the last to the
+// first, and puts `last` behind them.
+static enum status sort_members(struct sorter *sorter, size_t first, size_t last)
+{
+    struct step *steps = sorter->steps;
+    size_t count = 0;
+    for (size_t step = steps[first].next; step != NO_STEP; step = steps[step].next) {
+        count++;
+    }
+    if (count == 0) {
+        steps[first].next = last;
+        return STATUS_OK;
+    }
+    enum status status = reserve_places(sorter, 2 * count);
+    if (status) {
+        return status;
+    }
+    struct place *end = sorter->places + count;
+    struct place *place = end;
+    for (size_t step = steps[first].next; step != NO_STEP; step = steps[step].next) {
+        *--place = (struct place){ prefix_of(steps[step].key), step };
+    }
+    const struct place *sorted = sort(steps, place, end, count);
+    size_t *link = &steps[first].next;
+    for (size_t i = 0; i < count; i++) {
+        *link = sorted[i].step;
+        link = &steps[*link].next;
+    }
+    *link = last;
+    return STATUS_OK;
+}
+
+// The first pass: noting the steps
+
+static enum status note(struct sorter *sorter, struct step step)
+{
+    if (sorter->count == sorter->capacity) {
+        size_t capacity = CAPACITY_MIN;
+        size_t size;
+        if ((sorter->capacity && !checked_size_mul(sorter->capacity, 2, &capacity)) ||
+            !checked_size_mul(capacity, sizeof(step), &size)) {
+            return STATUS_NO_MEMORY;
+        }
+        struct step *steps =
+            mem_resize(sorter->allocator, sorter->steps, sorter->capacity * sizeof(step), size);
+        if (!steps) {
+            return STATUS_NO_MEMORY;
+        }
+        sorter->steps = steps;
+        sorter->capacity = capacity;
+    }
+    sorter->steps[sorter->count++] = step;
+    return STATUS_OK;
+}
+
+static enum status note_begin(struct sorter *sorter, struct walk *walk)
+{
+    enum status status = enter(walk, sorter->count);
+    return status ? status : note(sorter, (struct step){ .next = NO_STEP });
+}
+
+// Puts the member at the front of its object's list.
+static enum status note_member(struct sorter *sorter, const struct walk *walk, struct slice raw)
+{
+    size_t first = walk->open[walk->depth - 1];
+    struct step member = {
+        .key = slice_sub(raw, 1, raw.size - 2),
+        .at = walk->at,
+        .next = sorter->steps[first].next,
+    };
+    enum status status = has_escape(raw) ? unescape(sorter, raw, &member.key) : STATUS_OK;
+    if (!status) {
+        status = note(sorter, member);
+    }
+    if (!status) {
+        sorter->steps[first].next = sorter->count - 1;
+    }
+    return status;
+}
+
+// The text is behind the '}'.
+static enum status note_end(struct sorter *sorter, struct walk *walk)
+{
+    if (!in_object(walk)) {
+        return STATUS_INVALID;
+    }
+    size_t last = sorter->count;
+    enum status status = note(sorter, (struct step){ .at = walk->at, .next = NO_STEP });
+    if (status) {
+        return status;
+    }
+    return sort_members(sorter, walk->open[--walk->depth], last);
+}
+
+static enum status note_array_end(struct walk *walk)
+{
+    if (walk->depth == 0 || in_object(walk)) {
+        return STATUS_INVALID;
+    }
+    walk->depth--;
+    return STATUS_OK;
+}
+
+static enum status note_string(struct sorter *sorter, struct walk *walk, bool key)
+{
+    struct slice raw = string_at(sorter, walk->at);
+    walk->at += raw.size;
+    if (raw.size == 0) {
+        return STATUS_INVALID;
+    }
+    return key ? note_member(sorter, walk, raw) : STATUS_OK;
+}
+
+static enum status note_steps(struct sorter *sorter)
+{
+    struct walk walk;
+    walk_init(&walk);
+    bool key_next = false; // whether a string that comes now is a key
+    enum status status = STATUS_OK;
+    while (!status && walk.at < sorter->text.size) {
+        char c = sorter->text.data[walk.at];
+        if (c == '"') {
+            status = note_string(sorter, &walk, key_next);
+            key_next = false;
+            continue;
+        }
+        walk.at++;
+        switch (c) {
+        case '{':
+            status = note_begin(sorter, &walk);
+            key_next = true;
+            break;
+        case '[':
+            status = enter(&walk, NO_STEP);
+            key_next = false;
+            break;
+        case ',':
+            key_next = in_object(&walk);
+            break;
+        case '}':
+            status = note_end(sorter, &walk);
+            key_next = false;
+            break;
+        case ']':
+            status = note_array_end(&walk);
+            break;
+        default:
+            break;
+        }
+    }
+    return !status && walk.depth > 0 ? STATUS_INVALID : status;
+}
+
+// The second pass: taking them. That the brackets match was seen by the first.
+
+static void write_string(struct slice unescaped, struct buffer *out)
+{
+    struct json_writer writer;
+    json_writer_init(&writer, out);
+    json_write_string(&writer, unescaped);
+}
+
+static void copy_char(struct walk *walk, char c, struct buffer *out)
+{
+    buffer_append_char(out, c);
+    walk->at++;
+}
+
+// A number or a literal: up to what can follow one.
+static void copy_scalar(const struct sorter *sorter, struct walk *walk, struct buffer *out)
+{
+    static const bool ends[256] = {
+        ['\t'] = true, ['\n'] = true, ['\r'] = true, [' '] = true, [','] = true, [']'] = true,
+        ['}'] = true,  ['"'] = true,  ['{'] = true,  ['['] = true, [':'] = true,
+    };
+    size_t start = walk->at;
+    do {
+        walk->at++;
+    } while (walk->at < sorter->text.size && !ends[(unsigned char)sorter->text.data[walk->at]]);
+    buffer_append(out, slice_sub(sorter->text, start, walk->at - start));
+}
+
+static enum status copy_string(struct sorter *sorter, struct walk *walk, struct buffer *out)
+{
+    struct slice raw = string_at(sorter, walk->at);
+    walk->at += raw.size;
+    if (!has_escape(raw)) {
+        buffer_append(out, raw);
+        return STATUS_OK;
+    }
+    struct slice unescaped = SLICE_EMPTY;
+    enum status status = unescape(sorter, raw, &unescaped);
+    if (!status) {
+        write_string(unescaped, out);
+    }
+    return status;
+}
+
+// From the '{' or from behind a member to the next one, or out of the object.
+static void take_step(const struct sorter *sorter, struct walk *walk, bool first,
+                      struct buffer *out)
+{
+    size_t *taken = &walk->open[walk->depth - 1];
+    *taken = sorter->steps[*taken].next;
+    const struct step *step = &sorter->steps[*taken];
+    walk->at = step->at;
+    walk->step = *taken + 1;
+    if (step->next == NO_STEP) {
+        buffer_append_char(out, '}');
+        walk->depth--;
+        return;
+    }
+    if (!first) {
+        buffer_append_char(out, ',');
+    }
+    write_string(step->key, out);
+    buffer_append_char(out, ':');
+}
+
+static void take_first_step(const struct sorter *sorter, struct walk *walk, struct buffer *out)
+{
+    enum status status = enter(walk, walk->step);
+    assert(!status && walk->step < sorter->count);
+    buffer_append_char(out, '{');
+    take_step(sorter, walk, true, out);
+}
+
+static enum status take_steps(struct sorter *sorter, struct buffer *out)
+{
+    struct walk walk;
+    walk_init(&walk);
+    enum status status = STATUS_OK;
+    while (!status && !out->status && walk.at < sorter->text.size) {
+        char c = sorter->text.data[walk.at];
+        switch (c) {
+        case '\t':
+        case '\n':
+        case '\r':
+        case ' ':
+        case ':':
+            walk.at++;
+            break;
+        case '"':
+            status = copy_string(sorter, &walk, out);
+            break;
+        case '{':
+            take_first_step(sorter, &walk, out);
+            break;
+        case '}':
+            take_step(sorter, &walk, false, out);
+            break;
+        case ',':
+            if (in_object(&walk)) {
+                take_step(sorter, &walk, false, out);
+            } else {
+                copy_char(&walk, c, out);
+            }
+            break;
+        case '[':
+            status = enter(&walk, NO_STEP);
+            copy_char(&walk, c, out);
+            break;
+        case ']':
+            walk.depth--;
+            copy_char(&walk, c, out);
+            break;
+        default:
+            copy_scalar(sorter, &walk, out);
+            break;
+        }
+    }
+    return status ? status : out->status;
+}
+
+enum status json_sorted(struct slice valid_text, const struct allocator *allocator,
+                        struct buffer *out)
+{
+    struct sorter sorter = { .text = valid_text, .allocator = allocator };
+    buffer_init(&sorter.unescaped, allocator, valid_text.size);
+    size_t size_before = out->size;
+    enum status status = note_steps(&sorter);
+    if (!status) {
+        status = take_steps(&sorter, out);
+    }
+    if (status) {
+        buffer_truncate(out, size_before);
+    }
+    buffer_release(&sorter.unescaped);
+    mem_free(allocator, sorter.places, sorter.places_capacity * sizeof(*sorter.places));
+    mem_free(allocator, sorter.steps, sorter.capacity * sizeof(*sorter.steps));
+    return status;
+}
