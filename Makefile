@@ -15,7 +15,9 @@ test: packages-test ## install what is missing, build, and run every test and ch
 
 bench: all ## measure; figures for this machine
 	@build/bench/bench_base
+	@build/bench/bench_cron
 	@build/bench/bench_engine
+	@build/bench/bench_lanes
 
 FUZZ_SECONDS ?= 60
 fuzz: packages-test build/fuzz/build.ninja ## search for new inputs that break a decoder (FUZZ_SECONDS=60 each)

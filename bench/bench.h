@@ -28,6 +28,12 @@ static inline void bench_report(const char *what, uint64_t total_ns, uint64_t op
     (void)fflush(stdout);
 }
 
+// To the compiler, somebody reads and changes the object here: work on it is not left out.
+static inline void bench_touch(void *object)
+{
+    __asm__ volatile("" : : "r"(object) : "memory");
+}
+
 // SplitMix64 of a counter.
 static inline uint64_t bench_scramble(uint64_t number)
 {

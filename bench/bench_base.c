@@ -3,10 +3,14 @@
 // for the averages; the slowest map insert is always looked for among 10,000,000.
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "base/histogram.h"
 #include "base/index.h"
 #include "base/json.h"
+#include "base/json_sorted.h"
 #include "base/map.h"
+#include "base/meter.h"
 #include "base/num.h"
+#include "base/sha256.h"
 #include "base/slab.h"
 #include "base/uuid.h"
 
@@ -208,7 +212,57 @@ static void bench_json(void)
         json_canonical(text, &buffer);
     }
     bench_report("json canonical, the same", bench_now_ns() - start, ROUNDS);
+    start = bench_now_ns();
+    for (size_t i = 0; i < ROUNDS; i++) {
+        buffer_clear(&buffer);
+        must(json_sorted(text, &allocator_system, &buffer));
+    }
+    bench_report("json sorted, the same", bench_now_ns() - start, ROUNDS);
     buffer_release(&buffer);
+}
+
+static void bench_sha256(void)
+{
+    char bytes[200] = { 0 };
+    uint8_t digest[SHA256_SIZE] = { 0 };
+    uint64_t start = bench_now_ns();
+    for (size_t i = 0; i < ROUNDS; i++) {
+        struct sha256 sha256;
+        sha256_init(&sha256);
+        sha256_add(&sha256, slice_make(bytes, sizeof(bytes)));
+        sha256_end(&sha256, digest);
+        memcpy(bytes, digest, sizeof(digest));
+    }
+    bench_report("sha256, 200 bytes", bench_now_ns() - start, ROUNDS);
+}
+
+static void bench_counts(void)
+{
+    struct histogram histogram = { 0 };
+    uint64_t start = bench_now_ns();
+    for (size_t i = 0; i < ROUNDS; i++) {
+        histogram_add(&histogram, (int64_t)(bench_scramble(i) >> 34));
+        bench_touch(&histogram);
+    }
+    bench_report("histogram add, random values", bench_now_ns() - start, histogram.count);
+
+    // The times lie near each other, then each in a second of its own.
+    static const struct {
+        const char *what;
+        int64_t step_us;
+    } cases[] = {
+        { "meter add, 100,000 in a second", 10 },
+        { "meter add, one in a second", 1000000 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct meter meter = { 0 };
+        start = bench_now_ns();
+        for (int64_t j = 1; j <= ROUNDS; j++) {
+            meter_add(&meter, j * cases[i].step_us, 1);
+            bench_touch(&meter);
+        }
+        bench_report(cases[i].what, bench_now_ns() - start, ROUNDS);
+    }
 }
 
 int main(int count_arguments, char **arguments)
@@ -226,6 +280,8 @@ int main(int count_arguments, char **arguments)
     bench_index(things, (size_t)entries);
     free(things);
     bench_json();
+    bench_sha256();
+    bench_counts();
     bench_map_worst_insert();
     return 0;
 }

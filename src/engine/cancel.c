@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Cancel: jobs that are not to be done after all are removed without a trace.
+#include "engine/cancel.h"
+
 #include "engine/depends.h"
 #include "engine/failure.h"
 #include "engine/job.h"
 #include "engine/lease.h"
+#include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/state.h"
+#include "engine/waiter.h"
 #include "engine/worker.h"
 
 static void announce(struct engine *engine, int64_t now_us, const struct job *job)
@@ -21,6 +25,15 @@ static void announce(struct engine *engine, int64_t now_us, const struct job *jo
                                  .worker = worker });
 }
 
+void cancel_job(struct engine *engine, struct job *job, int64_t now_us)
+{
+    announce(engine, now_us, job);
+    waiters_finish(engine, job, now_us, SLICE("canceled"));
+    failure_forget(engine, job);
+    job_leave(engine, job);
+    job_remove(engine, job);
+}
+
 // Marks the jobs to be canceled, so that looking whether a dependent is among them takes no search.
 static enum status mark(struct engine *engine, struct slices jids, struct error *error)
 {
@@ -33,6 +46,9 @@ static enum status mark(struct engine *engine, struct slices jids, struct error 
         struct job *job = map_find(&engine->jobs, jids.items[i]);
         if (job && job->extra) {
             job->extra->visit = visit;
+        }
+        if (job && leave_reserve(engine, job)) {
+            return engine_no_memory(error);
         }
     }
     return STATUS_OK;
@@ -71,10 +87,7 @@ enum status engine_cancel(struct engine *engine, int64_t now_us, struct slices j
         if (!job || job->state == JOB_COMPLETE) {
             continue;
         }
-        announce(engine, now_us, job);
-        failure_forget(engine, job);
-        job_leave(engine, job);
-        job_remove(engine, job);
+        cancel_job(engine, job, now_us);
         ++*canceled;
     }
     engine_settle(engine);

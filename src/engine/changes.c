@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "engine/changes.h"
 
+#include "engine/bulk.h"
 #include "engine/job.h"
+#include "engine/lane.h"
+#include "engine/limit.h"
+#include "engine/policy.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
@@ -49,8 +53,14 @@ static enum status give_job(struct giving *giving, const struct job *job)
 
 static enum status give_queue(struct giving *giving, const struct queue *queue)
 {
-    record_write_queue(queue, &giving->buffer);
+    if (!queue_is_unused(queue)) {
+        record_write_queue(queue, &giving->buffer);
+    }
     enum status status = give(giving, (struct record_key){ RECORD_QUEUE, queue->id, 0 });
+    // First what is gone: with the client clock a day may have come again.
+    for (const struct stats_day *day = queue->days_gone; !status && day; day = day->older) {
+        status = give(giving, (struct record_key){ RECORD_STATS, queue->id, day->day });
+    }
     for (const struct stats_day *day = queue->days; !status && day; day = day->older) {
         if (day->dirty) {
             record_write_stats(day, &giving->buffer);
@@ -67,6 +77,38 @@ static enum status give_single(struct giving *giving, enum record_kind kind,
     return give(giving, (struct record_key){ kind, 0, 0 });
 }
 
+// What was set, handed over or begun.
+static enum status give_settings(struct giving *giving)
+{
+    const struct engine *engine = giving->engine;
+    enum status status = STATUS_OK;
+    for (const struct limit_entry *at = engine->dirty_limits; !status && at; at = at->dirty_next) {
+        if (!at->gone) {
+            record_write_limit(at, &giving->buffer);
+        }
+        status = give(giving, (struct record_key){ RECORD_LIMIT, at->id, 0 });
+    }
+    for (const struct policy *at = engine->dirty_policies; !status && at; at = at->dirty_next) {
+        if (!at->gone) {
+            record_write_policy(at, &giving->buffer);
+        }
+        status = give(giving, (struct record_key){ RECORD_POLICY, at->id, 0 });
+    }
+    for (const struct zone *at = engine->dirty_zones; !status && at; at = at->dirty_next) {
+        if (!at->gone) {
+            record_write_zone(at, &giving->buffer);
+        }
+        status = give(giving, (struct record_key){ RECORD_ZONE, at->id, 0 });
+    }
+    for (const struct bulk *at = engine->dirty_bulks; !status && at; at = at->dirty_next) {
+        if (!at->gone) {
+            record_write_bulk(at, &giving->buffer);
+        }
+        status = give(giving, (struct record_key){ RECORD_BULK, at->view.id, 0 });
+    }
+    return status;
+}
+
 static enum status give_all(struct giving *giving)
 {
     const struct engine *engine = giving->engine;
@@ -77,8 +119,17 @@ static enum status give_all(struct giving *giving)
     if (!status && engine->dirty_tracked) {
         status = give_single(giving, RECORD_TRACKED, record_write_tracked);
     }
+    if (!status) {
+        status = give_settings(giving);
+    }
     for (const struct queue *at = engine->dirty_queues; !status && at; at = at->dirty_next) {
         status = give_queue(giving, at);
+    }
+    for (const struct lane *at = engine->dirty_lanes; !status && at; at = at->dirty_next) {
+        if (!at->gone) {
+            record_write_lane(engine, at, &giving->buffer);
+        }
+        status = give(giving, (struct record_key){ RECORD_LANE, at->id, 0 });
     }
     for (const struct worker *at = engine->dirty_workers; !status && at; at = at->dirty_next) {
         if (at->known) {
@@ -110,8 +161,25 @@ enum status engine_changes(struct engine *engine, const struct changes_sink *sin
     return status;
 }
 
+// Takes the changed ones of a kind off their list, and frees those that are gone.
+#define FORGET(engine, list, type, free_shell)                                                     \
+    while ((engine)->list) {                                                                       \
+        struct type *at = (engine)->list;                                                          \
+        (engine)->list = at->dirty_next;                                                           \
+        at->dirty = false;                                                                         \
+        if (at->gone) {                                                                            \
+            free_shell(engine, at);                                                                \
+        }                                                                                          \
+    }
+
 void changes_forget(struct engine *engine)
 {
+    FORGET(engine, dirty_recurring, recurring, recurring_free_shell)
+    FORGET(engine, dirty_lanes, lane, lane_free_shell)
+    FORGET(engine, dirty_limits, limit_entry, limit_free_shell)
+    FORGET(engine, dirty_policies, policy, policy_free_shell)
+    FORGET(engine, dirty_zones, zone, zone_free_shell)
+    FORGET(engine, dirty_bulks, bulk, bulk_free_shell)
     engine->config.dirty = false;
     engine->dirty_tracked = false;
     while (engine->dirty_jobs) {
@@ -121,14 +189,6 @@ void changes_forget(struct engine *engine)
             job_free_shell(engine, job);
         } else {
             job->dirty = 0;
-        }
-    }
-    while (engine->dirty_recurring) {
-        struct recurring *recurring = engine->dirty_recurring;
-        engine->dirty_recurring = recurring->dirty_next;
-        recurring->dirty = false;
-        if (recurring->gone) {
-            recurring_free_shell(engine, recurring);
         }
     }
     while (engine->dirty_workers) {
@@ -144,6 +204,9 @@ void changes_forget(struct engine *engine)
         for (struct stats_day *day = queue->days; day; day = day->older) {
             day->dirty = false;
         }
-        queue_settle(engine, queue);
+        stats_forget_gone(engine, queue);
+        if (queue_is_unused(queue)) {
+            queue_free(engine, queue);
+        }
     }
 }

@@ -8,17 +8,22 @@
 #include "engine/due.h"
 #include "engine/group.h"
 #include "engine/job.h"
+#include "engine/lane.h"
 #include "engine/lease.h"
+#include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
 #include "engine/tag.h"
+#include "engine/tally.h"
 #include "engine/track.h"
+#include "engine/unique.h"
 #include "engine/walk.h"
 #include "engine/worker.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct check {
     struct engine *engine;
@@ -28,6 +33,9 @@ struct check {
     size_t problems;
     size_t jobs;
     size_t leases;
+    size_t uniques;
+    bool recount; // jobs are counted wrongly
+    size_t states[JOB_STATE_COUNT];
     size_t taggings;
     size_t edges;
 };
@@ -116,6 +124,7 @@ static void check_lease(struct check *check, struct job *job)
     }
     if (job->lease) {
         check->leases++;
+        job->lease->lane->counted++;
         struct worker *worker = job->lease->worker;
         if (job->lease->job != job ||
             index_find(&worker->leases, job->lease->node.key) != &job->lease->node) {
@@ -125,6 +134,40 @@ static void check_lease(struct check *check, struct job *job)
         if (job->lease->token > check->engine->token) {
             problem(check, "the token of job %.*s lies ahead", SLICE_PRINT(job_jid(job)));
         }
+    }
+}
+
+// A job with a domain that is in line is in its lane's line.
+static void check_lane_of(struct check *check, struct job *job)
+{
+    if (job->state != JOB_WAITING && job->state != JOB_STALLED) {
+        return;
+    }
+    const struct lane *lane = lane_find(check->engine, job->queue, job->domain);
+    if (!lane || index_find(&lane->line, job->node.key) != &job->node) {
+        problem(check, "job %.*s is not in the line of its lane", SLICE_PRINT(job_jid(job)));
+    }
+}
+
+static void check_rare(struct check *check, struct job *job)
+{
+    const struct job_rare *rare = job_rare(job);
+    const struct unique *unique = rare ? rare->unique : NULL;
+    if (unique && unique->held) {
+        check->uniques++;
+        if (map_find(&check->engine->uniques, unique_key(unique)) != unique) {
+            problem(check, "the lock of job %.*s is not among those that are held",
+                    SLICE_PRINT(job_jid(job)));
+        }
+    }
+    uint32_t failed = 0;
+    for (const struct edge *at = job->extra ? job->extra->dependencies : NULL; at;
+         at = at->next_dependency) {
+        failed += at->dependency->state == JOB_FAILED;
+    }
+    if (job->extra) {
+        CHECK_COUNT(check, job->extra->members_failed, failed, "the number of failed members",
+                    job_jid(job));
     }
 }
 
@@ -154,6 +197,12 @@ static void check_job(void *context, struct job *job)
     if (job->state == JOB_FAILED && job->queue) {
         job->queue->counted.failed++;
     }
+    if (job->queue) {
+        job->queue->counted.states[job->state]++;
+    }
+    check->states[job->state]++;
+    check_lane_of(check, job);
+    check_rare(check, job);
     if (job->id > engine->job_id) {
         problem(check, "the number of job %.*s lies ahead", SLICE_PRINT(job_jid(job)));
         if (check->repair) {
@@ -182,23 +231,99 @@ static void check_states(struct check *check, const struct queue *queue, const s
     }
 }
 
+static void check_counts(struct check *check, struct tallies *tallies,
+                         const size_t states[JOB_STATE_COUNT], struct slice name)
+{
+    size_t counted[JOB_STATE_COUNT] = { 0 };
+    struct index_cursor cursor = index_cursor_at(&tallies->by_priority, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        for (size_t i = 0; i < JOB_STATE_COUNT; i++) {
+            counted[i] += tally_of_node(node)->counts[i];
+        }
+    }
+    for (size_t i = 0; i < JOB_STATE_COUNT; i++) {
+        if (counted[i] != states[i] || tallies->counts[i] != states[i]) {
+            problem(check,
+                    "%zu jobs of %.*s that are %s are counted, %zu by priority, and there "
+                    "are %zu",
+                    tallies->counts[i], SLICE_PRINT(name), job_state_name((enum job_state)i),
+                    counted[i], states[i]);
+            check->recount = true;
+        }
+    }
+}
+
+static void forget_counts(struct tallies *tallies)
+{
+    struct index_cursor cursor = index_cursor_at(&tallies->by_priority, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        memset(tally_of_node(node)->counts, 0, sizeof(tallies->counts));
+    }
+    memset(tallies->counts, 0, sizeof(tallies->counts));
+}
+
+static void forget_counts_of(void *context, struct queue *queue)
+{
+    (void)context;
+    forget_counts(&queue->tallies);
+}
+
+static void count_again(void *context, struct job *job)
+{
+    struct engine *engine = context;
+    if (!tally_make(engine, job->queue, job->priority)) {
+        job_count(engine, job, 1);
+    }
+}
+
+// Counts all jobs anew.
+static void recount(struct engine *engine)
+{
+    walk_queues(engine, forget_counts_of, NULL);
+    forget_counts(&engine->tallies);
+    walk_jobs(engine, count_again, engine);
+    engine_settle(engine);
+}
+
+static void check_lanes(struct check *check)
+{
+    for (struct lane *lane = check->engine->lanes_first; lane; lane = lane->next) {
+        struct slice name = queue_name(lane->queue);
+        CHECK_COUNT(check, lane->running, lane->counted, "the number of leases of a lane", name);
+        lane->counted = 0;
+        check_index(check, &lane->line, "the line of a lane", name);
+        if (!lane_check(check->engine, lane)) {
+            problem(check, "a lane of queue %.*s is not where it belongs", SLICE_PRINT(name));
+        }
+    }
+}
+
+static void check_places(void *context, struct queue *queue)
+{
+    struct check *check = context;
+    check_states(check, queue, &queue->plain.line, JOB_WAITING, JOB_STALLED);
+    check_states(check, queue, &queue->laned, JOB_WAITING, JOB_STALLED);
+    check_states(check, queue, &queue->scheduled, JOB_SCHEDULED, JOB_SCHEDULED);
+    check_states(check, queue, &queue->leased, JOB_RUNNING, JOB_RUNNING);
+    check_states(check, queue, &queue->grace, JOB_RUNNING, JOB_RUNNING);
+    check_states(check, queue, &queue->depends, JOB_DEPENDS, JOB_DEPENDS);
+}
+
 static void check_queue(void *context, struct queue *queue)
 {
     struct check *check = context;
     struct slice name = queue_name(queue);
-    check_index(check, &queue->line, "the line", name);
+    check_index(check, &queue->plain.line, "the line", name);
+    check_index(check, &queue->laned, "the line of the lanes", name);
+    check_index(check, &queue->deadlines, "the deadlines", name);
     check_index(check, &queue->scheduled, "the scheduled jobs", name);
     check_index(check, &queue->leased, "the leased jobs", name);
     check_index(check, &queue->grace, "the jobs in grace", name);
     check_index(check, &queue->depends, "the depending jobs", name);
     check_index(check, &queue->recurring, "the recurring jobs", name);
-    check_states(check, queue, &queue->line, JOB_WAITING, JOB_STALLED);
-    check_states(check, queue, &queue->scheduled, JOB_SCHEDULED, JOB_SCHEDULED);
-    check_states(check, queue, &queue->leased, JOB_RUNNING, JOB_RUNNING);
-    check_states(check, queue, &queue->grace, JOB_RUNNING, JOB_RUNNING);
-    check_states(check, queue, &queue->depends, JOB_DEPENDS, JOB_DEPENDS);
+    check_counts(check, &queue->tallies, queue->counted.states, name);
 
-    size_t jobs = queue->line.count + queue->scheduled.count + queue->leased.count +
+    size_t jobs = line_count(queue) + queue->scheduled.count + queue->leased.count +
                   queue->grace.count + queue->depends.count + queue->counted.failed;
     CHECK_COUNT(check, queue->jobs, jobs, "the number of jobs", name);
     CHECK_COUNT(check, queue->listeners, queue->counted.listeners, "the number of listeners", name);
@@ -225,6 +350,11 @@ static void check_totals(struct check *check)
         problem(check, "there are %zu leases, and %zu jobs have one", engine->leases.live,
                 check->leases);
     }
+    check_counts(check, &check->engine->tallies, check->states, all);
+    if (engine->uniques.count != check->uniques) {
+        problem(check, "%zu locks are held, and %zu jobs hold one", engine->uniques.count,
+                check->uniques);
+    }
     if (engine->taggings.live != check->taggings) {
         problem(check, "there are %zu taggings, and the jobs have %zu", engine->taggings.live,
                 check->taggings);
@@ -245,7 +375,7 @@ static void check_totals(struct check *check)
 static void clear_counts(void *context, struct queue *queue)
 {
     (void)context;
-    queue->counted.failed = queue->counted.listeners = 0;
+    memset(&queue->counted, 0, sizeof(queue->counted));
 }
 
 static void count_listeners(const struct engine *engine)
@@ -266,8 +396,13 @@ size_t engine_check(struct engine *engine, bool repair,
     };
     walk_queues(engine, clear_counts, NULL);
     count_listeners(engine);
+    walk_queues(engine, check_places, &check);
     walk_jobs(engine, check_job, &check);
     walk_queues(engine, check_queue, &check);
+    check_lanes(&check);
     check_totals(&check);
+    if (repair && check.recount) {
+        recount(engine);
+    }
     return check.problems;
 }

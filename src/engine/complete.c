@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: MIT
 // Complete: a job is done, here or for good; and for how long what is done is kept.
+#include "engine/complete.h"
+
 #include "engine/depends.h"
 #include "engine/failure.h"
 #include "engine/history.h"
 #include "engine/job.h"
 #include "engine/lease.h"
+#include "engine/metrics.h"
+#include "engine/place.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/stats.h"
+#include "engine/unique.h"
+#include "engine/waiter.h"
 
 enum {
     RETENTION_SLICE = 100,
 };
+
+static int64_t delay_of(const struct complete_request *request)
+{
+    return request->has_delay ? request->delay_us : 0;
+}
 
 static enum status check(struct engine *engine, int64_t now_us,
                          const struct complete_request *request, struct job **out,
@@ -32,7 +43,7 @@ static enum status check(struct engine *engine, int64_t now_us,
         status = name_check(request->next, "next queue", error);
     }
     if (!status) {
-        status = delay_check(now_us, request->delay_us, error);
+        status = delay_check(now_us, delay_of(request), error);
     }
     if (!status) {
         status = lease_check(engine, &request->holder, out, error);
@@ -45,6 +56,7 @@ struct plan {
     struct queue *next; // NULL when it is done for good
     char *data;
     char *result;
+    int64_t result_until_us;
     struct depends_plan depends;
 };
 
@@ -70,11 +82,39 @@ static enum status plan_next(struct engine *engine, const struct complete_reques
         return status;
     }
     bool depends = plan->depends.count > 0 || (job->extra && job->extra->dependency_count > 0);
+    const struct place place = place_for(job, plan->next, depends, delay_of(request) > 0);
     if (queue_reserve_known(engine, plan->next) || (depends && job_reserve_extra(engine, job)) ||
-        index_reserve(place_for(plan->next, depends, request->delay_us > 0), 1)) {
+        place_reserve(engine, &place)) {
         return engine_no_memory(error);
     }
     return STATUS_OK;
+}
+
+// When the result is to be dropped, or 0.
+static int64_t result_end(const struct engine *engine, int64_t now_us,
+                          const struct complete_request *request, const struct job *job)
+{
+    if (request->result.size == 0 || (job->options == INTERN_NONE && engine->policies.count == 0)) {
+        return 0;
+    }
+    struct job_options options;
+    job_options_in_effect(engine, job, &options);
+    bool ends = options.result_ttl_us > 0 && options.result_ttl_us < ENGINE_TIME_MAX - now_us;
+    return ends ? now_us + options.result_ttl_us : 0;
+}
+
+static enum status plan_done(struct engine *engine, int64_t now_us,
+                             const struct complete_request *request, struct job *job,
+                             struct plan *plan)
+{
+    plan->result_until_us = result_end(engine, now_us, request, job);
+    const struct place place = { .priority = job->priority,
+                                 .state = JOB_COMPLETE,
+                                 .timed = plan->result_until_us != 0 };
+    if (place_reserve(engine, &place) || (place.timed && job_reserve_rare(engine, job))) {
+        return STATUS_NO_MEMORY;
+    }
+    return depends_reserve_release(engine, job, now_us);
 }
 
 static enum status plan_make(struct engine *engine, int64_t now_us,
@@ -86,7 +126,8 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
         { .kind = HISTORY_PUT, .when_us = now_us, .queue = request->next },
     };
     if (history_reserve(engine, job, entries, request->next.size ? 2 : 1) ||
-        bytes_copy(engine, request->data, &plan->data) ||
+        leave_reserve(engine, job) ||
+        (request->data.size && job_copy_data(engine, job, request->data, &plan->data)) ||
         bytes_copy(engine, request->result, &plan->result) ||
         (request->result.size && job_reserve_extra(engine, job))) {
         return engine_no_memory(error);
@@ -94,8 +135,7 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
     enum status status = STATUS_OK;
     if (request->next.size) {
         status = plan_next(engine, request, job, plan, error);
-    } else if (index_reserve(&engine->completed, 1) ||
-               depends_reserve_release(engine, job, now_us)) {
+    } else if (plan_done(engine, now_us, request, job, plan)) {
         status = engine_no_memory(error);
     }
     // Last, since a day that was begun shows.
@@ -125,9 +165,27 @@ static void retain(struct engine *engine, int64_t now_us)
     }
 }
 
+bool results_drop(struct engine *engine, int64_t now_us, size_t count)
+{
+    struct index_node *node;
+    for (; count > 0 && (node = index_first(&engine->results)); count--) {
+        if (time_of_key(node->key) > now_us) {
+            return false;
+        }
+        index_remove(&engine->results, node);
+        struct job *job = job_of_timed(node);
+        job_drop_result(engine, job);
+        job_changed(engine, job, JOB_DIRTY_HEAD);
+    }
+    return engine->results.count > 0;
+}
+
 static void announce(struct engine *engine, int64_t now_us, const struct job *job,
                      enum event_kind kind, unsigned channel, struct slice to)
 {
+    if (!engine_is_heard(engine)) {
+        return;
+    }
     engine_emit(engine, &(struct event){ .kind = kind,
                                          .channels = channel,
                                          .when_us = now_us,
@@ -144,6 +202,7 @@ static void finish_run(struct engine *engine, int64_t now_us,
     struct stats_day *day = stats_find(job->queue, now_us);
     stats_add(&day->run, now_us - job->time_us);
     stats_changed(engine, job->queue, day);
+    metrics_run(engine, job, now_us);
     if (job->tracked) {
         announce(engine, now_us, job, EVENT_COMPLETED, EVENT_TO_TRACKER, SLICE_EMPTY);
     }
@@ -151,6 +210,7 @@ static void finish_run(struct engine *engine, int64_t now_us,
              request->next);
     job_leave(engine, job);
     job_forget_outcome(engine, job);
+    job_forget_checkpoint(engine, job);
     if (request->data.size) {
         job_set_data(engine, job, plan->data, request->data.size);
     }
@@ -171,17 +231,29 @@ static void go_on(struct engine *engine, int64_t now_us, const struct complete_r
         &(struct history_entry){ .kind = HISTORY_PUT, .when_us = now_us, .queue = request->next });
     queue_make_known(engine, plan->next, now_us);
     job_move_to(engine, job, plan->next);
+    job->attempts = 0;
     depends_add(engine, job, &plan->depends);
-    place_job(engine, job, now_us, request->delay_us);
+    place_job(engine, job, now_us, delay_of(request));
 }
 
-static void be_done(struct engine *engine, int64_t now_us, struct job *job)
+static void be_done(struct engine *engine, int64_t now_us, struct job *job, const struct plan *plan)
 {
+    metrics_completed(engine, job, now_us);
     job_move_to(engine, job, NULL);
     job->state = JOB_COMPLETE;
     job->node.key = time_key(now_us, job->id);
-    index_insert(&engine->completed, &job->node);
-    depends_release(engine, job, now_us);
+    if (plan->result_until_us) {
+        job->extra->rare->result_until_us = plan->result_until_us;
+    }
+    job_enter(engine, job);
+    if (job->extra) {
+        unique_finished(engine, job);
+        depends_release(engine, job, now_us);
+        waiters_finish(engine, job, now_us, SLICE("complete"));
+    }
+    if (engine->clock == ENGINE_CLOCK_CLIENT) {
+        results_drop(engine, now_us, RETENTION_SLICE);
+    }
     retain(engine, now_us);
 }
 
@@ -210,7 +282,7 @@ enum status engine_complete(struct engine *engine, int64_t now_us,
         *state = job->state;
     } else {
         *state = JOB_COMPLETE;
-        be_done(engine, now_us, job);
+        be_done(engine, now_us, job, &plan);
     }
     engine_settle(engine);
     return STATUS_OK;

@@ -37,8 +37,10 @@ static const struct known {
       false },
     { { "max-depends", 11 }, { "10000", 5 }, offsetof(struct config, max_depends), false },
     { { "max-job-history", 15 }, { "100", 3 }, offsetof(struct config, max_job_history), false },
+    { { "max-job-log", 11 }, { "100", 3 }, offsetof(struct config, max_job_log), false },
     { { "max-tags", 8 }, { "100", 3 }, offsetof(struct config, max_tags), false },
     { { "max-worker-age", 14 }, { "86400", 5 }, offsetof(struct config, max_worker_age_us), true },
+    { { "missed-after", 12 }, { "60", 2 }, offsetof(struct config, missed_after_us), true },
     { { "stats-history", 13 }, { "30", 2 }, offsetof(struct config, stats_history), false },
 };
 
@@ -170,11 +172,11 @@ bool engine_config_at(const struct engine *engine, size_t index, struct slice *o
 }
 
 // The part of an option's name that names a queue, when it is one of those that say something of a
-// queue: `<queue>-heartbeat`, `heartbeat-<queue>`, `<queue>-max-concurrency`.
+// queue: `<queue>-heartbeat`, `heartbeat-<queue>`, `<queue>-max-concurrency`, `<queue>-fair`.
 static bool names_queue(struct slice option, struct slice *queue, bool *seconds)
 {
     const struct slice suffix = SLICE("-heartbeat"), prefix = SLICE("heartbeat-"),
-                       concurrency = SLICE("-max-concurrency");
+                       concurrency = SLICE("-max-concurrency"), fair = SLICE("-fair");
     *seconds = true;
     if (option.size > suffix.size && slice_ends_with(option, suffix)) {
         *queue = slice_sub(option, 0, option.size - suffix.size);
@@ -187,6 +189,10 @@ static bool names_queue(struct slice option, struct slice *queue, bool *seconds)
     *seconds = false;
     if (option.size > concurrency.size && slice_ends_with(option, concurrency)) {
         *queue = slice_sub(option, 0, option.size - concurrency.size);
+        return true;
+    }
+    if (option.size > fair.size && slice_ends_with(option, fair)) {
+        *queue = slice_sub(option, 0, option.size - fair.size);
         return true;
     }
     return false;
@@ -208,6 +214,7 @@ void config_apply_to_queue(const struct engine *engine, struct queue *queue)
 {
     queue->heartbeat_us = engine->config.heartbeat_us;
     queue->concurrency_max = 0;
+    queue->fair = false;
     if (engine->config.count == 0) {
         return;
     }
@@ -216,6 +223,9 @@ void config_apply_to_queue(const struct engine *engine, struct queue *queue)
         (void)queue_option(engine, SLICE("heartbeat-"), name, true, &queue->heartbeat_us);
     }
     (void)queue_option(engine, name, SLICE("-max-concurrency"), false, &queue->concurrency_max);
+    int64_t fair = 0;
+    (void)queue_option(engine, name, SLICE("-fair"), false, &fair);
+    queue->fair = fair != 0;
 }
 
 // Brings what depends on an option into line with it.
@@ -235,8 +245,14 @@ static void apply(struct engine *engine, struct slice option)
     bool seconds;
     if (names_queue(option, &name, &seconds)) {
         struct queue *queue = queue_find(engine, name);
+        bool fair = queue && queue->fair;
         if (queue) {
             config_apply_to_queue(engine, queue);
+        }
+        if (queue && queue->fair != fair) {
+            // Its lanes stand in another order now.
+            engine->limits_version++;
+            lanes_refresh(engine, LANES_AT_ONCE);
         }
     }
 }

@@ -29,6 +29,8 @@ struct config {
     int64_t histogram_history; // days
     int64_t max_worker_age_us;
     int64_t max_job_history;
+    int64_t max_job_log;
+    int64_t missed_after_us;
     int64_t max_tags;
     int64_t max_depends;
 };

@@ -4,15 +4,17 @@
 // some too, if it was failed while it ran and put again without naming any: then they still count.
 #include "engine/depends.h"
 
-#include "engine/due.h"
+#include "engine/cascade.h"
 #include "engine/job.h"
+#include "engine/place.h"
+#include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 
 #include <assert.h>
 
 // Puts an edge behind the last one of both lists that was made before it.
-static void edge_insert(struct edge *edge)
+static void edge_insert(struct engine *engine, struct edge *edge)
 {
     struct job_extra *dependent = edge->dependent->extra;
     struct edge *before = dependent->dependencies_last;
@@ -37,6 +39,10 @@ static void edge_insert(struct edge *edge)
     *(edge->next_dependent ? &edge->next_dependent->previous_dependent
                            : &dependency->dependents_last) = edge;
     dependency->dependent_count++;
+    if (edge->dependency->state == JOB_FAILED) {
+        dependent->members_failed++;
+        cascade_note(engine, edge);
+    }
 }
 
 static void edge_remove(struct engine *engine, struct edge *edge)
@@ -54,6 +60,9 @@ static void edge_remove(struct engine *engine, struct edge *edge)
     *(edge->next_dependent ? &edge->next_dependent->previous_dependent
                            : &dependency->dependents_last) = edge->previous_dependent;
     dependency->dependent_count--;
+    if (edge->dependency->state == JOB_FAILED) {
+        dependent->members_failed--;
+    }
 
     job_changed(engine, edge->dependent, JOB_DIRTY_HEAD);
     slab_give(&engine->edges, edge);
@@ -175,7 +184,7 @@ void depends_add(struct engine *engine, struct job *job, const struct depends_pl
         *edge = (struct edge){ .dependent = job,
                                .dependency = dependency,
                                .sequence = ++engine->sequence };
-        edge_insert(edge);
+        edge_insert(engine, edge);
         job_changed(engine, job, JOB_DIRTY_HEAD);
     }
 }
@@ -191,7 +200,7 @@ enum status depends_load(struct engine *engine, struct job *job, struct job *dep
         return STATUS_NO_MEMORY;
     }
     *edge = (struct edge){ .dependent = job, .dependency = dependency, .sequence = sequence };
-    edge_insert(edge);
+    edge_insert(engine, edge);
     return STATUS_OK;
 }
 
@@ -226,27 +235,27 @@ void depends_clear(struct engine *engine, struct job *job)
     }
 }
 
-// Where a job goes that depends on nothing any more.
-static struct index *target_of(const struct job *job, int64_t now_us)
+// Makes room where a job goes that depends on nothing any more; then it goes there.
+static enum status release_reserve(struct engine *engine, struct job *job, int64_t now_us)
 {
-    return job->extra->due_us > now_us ? &job->queue->scheduled : &job->queue->line;
+    const struct place place = place_for(job, job->queue, false, job->extra->due_us > now_us);
+    return place_reserve(engine, &place);
 }
 
 static void release(struct engine *engine, struct job *job, int64_t now_us)
 {
-    struct index *target = target_of(job, now_us);
-    index_remove(&job->queue->depends, &job->node);
-    if (target == &job->queue->scheduled) {
-        job->state = JOB_SCHEDULED;
-        job->node.key = time_key(job->extra->due_us, job->id);
-    } else {
-        job->state = JOB_WAITING;
-        job->node.key = line_key(LINE_WAITING, job->priority, now_us, job->id);
-    }
+    int64_t due_us = job->extra->due_us;
+    job_leave(engine, job);
     job->extra->due_us = 0;
-    index_insert(target, &job->node);
-    due_update(engine, job->queue);
+    place_job(engine, job, now_us, due_us > now_us ? due_us - now_us : 0);
     job_changed(engine, job, JOB_DIRTY_HEAD);
+}
+
+void depends_count_failed(struct job *job, bool failed)
+{
+    for (struct edge *edge = job->extra->dependents; edge; edge = edge->next_dependent) {
+        edge->dependent->extra->members_failed += failed ? 1 : UINT32_MAX;
+    }
 }
 
 static bool waits_only_for_one(const struct job *job)
@@ -256,14 +265,37 @@ static bool waits_only_for_one(const struct job *job)
 
 enum status depends_reserve_release(struct engine *engine, struct job *job, int64_t now_us)
 {
-    (void)engine;
     for (struct edge *edge = job->extra ? job->extra->dependents : NULL; edge;
          edge = edge->next_dependent) {
         if (waits_only_for_one(edge->dependent) &&
-            index_reserve(target_of(edge->dependent, now_us), 1)) {
+            release_reserve(engine, edge->dependent, now_us)) {
             return STATUS_NO_MEMORY;
         }
     }
+    return STATUS_OK;
+}
+
+// Takes an edge away; if it was the last one of a job that waits, the job goes on.
+static void drop(struct engine *engine, struct edge *edge, int64_t now_us)
+{
+    struct job *dependent = edge->dependent;
+    bool free_now = waits_only_for_one(dependent);
+    edge_remove(engine, edge);
+    if (free_now) {
+        release(engine, dependent, now_us);
+    }
+}
+
+enum status depends_pass(struct engine *engine, struct edge *edge, int64_t now_us)
+{
+    struct job *dependent = edge->dependent;
+    if (release_reserve(engine, dependent, now_us)) {
+        engine_settle(engine);
+        return STATUS_NO_MEMORY;
+    }
+    dependent->extra->members_passed++;
+    drop(engine, edge, now_us);
+    engine_settle(engine);
     return STATUS_OK;
 }
 
@@ -271,12 +303,8 @@ void depends_release(struct engine *engine, struct job *job, int64_t now_us)
 {
     while (job->extra && job->extra->dependents) {
         struct edge *edge = job->extra->dependents;
-        struct job *dependent = edge->dependent;
-        bool free_now = waits_only_for_one(dependent);
-        edge_remove(engine, edge);
-        if (free_now) {
-            release(engine, dependent, now_us);
-        }
+        edge->dependent->extra->members_done++;
+        drop(engine, edge, now_us);
     }
 }
 
@@ -307,6 +335,7 @@ enum status engine_depends_on(struct engine *engine, int64_t now_us, struct slic
         depends_add(engine, job, &plan);
     }
     engine_settle(engine);
+    cascade_run(engine);
     return status;
 }
 
@@ -322,7 +351,8 @@ static enum status off(struct engine *engine, int64_t now_us, struct slice jid,
     if (status) {
         return status;
     }
-    if (index_reserve(target_of(job, now_us), 1)) {
+    if (release_reserve(engine, job, now_us)) {
+        engine_settle(engine);
         return engine_no_memory(error);
     }
     struct edge *next;

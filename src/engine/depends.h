@@ -36,6 +36,12 @@ void depends_drop(struct engine *engine, struct job *job, struct slices kept);
 // Drops all edges of a job, in both directions.
 void depends_clear(struct engine *engine, struct job *job);
 
+// Notes with all who depend on the job that it is failed, or is no more.
+void depends_count_failed(struct job *job, bool failed);
+
+// The dependent goes on without its dependency, which has failed.
+MUST_USE enum status depends_pass(struct engine *engine, struct edge *edge, int64_t now_us);
+
 // The job is complete. First makes room for all who wait only for it, then releases them.
 MUST_USE enum status depends_reserve_release(struct engine *engine, struct job *job,
                                              int64_t now_us);

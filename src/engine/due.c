@@ -4,8 +4,14 @@
 // the slice is done. Without memory it stops where it is; the next call goes on.
 #include "engine/due.h"
 
+#include "engine/cascade.h"
+#include "engine/complete.h"
+#include "engine/failure.h"
 #include "engine/job.h"
+#include "engine/lane.h"
 #include "engine/lease.h"
+#include "engine/place.h"
+#include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
@@ -97,8 +103,7 @@ void due_remove(struct engine *engine, struct queue *queue)
 
 static int64_t first_time(const struct index *index)
 {
-    const struct index_node *first = index_first(index);
-    return first ? time_of_key(first->key) : INT64_MAX;
+    return index->count ? time_of_key(index_first(index)->key) : INT64_MAX;
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -108,8 +113,11 @@ static int64_t earlier(int64_t a, int64_t b)
 
 int64_t due_of(const struct queue *queue)
 {
-    return earlier(earlier(first_time(&queue->leased), first_time(&queue->grace)),
-                   earlier(first_time(&queue->recurring), first_time(&queue->scheduled)));
+    int64_t due_us = earlier(first_time(&queue->leased), first_time(&queue->grace));
+    due_us = earlier(due_us, first_time(&queue->deadlines));
+    due_us = earlier(due_us, first_time(&queue->recurring));
+    due_us = earlier(due_us, first_time(&queue->scheduled));
+    return earlier(due_us, first_time(&queue->lanes[LANE_LIMITED]));
 }
 
 void due_update(struct engine *engine, struct queue *queue)
@@ -127,17 +135,24 @@ void due_update(struct engine *engine, struct queue *queue)
 
 enum status due_move(struct engine *engine, struct job *job, int64_t time_us)
 {
-    struct queue *queue = job->queue;
-    if (index_reserve(&queue->line, 1)) {
+    const struct place place = place_for(job, job->queue, false, false);
+    if (place_reserve(engine, &place)) {
+        engine_settle(engine);
         return STATUS_NO_MEMORY;
     }
-    index_remove(&queue->scheduled, &job->node);
-    job->state = JOB_WAITING;
-    job->node.key = line_key(LINE_WAITING, job->priority, time_us, job->id);
-    index_insert(&queue->line, &job->node);
-    index_pool_settle(&engine->pool);
+    job_leave(engine, job);
+    place_job(engine, job, time_us, 0);
     job_changed(engine, job, JOB_DIRTY_HEAD);
+    engine_settle(engine);
     return STATUS_OK;
+}
+
+enum status deadline_pass(struct engine *engine, struct job *job, int64_t when_us)
+{
+    const struct failure_words words = { .group = SLICE("expired"),
+                                         .message = SLICE("Job was not started by its deadline"),
+                                         .when_us = when_us };
+    return fail_by_itself(engine, job, &words);
 }
 
 enum status due_move_scheduled(struct engine *engine, struct queue *queue, int64_t now_us,
@@ -167,25 +182,59 @@ static enum status do_first(struct engine *engine, struct queue *queue)
     if (lease && time_of_key(lease->key) == due_us) {
         return lease_run_out(engine, job_of_node(lease), due_us);
     }
+    if (first_time(&queue->deadlines) == due_us) {
+        return deadline_pass(engine, job_of_timed(index_first(&queue->deadlines)), due_us);
+    }
     if (first_time(&queue->recurring) == due_us) {
         return recurring_spawn(engine, recurring_of_node(index_first(&queue->recurring)),
                                engine->now_us);
     }
-    return due_move(engine, job_of_node(index_first(&queue->scheduled)), due_us);
+    if (first_time(&queue->scheduled) == due_us) {
+        return due_move(engine, job_of_node(index_first(&queue->scheduled)), due_us);
+    }
+    return lane_due(engine, lane_of_node(index_first(&queue->lanes[LANE_LIMITED])));
 }
 
-bool due_run(struct engine *engine, int64_t now_us)
+static bool run(struct engine *engine, int64_t now_us)
 {
     for (int done = 0; done < SLICE_THINGS; done++) {
         if (engine->due_count == 0 || engine->due[0]->due_us > now_us) {
             return false;
         }
         struct queue *queue = engine->due[0];
+        engine->call_us = queue->due_us;
         if (do_first(engine, queue)) {
             engine_settle(engine);
             return true;
         }
         due_update(engine, queue);
+        // What follows from it comes before what is due next.
+        if (engine->cascade_first && cascade_run(engine)) {
+            return true;
+        }
     }
     return true;
+}
+
+bool due_is_there(const struct engine *engine, int64_t now_us)
+{
+    return engine->clock == ENGINE_CLOCK_SERVER &&
+           ((engine->due_count && engine->due[0]->due_us <= now_us) || engine->results.count);
+}
+
+bool due_run(struct engine *engine, int64_t now_us)
+{
+    bool more = run(engine, now_us);
+    engine->call_us = now_us;
+    // Who looks at a result that is over sees none; in which order they go nobody sees.
+    if (engine->results.count) {
+        more =
+            (results_drop(engine, now_us, SLICE_THINGS) && results_due(engine) <= now_us) || more;
+    }
+    return more;
+}
+
+int64_t results_due(const struct engine *engine)
+{
+    return first_time(&engine->results);
 }

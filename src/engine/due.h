@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What falls due by itself: leases that run out, recurring and scheduled jobs.
+// What falls due by itself: leases that run out, deadlines, recurring and scheduled jobs, lanes
+// that may run again, results that are to be dropped.
 #ifndef SLUICE_ENGINE_DUE_H
 #define SLUICE_ENGINE_DUE_H
 
@@ -19,8 +20,17 @@ void due_update(struct engine *engine, struct queue *queue);
 // When something in the queue is next due, looked up anew.
 int64_t due_of(const struct queue *queue);
 
+// Whether something may be due by `now_us`.
+bool due_is_there(const struct engine *engine, int64_t now_us);
+
 // Does what is due by `now_us`, in order, at most a slice of it. Says whether there may be more.
 bool due_run(struct engine *engine, int64_t now_us);
+
+// When the next result is to be dropped, or INT64_MAX.
+int64_t results_due(const struct engine *engine);
+
+// A job that has not been started by its deadline fails, as of `when_us`.
+MUST_USE enum status deadline_pass(struct engine *engine, struct job *job, int64_t when_us);
 
 // Moves a scheduled job that is due into the line, as of `time_us`.
 MUST_USE enum status due_move(struct engine *engine, struct job *job, int64_t time_us);

@@ -2,20 +2,30 @@
 // The engine as a whole: its life, and the start and the end of each call.
 #include "engine/engine.h"
 
+#include "engine/bulk.h"
+#include "engine/cascade.h"
 #include "engine/changes.h"
 #include "engine/depends.h"
 #include "engine/due.h"
 #include "engine/group.h"
 #include "engine/job.h"
+#include "engine/lane.h"
 #include "engine/lease.h"
+#include "engine/limit.h"
+#include "engine/metrics.h"
+#include "engine/place.h"
+#include "engine/policy.h"
 #include "engine/queue.h"
 #include "engine/record.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
 #include "engine/tag.h"
 #include "engine/track.h"
+#include "engine/unique.h"
+#include "engine/waiter.h"
 #include "engine/walk.h"
 #include "engine/worker.h"
+#include "engine/zone.h"
 
 #include <assert.h>
 
@@ -41,7 +51,8 @@ static struct slice worker_key(const void *value)
 }
 
 enum {
-    INDEX_COUNT = 7,
+    REFRESH_SLICE = 1000,
+    INDEX_COUNT = 13,
 };
 
 // The indexes of the engine itself, one after the other.
@@ -49,7 +60,9 @@ static struct index *engine_index(struct engine *engine, size_t i)
 {
     struct index *indexes[INDEX_COUNT] = {
         &engine->queue_order, &engine->queue_all,     &engine->worker_order, &engine->group_order,
-        &engine->tag_order,   &engine->tracked_order, &engine->completed,
+        &engine->tag_order,   &engine->tracked_order, &engine->completed,    &engine->results,
+        &engine->lanes_saved, &engine->limit_order,   &engine->policy_order, &engine->zone_order,
+        &engine->bulks,
     };
     return indexes[i];
 }
@@ -73,6 +86,12 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     map_init(&engine->tags, allocator, options->seed, tag_key);
     map_init(&engine->recurring, allocator, options->seed, recurring_key);
     map_init(&engine->tracked, allocator, options->seed, tracked_key);
+    map_init(&engine->lanes, allocator, options->seed, lane_key);
+    map_init(&engine->uniques, allocator, options->seed, unique_key);
+    map_init(&engine->waiters, allocator, options->seed, waiter_key);
+    map_init(&engine->limits, allocator, options->seed, limit_key);
+    map_init(&engine->policies, allocator, options->seed, policy_key);
+    map_init(&engine->zones, allocator, options->seed, zone_key);
     map_init(&engine->loading, allocator, options->seed, loading_key);
     map_init(&engine->loading_ids, allocator, options->seed, record_id_key);
     intern_init(&engine->names, allocator, options->seed);
@@ -85,6 +104,10 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     slab_init(&engine->taggings, allocator, sizeof(struct tagging));
     slab_init(&engine->edges, allocator, sizeof(struct edge));
     slab_init(&engine->extras, allocator, sizeof(struct job_extra));
+    slab_init(&engine->rares, allocator, sizeof(struct job_rare));
+    slab_init(&engine->lane_slab, allocator, sizeof(struct lane));
+    slab_init(&engine->tally_slab, allocator, sizeof(struct tally));
+    tallies_init(&engine->tallies, &engine->pool);
     config_init(&engine->config);
     engine->klass_last = INTERN_NONE;
     *out = engine;
@@ -95,10 +118,7 @@ static void free_jobs_of(struct engine *engine, struct index *index)
 {
     for (struct index_node *node; (node = index_first(index));) {
         struct job *job = job_of_node(node);
-        index_remove(index, node);
-        if (job->lease) {
-            lease_end(engine, job);
-        }
+        job_leave(engine, job);
         job_free(engine, job);
     }
 }
@@ -106,13 +126,31 @@ static void free_jobs_of(struct engine *engine, struct index *index)
 static void free_contents(void *context, struct queue *queue)
 {
     struct engine *engine = context;
-    free_jobs_of(engine, &queue->line);
+    free_jobs_of(engine, &queue->plain.line);
+    free_jobs_of(engine, &queue->laned);
     free_jobs_of(engine, &queue->scheduled);
     free_jobs_of(engine, &queue->leased);
     free_jobs_of(engine, &queue->grace);
     free_jobs_of(engine, &queue->depends);
     for (struct index_node *node; (node = index_first(&queue->recurring));) {
         recurring_free(engine, recurring_of_node(node));
+    }
+}
+
+// What was set, handed over or begun.
+static void free_settings(struct engine *engine)
+{
+    for (struct index_node *node; (node = index_first(&engine->limit_order));) {
+        limit_free(engine, limit_of_node(node));
+    }
+    for (struct index_node *node; (node = index_first(&engine->policy_order));) {
+        policy_free(engine, policy_of_node(node));
+    }
+    for (struct index_node *node; (node = index_first(&engine->zone_order));) {
+        zone_free(engine, zone_of_node(node));
+    }
+    for (struct index_node *node; (node = index_first(&engine->bulks));) {
+        bulk_free(engine, bulk_of_node(node));
     }
 }
 
@@ -132,17 +170,21 @@ void engine_free(struct engine *engine)
     }
     walk_queues(engine, free_contents, engine);
     for (struct index_node *node; (node = index_first(&engine->group_order));) {
-        struct group *group = group_of_node(node);
-        free_jobs_of(engine, &group->jobs);
-        group_settle(engine, group);
+        // The group goes with the last one.
+        struct job *job = job_of_node(index_first(&group_of_node(node)->jobs));
+        job_leave(engine, job);
+        job_free(engine, job);
     }
     free_jobs_of(engine, &engine->completed);
+    free_settings(engine);
+    lanes_free_all(engine);
     for (struct index_node *node; (node = index_first(&engine->worker_order));) {
         worker_free(engine, worker_of_node(node));
     }
     while (engine->due_count > 0) {
         queue_free(engine, engine->due[engine->due_count - 1]);
     }
+    tallies_release(engine, &engine->tallies);
     for (size_t i = 0; i < INDEX_COUNT; i++) {
         index_release(engine_index(engine, i));
     }
@@ -155,13 +197,35 @@ void engine_free(struct engine *engine)
     map_release(&engine->tags);
     map_release(&engine->recurring);
     map_release(&engine->tracked);
+    map_release(&engine->lanes);
+    map_release(&engine->uniques);
+    map_release(&engine->waiters);
+    map_release(&engine->limits);
+    map_release(&engine->policies);
+    map_release(&engine->zones);
     intern_release(&engine->names);
     slab_release(&engine->leases);
     slab_release(&engine->taggings);
     slab_release(&engine->edges);
     slab_release(&engine->extras);
+    slab_release(&engine->rares);
+    slab_release(&engine->lane_slab);
+    slab_release(&engine->tally_slab);
     mem_free(engine->allocator, engine->due, engine->due_capacity * sizeof(*engine->due));
     mem_free(engine->allocator, engine, sizeof(*engine));
+}
+
+// Does what was left to be done, and what is due. Says whether there may be more.
+static bool catch_up(struct engine *engine, int64_t now_us)
+{
+    engine->call_us = now_us;
+    if (engine->lanes_first && engine->lanes_first->version != engine->limits_version) {
+        lanes_refresh(engine, REFRESH_SLICE);
+    }
+    if (engine->cascade_first && cascade_run(engine)) {
+        return true;
+    }
+    return due_is_there(engine, now_us) && due_run(engine, now_us);
 }
 
 enum status engine_begin(struct engine *engine, int64_t *now_us, struct error *error)
@@ -172,13 +236,19 @@ enum status engine_begin(struct engine *engine, int64_t *now_us, struct error *e
     if (engine->clock == ENGINE_CLOCK_SERVER) {
         engine->now_us = *now_us > engine->now_us ? *now_us : engine->now_us;
         *now_us = engine->now_us;
-        (void)due_run(engine, *now_us);
     }
+    (void)catch_up(engine, *now_us);
     return STATUS_OK;
 }
 
 void engine_settle(struct engine *engine)
 {
+    if (engine->lanes_touched && !engine->loads) {
+        lanes_settle(engine);
+    }
+    if (engine->tally_empty) {
+        tally_settle(engine);
+    }
     index_pool_settle(&engine->pool);
     slab_settle(&engine->leases);
     slab_settle(&engine->taggings);
@@ -188,14 +258,22 @@ void engine_settle(struct engine *engine)
 
 int64_t engine_tick(struct engine *engine, int64_t now_us)
 {
-    if (engine->clock != ENGINE_CLOCK_SERVER || now_us < 0 || now_us > ENGINE_TIME_MAX) {
+    if (now_us < 0 || now_us > ENGINE_TIME_MAX) {
         return INT64_MAX;
     }
-    engine->now_us = now_us > engine->now_us ? now_us : engine->now_us;
-    if (due_run(engine, engine->now_us)) {
-        return engine->now_us;
+    bool server = engine->clock == ENGINE_CLOCK_SERVER;
+    if (server) {
+        engine->now_us = now_us > engine->now_us ? now_us : engine->now_us;
+        now_us = engine->now_us;
     }
-    return engine->due_count ? engine->due[0]->due_us : INT64_MAX;
+    bool more = catch_up(engine, now_us);
+    more = bulk_run(engine, now_us) || more || engine->cascade_first;
+    if (more) {
+        return now_us;
+    }
+    int64_t due_us = engine->due_count ? engine->due[0]->due_us : INT64_MAX;
+    int64_t result_us = results_due(engine);
+    return !server ? INT64_MAX : due_us < result_us ? due_us : result_us;
 }
 
 enum status engine_no_memory(struct error *error)

@@ -81,6 +81,76 @@ struct slices {
     size_t count;
 };
 
+// How long a job waits before it is tried again. After its n-th run it waits: FIXED `base_us`;
+// LINEAR n times that; EXPONENTIAL 2^(n-1) times that; LIST the n-th of `list_us`, or the last.
+// Never longer than `cap_us` (0: no cap), then less a random part of up to `jitter_percent`.
+enum backoff_kind {
+    BACKOFF_UNSET,
+    BACKOFF_FIXED,
+    BACKOFF_LINEAR,
+    BACKOFF_EXPONENTIAL,
+    BACKOFF_LIST,
+};
+
+enum {
+    BACKOFF_LIST_MAX = 16,
+};
+
+struct backoff {
+    enum backoff_kind kind;
+    uint32_t jitter_percent; // up to 100
+    int64_t base_us;
+    int64_t cap_us;
+    uint64_t list_count;
+    int64_t list_us[BACKOFF_LIST_MAX];
+};
+
+// What becomes of a job that depends on one that fails.
+enum dependency_policy {
+    DEPENDENCY_UNSET,
+    DEPENDENCY_HOLD,   // it waits on: what failed may be unfailed
+    DEPENDENCY_CANCEL, // it is canceled; or fails if others depend on it
+    DEPENDENCY_FAIL,   // it fails too, in the group `dependency-failed`
+    DEPENDENCY_RUN,    // it runs without
+};
+
+// How a job is run. What is 0 or UNSET here is as its klass's policy says, else its queue's
+// (policy.h), else without such a limit.
+struct job_options {
+    struct backoff backoff;
+    int64_t timeout_us;    // the longest run, however well it heartbeats; below 0: none
+    int64_t result_ttl_us; // how long its result is kept; below 0: as long as the job
+    int64_t crashes_max;   // with so many leases lost it fails; below 0: none
+    enum dependency_policy dependency_policy;
+};
+
+// That no two jobs do the same. The lock is part of the job that holds it.
+enum unique_by {
+    UNIQUE_NONE,
+    UNIQUE_BY_KEY,
+    UNIQUE_BY_CONTENTS, // klass and data, whatever white space and order of keys the data has
+};
+
+enum unique_until {
+    UNIQUE_UNTIL_FINISHED, // complete for good, failed, canceled or deleted
+    UNIQUE_UNTIL_STARTED,  // its first pop
+    UNIQUE_FOR_TIME,       // `for_us` after the put, or until the job is gone
+};
+
+enum unique_conflict {
+    UNIQUE_EXISTING, // put gives the job that holds the lock, and changes nothing
+    UNIQUE_REPLACE,  // the holder is canceled, unless it is running, complete or depended on: STATE
+    UNIQUE_REFUSE,   // STATUS_EXISTS
+};
+
+struct unique_request {
+    enum unique_by by;
+    struct slice key;
+    enum unique_until until;
+    int64_t for_us;
+    enum unique_conflict conflict;
+};
+
 struct put_request {
     struct slice queue;
     struct slice jid;
@@ -95,12 +165,19 @@ struct put_request {
     int32_t retries; // 5
     bool has_tags;
     struct slices tags;
+    bool has_domain;
+    struct slice domain; // the lane of the queue it is in; empty: the queue's default lane
+    bool has_deadline;
+    int64_t deadline_us; // not started by then it fails in the group `expired`; 0: none
+    const struct job_options *options; // NULL: as they were, or none
+    struct unique_request unique;
     struct slices depends; // jids; those that do not exist or are complete do not count
     bool must_exist;       // requeue: STATUS_NOT_FOUND when there is no such job
 };
 
 // Makes a job, or moves the job with that jid into the queue: its lease is lost, its retries start
-// anew. Dependencies given replace those it had; none given keeps them.
+// anew. Dependencies given replace those it had; none given keeps them. `*out` has another jid than
+// the request when another job holds the lock asked for (UNIQUE_EXISTING).
 MUST_USE enum status engine_put(struct engine *engine, int64_t now_us,
                                 const struct put_request *request, const struct job **out,
                                 struct error *error);
@@ -110,24 +187,37 @@ const struct job *engine_get(const struct engine *engine, struct slice jid);
 
 struct job_view {
     uint64_t id; // the number under which its records are kept; never used twice
-    struct slice jid, klass, data, queue, worker, result, spawned_from;
+    struct slice jid, klass, data, queue, domain, worker, result, spawned_from;
     enum job_state state;
     bool tracked;
     bool grace; // its lease ran out, and the grace period runs
     int32_t priority;
     int32_t retries;
     int32_t remaining;
-    uint32_t crashes;     // leases lost, over all queues
-    uint64_t token;       // of the lease, 0 when there is none
-    int64_t expires_us;   // of the lease, 0 when there is none
-    int64_t scheduled_us; // when it is due, also after its dependencies; else 0
-    int64_t time_us;      // of its last move, pop or completion
-    bool started;         // the holder said so,
-    int64_t pid;          // with this process id
+    uint32_t crashes;        // leases lost since it was put or unfailed
+    uint32_t attempts;       // runs since it was put, unfailed or went on to its queue
+    uint64_t token;          // of the lease, 0 when there is none
+    int64_t expires_us;      // of the lease, 0 when there is none
+    int64_t scheduled_us;    // when it is due, also after its dependencies; else 0
+    int64_t time_us;         // of its last move, pop or completion
+    int64_t created_us;      // when it was first put
+    int64_t deadline_us;     // 0 when there is none, or it has started
+    int64_t run_ends_us;     // the lease ends then however often it is renewed; 0: no such limit
+    int64_t result_until_us; // when the result is dropped; 0: with the job
+    bool started;            // the holder said so,
+    int64_t pid;             // with this process id
     // How it failed last; the group is empty when it has not.
     struct slice failure_group, failure_message, failure_worker;
     int64_t failure_when_us;
-    size_t tag_count, dependency_count, dependent_count, history_count;
+    size_t tag_count, dependency_count, dependent_count, history_count, log_count;
+    // Of the jobs it depends or depended on since it was last put: complete; failed.
+    size_t members_done, members_failed;
+    int32_t progress_ppm; // 0 to 1,000,000; below 0 when nothing was reported in this run
+    struct slice progress_message;
+    struct slice checkpoint;
+    enum unique_by unique_by;
+    struct slice unique_key; // of UNIQUE_BY_CONTENTS the SHA-256, 32 bytes
+    bool unique_held;        // it holds the lock
 };
 
 void job_view(const struct engine *engine, const struct job *job, struct job_view *view);
@@ -138,11 +228,17 @@ struct slice job_tag(const struct engine *engine, const struct job *job, size_t 
 struct slice job_dependency(const struct job *job, size_t index);
 struct slice job_dependent(const struct job *job, size_t index);
 
+// The options as they were given, all UNSET when none were; and what holds for the job.
+void job_options(const struct engine *engine, const struct job *job, struct job_options *out);
+void job_options_in_effect(const struct engine *engine, const struct job *job,
+                           struct job_options *out);
+
 struct history_view {
     int64_t when_us;
-    struct slice what; // put, popped, done, failed, timed-out, or a logger's own word
+    struct slice what; // put, popped, done, failed, retried, timed-out, or a logger's own word
     struct slice queue, worker, group;
-    struct slice data; // JSON of a logger, or empty
+    struct slice message; // of a failure; cut after 1,024 bytes
+    struct slice data;    // JSON of a logger, or empty
 };
 
 // The entries of a job's history, from the oldest. `*position` is 0 at first.
@@ -265,7 +361,9 @@ MUST_USE enum status engine_fail(struct engine *engine, int64_t now_us,
 struct retry_request {
     struct holder holder;
     struct slice to; // the queue to retry in; empty: where it is
+    bool has_delay;  // otherwise as the job's backoff says; none: at once
     int64_t delay_us;
+    uint64_t seed; // for the jitter of the backoff
     bool has_failure;
     struct slice group, message;
 };
@@ -273,6 +371,36 @@ struct retry_request {
 MUST_USE enum status engine_retry(struct engine *engine, int64_t now_us,
                                   const struct retry_request *request, int32_t *remaining,
                                   struct error *error);
+
+// A running job says how far it is, in parts of a million; the message may be empty.
+MUST_USE enum status engine_progress(struct engine *engine, int64_t now_us,
+                                     const struct holder *holder, int32_t progress_ppm,
+                                     struct slice message, struct error *error);
+// Keeps a value that the job's next run receives; empty: none. Completing and put forget it.
+MUST_USE enum status engine_checkpoint(struct engine *engine, int64_t now_us,
+                                       const struct holder *holder, struct slice value,
+                                       struct error *error);
+// Appends a line to the job's log, of which the newest `max-job-log` lines are kept. Put forgets
+// it.
+MUST_USE enum status engine_log_line(struct engine *engine, int64_t now_us,
+                                     const struct holder *holder, struct slice line,
+                                     struct error *error);
+
+struct log_view {
+    int64_t when_us;
+    struct slice line;
+};
+
+// The lines of a job's log, from the oldest. `*position` is 0 at first.
+bool job_log_next(const struct job *job, size_t *position, struct log_view *view);
+
+// Whether a job has finished: is complete or failed. If not, `waiter`, a number of the host's,
+// waits for it: when it finishes or is gone, EVENT_FINISHED goes to it, once. A waiter that waits
+// for something already is INVALID. Waiters are not saved.
+MUST_USE enum status engine_wait(struct engine *engine, int64_t now_us, struct slice jid,
+                                 uint64_t id, bool *finished, struct error *error);
+// The waiter waits no more. No error when it did not.
+void engine_wait_end(struct engine *engine, uint64_t id);
 
 // Moves the `count` jobs that failed first in a group into a queue. Gives how many.
 MUST_USE enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice queue,
@@ -376,14 +504,33 @@ void engine_stats(const struct engine *engine, struct slice name, int64_t date_u
 // ---------------------------------------------------------------------------------------------
 // Recurring jobs
 
+// What becomes of runs that are looked at later than `missed-after` seconds.
+enum recur_missed {
+    RECUR_MISSED_ALL,  // all are made up for; with a backlog only the last ones
+    RECUR_MISSED_ONE,  // of all that are due only the last one is made
+    RECUR_MISSED_SKIP, // they are not made
+};
+
+// What becomes of a run while the job that was made last has not finished.
+enum recur_overlap {
+    RECUR_OVERLAP_ALLOW,
+    RECUR_OVERLAP_SKIP,
+};
+
 struct recur_request {
     struct slice queue, jid, klass, data;
-    int64_t interval_us; // above 0
-    int64_t offset_us;   // until the first
+    int64_t interval_us; // above 0; 0 with a cron expression
+    int64_t offset_us;   // until the first; with a cron expression: from when on
+    struct slice cron;   // an expression (cron.h), or empty
+    struct slice zone;   // the time zone of the expression (zone.h); empty: UTC
+    enum recur_missed missed;
+    enum recur_overlap overlap;
     int32_t priority;
     int32_t retries;
     int64_t backlog; // how many missed runs are made up for; 0: all
     struct slices tags;
+    struct slice domain;               // of the jobs it makes
+    const struct job_options *options; // of the jobs it makes, or NULL
 };
 // Makes a recurring job or replaces it; the count of the jobs it made stays.
 MUST_USE enum status engine_recur(struct engine *engine, int64_t now_us,
@@ -394,7 +541,10 @@ MUST_USE enum status engine_unrecur(struct engine *engine, int64_t now_us, struc
 
 struct recurring_view {
     struct slice jid, klass, data, queue;
-    int64_t interval_us;
+    int64_t interval_us; // 0 with a cron expression
+    struct slice cron, zone, domain;
+    enum recur_missed missed;
+    enum recur_overlap overlap;
     int64_t next_us; // when the next job is due
     int32_t priority;
     int32_t retries;
@@ -425,6 +575,14 @@ MUST_USE enum status engine_recur_tag(struct engine *engine, int64_t now_us, str
                                       struct slices tags, struct error *error);
 MUST_USE enum status engine_recur_untag(struct engine *engine, int64_t now_us, struct slice jid,
                                         struct slices tags, struct error *error);
+// The next `count` runs of a recurring job, as things stand; gives how many there are.
+MUST_USE enum status engine_recurring_runs(const struct engine *engine, struct slice jid,
+                                           size_t count, int64_t *out, size_t *found,
+                                           struct error *error);
+// The next `count` runs after `after_us` of a cron expression.
+MUST_USE enum status engine_cron_runs(const struct engine *engine, struct slice cron,
+                                      struct slice zone, int64_t after_us, size_t count,
+                                      int64_t *out, size_t *found, struct error *error);
 // The recurring jobs of a queue by when they are next due; gives how many there are in all.
 size_t engine_recurring(const struct engine *engine, struct slice name, size_t offset, size_t count,
                         const struct recurring **out, size_t *found);

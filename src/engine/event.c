@@ -18,6 +18,8 @@ static const char *const names[EVENT_KIND_COUNT] = {
     [EVENT_UNTRACK] = "untrack",
     [EVENT_CONFIG_SET] = "config_set",
     [EVENT_CONFIG_UNSET] = "config_unset",
+    [EVENT_PROGRESS] = "progress",
+    [EVENT_FINISHED] = "finished",
 };
 
 const char *event_kind_name(enum event_kind kind)

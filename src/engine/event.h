@@ -22,6 +22,8 @@ enum event_kind {
     EVENT_UNTRACK,
     EVENT_CONFIG_SET,
     EVENT_CONFIG_UNSET,
+    EVENT_PROGRESS, // message: what it says
+    EVENT_FINISHED, // state: complete, failed or canceled; waiter: to whom
     EVENT_KIND_COUNT,
 };
 
@@ -30,6 +32,7 @@ enum event_channel {
     EVENT_TO_LOG = 1,     // to all who listen to the namespace
     EVENT_TO_WORKER = 2,  // to the worker it names
     EVENT_TO_TRACKER = 4, // to those who follow tracked jobs
+    EVENT_TO_WAITER = 8,  // to the waiter it names
 };
 
 // Fields that do not apply are empty.
@@ -45,6 +48,9 @@ struct event {
     struct slice message;
     struct slice option;
     struct slice value;
+    struct slice state;
+    uint64_t waiter;
+    int32_t progress_ppm;
 };
 
 struct event_sink {

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Fail, retry and unfail.
+#include "engine/fail.h"
+
+#include "base/hash.h"
+#include "engine/cascade.h"
 #include "engine/failure.h"
 #include "engine/group.h"
 #include "engine/history.h"
 #include "engine/job.h"
 #include "engine/lease.h"
+#include "engine/options.h"
+#include "engine/place.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/state.h"
+#include "engine/waiter.h"
 #include "engine/worker.h"
 
 enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail_request *request,
@@ -34,29 +41,26 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
     const struct failure_words words = {
         .group = request->group, .message = request->message, .worker = worker, .when_us = now_us
     };
-    const struct history_entry entry = {
-        .kind = HISTORY_FAILED, .when_us = now_us, .worker = worker, .group = request->group
-    };
     struct failing failing;
-    char *data;
-    if (history_reserve(engine, job, &entry, 1) || bytes_copy(engine, request->data, &data)) {
+    char *data = NULL;
+    if (request->data.size && job_copy_data(engine, job, request->data, &data)) {
         return engine_no_memory(error);
     }
-    if (failing_reserve(engine, job, job->queue, &words, &failing)) {
+    if (leave_reserve(engine, job) || failing_reserve(engine, job, job->queue, &words, &failing)) {
         mem_free(engine->allocator, data, data ? request->data.size : 0);
         engine_settle(engine);
         return engine_no_memory(error);
     }
     failure_announce(engine, job, EVENT_TO_LOG | (job->tracked ? EVENT_TO_TRACKER : 0), worker,
                      &words);
-    history_append(engine, job, &entry);
-    // The worker may go with its last lease, and its name may be what the caller gave.
-    job_leave(engine, job);
+    failing_leave(engine, job, &failing);
     if (request->data.size) {
         job_set_data(engine, job, data, request->data.size);
     }
     failing_apply(engine, job, &failing);
+    waiters_finish(engine, job, now_us, SLICE("failed"));
     engine_settle(engine);
+    cascade_run(engine);
     return STATUS_OK;
 }
 
@@ -67,7 +71,7 @@ static enum status retry_fail(struct engine *engine, int64_t now_us,
 {
     char group[EXHAUSTED_SIZE], message[EXHAUSTED_SIZE];
     struct failure_words words = {
-        .group = exhausted_group(queue_name(to), group),
+        .group = exhausted_group(SLICE("failed-retries-"), queue_name(to), group),
         .message = exhausted_message(queue_name(job->queue), message),
         .when_us = now_us,
     };
@@ -76,23 +80,34 @@ static enum status retry_fail(struct engine *engine, int64_t now_us,
         words.message = request->message;
         words.worker = request->holder.worker;
     }
-    const struct history_entry entry = { .kind = HISTORY_FAILED,
-                                         .when_us = now_us,
-                                         .group = words.group };
     struct failing failing;
-    if (history_reserve(engine, job, &entry, 1) ||
-        failing_reserve(engine, job, to, &words, &failing)) {
+    if (leave_reserve(engine, job) || failing_reserve(engine, job, to, &words, &failing)) {
         return engine_no_memory(error);
     }
+    failing.entry.worker = SLICE_EMPTY;
     if (job->tracked) {
         failure_announce(engine, job, EVENT_TO_TRACKER, words.worker, &words);
     }
-    history_append(engine, job, &entry);
-    job_leave(engine, job);
+    failing_leave(engine, job, &failing);
     job_move_to(engine, job, to);
     job->remaining--;
     failing_apply(engine, job, &failing);
+    waiters_finish(engine, job, now_us, SLICE("failed"));
     return STATUS_OK;
+}
+
+// How long the job waits until it is tried again.
+static int64_t retry_delay(const struct engine *engine, int64_t now_us,
+                           const struct retry_request *request, const struct job *job)
+{
+    if (request->has_delay || (job->options == INTERN_NONE && engine->policies.count == 0)) {
+        return request->has_delay ? request->delay_us : 0;
+    }
+    struct job_options options;
+    job_options_in_effect(engine, job, &options);
+    int64_t delay_us = backoff_delay(&options.backoff, job->attempts ? job->attempts : 1,
+                                     hash_mix(request->seed + job->id));
+    return delay_us < ENGINE_TIME_MAX - now_us ? delay_us : ENGINE_TIME_MAX - now_us;
 }
 
 static enum status retry_again(struct engine *engine, int64_t now_us,
@@ -106,12 +121,23 @@ static enum status retry_again(struct engine *engine, int64_t now_us,
                                                                .worker = request->holder.worker,
                                                                .when_us = now_us });
     }
+    int64_t delay_us = retry_delay(engine, now_us, request, job);
+    const struct history_entry entry = {
+        .kind = HISTORY_RETRIED,
+        .when_us = now_us,
+        .worker = request->holder.worker,
+        .group = request->has_failure ? request->group : SLICE_EMPTY,
+        .data = request->has_failure ? request->message : SLICE_EMPTY
+    };
+    const struct place place =
+        place_for(job, to, job->extra && job->extra->dependency_count, delay_us > 0);
     if ((request->has_failure && (!failure || job_reserve_extra(engine, job))) ||
-        index_reserve(
-            place_for(to, job->extra && job->extra->dependency_count, request->delay_us > 0), 1)) {
+        history_reserve(engine, job, &entry, 1) || leave_reserve(engine, job) ||
+        place_reserve(engine, &place)) {
         failure_free(engine, failure);
         return engine_no_memory(error);
     }
+    history_append(engine, job, &entry);
     job_leave(engine, job);
     job_move_to(engine, job, to);
     job->remaining--;
@@ -119,7 +145,7 @@ static enum status retry_again(struct engine *engine, int64_t now_us,
         failure_free(engine, job->extra->failure);
         job->extra->failure = failure;
     }
-    place_job(engine, job, now_us, request->delay_us);
+    place_job(engine, job, now_us, delay_us);
     job_changed(engine, job, JOB_DIRTY_HEAD);
     return STATUS_OK;
 }
@@ -166,24 +192,25 @@ enum status engine_retry(struct engine *engine, int64_t now_us, const struct ret
         queue_abandon(engine, to);
     }
     engine_settle(engine);
+    cascade_run(engine);
     return status;
 }
 
-static enum status unfail_one(struct engine *engine, int64_t now_us, struct job *job,
-                              struct queue *queue)
+enum status unfail_job(struct engine *engine, int64_t now_us, struct job *job, struct queue *queue)
 {
     const struct history_entry entry = { .kind = HISTORY_PUT,
                                          .when_us = now_us,
                                          .queue = queue_name(queue) };
-    bool depends = job->extra->dependency_count > 0;
-    if (history_reserve(engine, job, &entry, 1) ||
-        index_reserve(place_for(queue, depends, false), 1)) {
+    const struct place place = place_for(job, queue, job->extra->dependency_count > 0, false);
+    if (queue_reserve_known(engine, queue) || history_reserve(engine, job, &entry, 1) ||
+        place_reserve(engine, &place)) {
         return STATUS_NO_MEMORY;
     }
+    queue_make_known(engine, queue, now_us);
     failure_forget(engine, job);
     job_leave(engine, job);
     job_move_to(engine, job, queue);
-    job->remaining = job->retries;
+    job_start_anew(job, now_us);
     job->time_us = now_us;
     history_append(engine, job, &entry);
     place_job(engine, job, now_us, 0);
@@ -213,17 +240,15 @@ enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice na
     }
     // Each job on its own: of a thousand that are to be moved some may have been when memory ends.
     for (; *moved < count && (group = map_find(&engine->groups, group_name)); ++*moved) {
-        if (queue_reserve_known(engine, queue) ||
-            unfail_one(engine, now_us, job_of_node(index_first(&group->jobs)), queue)) {
+        if (unfail_job(engine, now_us, job_of_node(index_first(&group->jobs)), queue)) {
             break;
         }
-        queue_make_known(engine, queue, now_us);
         engine_settle(engine);
     }
-    engine_settle(engine);
     if (*moved == 0) {
         queue_abandon(engine, queue);
-        return engine_no_memory(error);
+        status = engine_no_memory(error);
     }
-    return STATUS_OK;
+    engine_settle(engine);
+    return status;
 }

@@ -3,10 +3,15 @@
 
 #include "engine/group.h"
 #include "engine/job.h"
+#include "engine/metrics.h"
+#include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/stats.h"
+#include "engine/unique.h"
+#include "engine/waiter.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static size_t failure_size(size_t group, size_t worker, size_t message)
@@ -68,10 +73,10 @@ static struct slice join(char text[EXHAUSTED_SIZE], struct slice first, struct s
     return slice_make(text, (size_t)(at - text));
 }
 
-struct slice exhausted_group(struct slice queue, char text[EXHAUSTED_SIZE])
+struct slice exhausted_group(struct slice prefix, struct slice queue, char text[EXHAUSTED_SIZE])
 {
     // A group's name has at most as many bytes as any other name.
-    struct slice whole = join(text, SLICE("failed-retries-"), queue, SLICE_EMPTY);
+    struct slice whole = join(text, prefix, queue, SLICE_EMPTY);
     return slice_sub(whole, 0, ENGINE_NAME_SIZE_MAX);
 }
 
@@ -80,13 +85,32 @@ struct slice exhausted_message(struct slice queue, char text[EXHAUSTED_SIZE])
     return join(text, SLICE("Job exhausted retries in queue \""), queue, SLICE("\""));
 }
 
+struct slice crashed_message(struct slice queue, unsigned crashes, char text[EXHAUSTED_SIZE])
+{
+    int size = snprintf(text, EXHAUSTED_SIZE, "Job crashed %u times in queue \"", crashes);
+    char *at = put_bytes(text + size, queue);
+    at = put_bytes(at, SLICE("\""));
+    return slice_make(text, (size_t)(at - text));
+}
+
 enum status failing_reserve(struct engine *engine, struct job *job, struct queue *counted_in,
                             const struct failure_words *words, struct failing *out)
 {
     if (job_reserve_extra(engine, job)) {
         return STATUS_NO_MEMORY;
     }
-    struct failing failing = { .counted_in = counted_in };
+    struct failing failing = { .counted_in = counted_in,
+                               .entry = { .kind = HISTORY_FAILED,
+                                          .when_us = words->when_us,
+                                          .worker = words->worker,
+                                          .group = words->group,
+                                          .data = words->message } };
+    const struct place place = { .queue = counted_in,
+                                 .priority = job->priority,
+                                 .state = JOB_FAILED };
+    if (history_reserve(engine, job, &failing.entry, 1) || place_reserve(engine, &place)) {
+        return STATUS_NO_MEMORY;
+    }
     failing.failure = failure_new(engine, words);
     if (!failing.failure) {
         return STATUS_NO_MEMORY;
@@ -108,6 +132,13 @@ void failing_cancel(struct engine *engine, const struct failing *failing)
     }
 }
 
+void failing_leave(struct engine *engine, struct job *job, const struct failing *failing)
+{
+    // First, since a worker may go with its last lease, and its name be one of the words.
+    history_append(engine, job, &failing->entry);
+    job_leave(engine, job);
+}
+
 void failing_apply(struct engine *engine, struct job *job, const struct failing *failing)
 {
     struct job_extra *extra = job->extra;
@@ -116,12 +147,40 @@ void failing_apply(struct engine *engine, struct job *job, const struct failing 
     job->state = JOB_FAILED;
     job->node.key = (struct index_key){ ++engine->sequence, job->id };
     group_add(engine, failing->group, job, engine->sequence);
+    job_enter(engine, job);
+    unique_finished(engine, job);
+    metrics_failed(engine, job, failing->failure->when_us);
 
     struct stats_day *day = stats_find(failing->counted_in, failing->failure->when_us);
     day->failures++;
     day->failed++;
     stats_changed(engine, failing->counted_in, day);
     job_changed(engine, job, JOB_DIRTY_HEAD);
+}
+
+void failing_apply_and_tell(struct engine *engine, struct job *job, struct slice worker,
+                            const struct failure_words *words, const struct failing *failing)
+{
+    failing_apply(engine, job, failing);
+    if (job->tracked) {
+        failure_announce(engine, job, EVENT_TO_TRACKER, worker, words);
+    }
+    failure_announce(engine, job, EVENT_TO_LOG, worker, words);
+    waiters_finish(engine, job, words->when_us, SLICE("failed"));
+}
+
+enum status fail_by_itself(struct engine *engine, struct job *job,
+                           const struct failure_words *words)
+{
+    struct failing failing;
+    if (leave_reserve(engine, job) || failing_reserve(engine, job, job->queue, words, &failing)) {
+        engine_settle(engine);
+        return STATUS_NO_MEMORY;
+    }
+    failing_leave(engine, job, &failing);
+    failing_apply_and_tell(engine, job, SLICE_EMPTY, words, &failing);
+    engine_settle(engine);
+    return STATUS_OK;
 }
 
 void failure_announce(struct engine *engine, const struct job *job, unsigned channels,

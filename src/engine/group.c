@@ -45,7 +45,6 @@ void group_add(struct engine *engine, struct group *group, struct job *job, uint
         index_insert(&engine->group_order, &group->order);
     }
     job->extra->group = group;
-    index_insert(&group->jobs, &job->node);
 }
 
 void group_settle(struct engine *engine, struct group *group)

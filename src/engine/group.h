@@ -26,7 +26,7 @@ struct slice group_key(const void *group);
 // turns out not to be needed.
 MUST_USE enum status group_acquire(struct engine *engine, struct slice name, struct group **out);
 
-// Puts a job that is in no index into the group. A new group gets `sequence` as its place in the
+// Gives a job the group that it is about to enter. A new group gets `sequence` as its place in the
 // order.
 void group_add(struct engine *engine, struct group *group, struct job *job, uint64_t sequence);
 

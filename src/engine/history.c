@@ -14,41 +14,44 @@
 enum {
     HEADER_SIZE = 13,
     CAPACITY_MIN = 48,
+    MESSAGE_SIZE_MAX = 1024,
+    LOG_LINE_SIZE_MAX = 4096,
 };
 
-// The strings of an entry that its kind has, in the order in which they are packed.
-static size_t strings_of(const struct history_entry *entry, struct slice out[2])
+// What a kind of entry is called, how many strings it has, and whether data follows them.
+static const struct {
+    struct slice what; // empty: its first string says it
+    size_t strings;
+    bool data;
+} shapes[HISTORY_KIND_COUNT] = {
+    [HISTORY_PUT] = { { "put", 3 }, 1, false },
+    [HISTORY_POPPED] = { { "popped", 6 }, 1, false },
+    [HISTORY_DONE] = { { "done", 4 }, 0, false },
+    [HISTORY_FAILED] = { { "failed", 6 }, 2, true },
+    [HISTORY_TIMED_OUT] = { { "timed-out", 9 }, 0, false },
+    [HISTORY_LOG] = { { "", 0 }, 1, true },
+    [HISTORY_RETRIED] = { { "retried", 7 }, 2, true },
+};
+
+// The first string of an entry; the second is always the group.
+static struct slice first_string(const struct history_entry *entry)
 {
-    switch (entry->kind) {
-    case HISTORY_PUT:
-        out[0] = entry->queue;
-        return 1;
-    case HISTORY_POPPED:
-        out[0] = entry->worker;
-        return 1;
-    case HISTORY_FAILED:
-        out[0] = entry->worker;
-        out[1] = entry->group;
-        return 2;
-    case HISTORY_LOG:
-        out[0] = entry->what;
-        return 1;
-    case HISTORY_DONE:
-    case HISTORY_TIMED_OUT:
-    default:
-        return 0;
-    }
+    return entry->kind == HISTORY_PUT   ? entry->queue
+           : entry->kind == HISTORY_LOG ? entry->what
+                                        : entry->worker;
+}
+
+static struct slice data_of(const struct history_entry *entry)
+{
+    return entry->kind == HISTORY_LOG ? entry->data : slice_sub(entry->data, 0, MESSAGE_SIZE_MAX);
 }
 
 static size_t entry_size(const struct history_entry *entry)
 {
-    struct slice strings[2];
-    size_t count = strings_of(entry, strings);
-    size_t size = HEADER_SIZE;
-    for (size_t i = 0; i < count; i++) {
-        size += 1 + strings[i].size;
-    }
-    return size + (entry->kind == HISTORY_LOG ? 4 + entry->data.size : 0);
+    size_t size = HEADER_SIZE + shapes[entry->kind].strings;
+    size += shapes[entry->kind].strings > 0 ? first_string(entry).size : 0;
+    size += shapes[entry->kind].strings > 1 ? entry->group.size : 0;
+    return size + (shapes[entry->kind].data ? 4 + data_of(entry).size : 0);
 }
 
 size_t history_count(const struct job *job)
@@ -56,20 +59,31 @@ size_t history_count(const struct job *job)
     return 1 + (job->history ? job->history->count : 0);
 }
 
-struct slice history_bytes(const struct job *job)
+size_t log_count(const struct job *job)
 {
-    return job->history ? slice_make(job->history->entries, job->history->size) : SLICE_EMPTY;
+    const struct job_rare *rare = job_rare(job);
+    return rare && rare->log ? rare->log->count : 0;
 }
 
-static size_t history_size(const struct history *history)
+struct slice trail_bytes(const struct trail *trail)
 {
-    return history ? sizeof(*history) + history->capacity : 0;
+    return trail ? slice_make(trail->entries, trail->size) : SLICE_EMPTY;
+}
+
+static size_t trail_size(const struct trail *trail)
+{
+    return trail ? sizeof(*trail) + trail->capacity : 0;
+}
+
+void trail_free(struct engine *engine, struct trail *trail)
+{
+    mem_free(engine->allocator, trail, trail_size(trail));
 }
 
 // Makes room for `size` bytes in all.
-static enum status reserve_size(struct engine *engine, struct job *job, size_t size)
+static enum status reserve_size(struct engine *engine, struct trail **trail, size_t size)
 {
-    struct history *old = job->history;
+    struct trail *old = *trail;
     if (old && size <= old->capacity) {
         return STATUS_OK;
     }
@@ -77,44 +91,59 @@ static enum status reserve_size(struct engine *engine, struct job *job, size_t s
     while (capacity < size) {
         capacity *= 2;
     }
-    struct history *history =
-        mem_resize(engine->allocator, old, history_size(old), sizeof(*history) + capacity);
-    if (!history) {
+    struct trail *made =
+        mem_resize(engine->allocator, old, trail_size(old), sizeof(*made) + capacity);
+    if (!made) {
         return STATUS_NO_MEMORY;
     }
     if (!old) {
-        *history = (struct history){ 0 };
+        *made = (struct trail){ 0 };
     }
-    history->capacity = (uint32_t)capacity;
-    job->history = history;
+    made->capacity = (uint32_t)capacity;
+    *trail = made;
     return STATUS_OK;
+}
+
+static enum status reserve(struct engine *engine, struct trail **trail,
+                           const struct history_entry *entries, size_t count)
+{
+    size_t needed = trail_bytes(*trail).size;
+    for (size_t i = 0; i < count; i++) {
+        needed += entry_size(&entries[i]);
+    }
+    return reserve_size(engine, trail, needed);
 }
 
 enum status history_reserve(struct engine *engine, struct job *job,
                             const struct history_entry *entries, size_t count)
 {
-    size_t needed = history_bytes(job).size;
-    for (size_t i = 0; i < count; i++) {
-        needed += entry_size(&entries[i]);
-    }
-    return reserve_size(engine, job, needed);
+    return reserve(engine, &job->history, entries, count);
 }
 
-// Drops the oldest entries but the first until one more fits under the maximum.
-static void make_room(const struct engine *engine, struct history *history)
+static struct history_entry log_entry(int64_t when_us, struct slice line)
 {
-    int64_t count_max = engine->config.max_job_history;
-    if (count_max <= 0) {
-        return;
-    }
+    return (struct history_entry){ .kind = HISTORY_LOG,
+                                   .when_us = when_us,
+                                   .data = slice_sub(line, 0, LOG_LINE_SIZE_MAX) };
+}
+
+enum status log_reserve(struct engine *engine, struct job *job, struct slice line)
+{
+    const struct history_entry entry = log_entry(0, line);
+    return reserve(engine, &job_rare(job)->log, &entry, 1);
+}
+
+// Drops the oldest entries until there are at most `count_max`.
+static void make_room(struct trail *trail, int64_t count_max)
+{
     size_t dropped = 0;
-    while (history->count > 0 && history->count + 1 >= count_max) {
-        dropped += bytes_load_u32(history->entries + dropped);
-        history->count--;
+    while (trail->count > 0 && trail->count > count_max) {
+        dropped += bytes_load_u32(trail->entries + dropped);
+        trail->count--;
     }
     if (dropped) {
-        history->size -= (uint32_t)dropped;
-        memmove(history->entries, history->entries + dropped, history->size);
+        trail->size -= (uint32_t)dropped;
+        memmove(trail->entries, trail->entries + dropped, trail->size);
     }
 }
 
@@ -127,53 +156,70 @@ static char *put_string(char *at, struct slice string)
     return at + string.size;
 }
 
-void history_append(struct engine *engine, struct job *job, const struct history_entry *entry)
+static void append(struct trail *trail, const struct history_entry *entry)
 {
-    struct history *history = job->history;
-    make_room(engine, history);
-    if (engine->config.max_job_history == 1) {
-        return; // the first stays, and there is no room for another
-    }
     size_t size = entry_size(entry);
-    assert(history->size + size <= history->capacity);
-    char *at = history->entries + history->size;
+    assert(trail->size + size <= trail->capacity);
+    char *at = trail->entries + trail->size;
     bytes_store_u32(at, (uint32_t)size);
     at[4] = (char)entry->kind;
     bytes_store_u64(at + 5, (uint64_t)entry->when_us);
     at += HEADER_SIZE;
-    struct slice strings[2];
-    size_t count = strings_of(entry, strings);
-    for (size_t i = 0; i < count; i++) {
-        at = put_string(at, strings[i]);
+    if (shapes[entry->kind].strings > 0) {
+        at = put_string(at, first_string(entry));
     }
-    if (entry->kind == HISTORY_LOG) {
-        bytes_store_u32(at, (uint32_t)entry->data.size);
-        if (entry->data.size) {
-            memcpy(at + 4, entry->data.data, entry->data.size);
+    if (shapes[entry->kind].strings > 1) {
+        at = put_string(at, entry->group);
+    }
+    if (shapes[entry->kind].data) {
+        struct slice data = data_of(entry);
+        bytes_store_u32(at, (uint32_t)data.size);
+        if (data.data) {
+            memcpy(at + 4, data.data, data.size);
         }
     }
-    history->size += (uint32_t)size;
-    history->count++;
+    trail->size += (uint32_t)size;
+    trail->count++;
+}
+
+void history_append(struct engine *engine, struct job *job, const struct history_entry *entry)
+{
+    int64_t count_max = engine->config.max_job_history;
+    if (count_max > 0) {
+        // The first entry, which is elsewhere, and this one are among them.
+        make_room(job->history, count_max >= 2 ? count_max - 2 : 0);
+    }
+    if (count_max != 1) {
+        append(job->history, entry);
+    }
+}
+
+void log_append(struct engine *engine, struct job *job, int64_t when_us, struct slice line)
+{
+    const struct history_entry entry = log_entry(when_us, line);
+    struct trail *log = job_rare(job)->log;
+    int64_t count_max = engine->config.max_job_log;
+    make_room(log, count_max > 0 ? count_max - 1 : 0);
+    if (count_max > 0) {
+        append(log, &entry);
+    }
 }
 
 // Whether the strings of an entry fill it exactly.
 static bool entry_valid(struct slice entry)
 {
-    if (entry.size < HEADER_SIZE || entry.data[4] < 0 || entry.data[4] > HISTORY_LOG) {
+    if (entry.size < HEADER_SIZE || (unsigned char)entry.data[4] >= HISTORY_KIND_COUNT) {
         return false;
     }
-    static const size_t counts[] = {
-        [HISTORY_PUT] = 1,    [HISTORY_POPPED] = 1,    [HISTORY_DONE] = 0,
-        [HISTORY_FAILED] = 2, [HISTORY_TIMED_OUT] = 0, [HISTORY_LOG] = 1
-    };
+    size_t kind = (unsigned char)entry.data[4];
     size_t at = HEADER_SIZE;
-    for (size_t i = 0; i < counts[(size_t)entry.data[4]]; i++) {
+    for (size_t i = 0; i < shapes[kind].strings; i++) {
         if (at >= entry.size) {
             return false;
         }
         at += 1 + (size_t)(unsigned char)entry.data[at];
     }
-    if (entry.data[4] == HISTORY_LOG) {
+    if (shapes[kind].data) {
         if (at > entry.size || entry.size - at < 4) {
             return false;
         }
@@ -182,7 +228,7 @@ static bool entry_valid(struct slice entry)
     return at == entry.size;
 }
 
-enum status history_load(struct engine *engine, struct job *job, struct slice bytes)
+enum status trail_load(struct engine *engine, struct trail **out, struct slice bytes)
 {
     uint32_t count = 0;
     for (size_t at = 0; at < bytes.size; count++) {
@@ -195,61 +241,54 @@ enum status history_load(struct engine *engine, struct job *job, struct slice by
     if (bytes.size == 0) {
         return STATUS_OK;
     }
-    if (reserve_size(engine, job, bytes.size)) {
+    if (reserve_size(engine, out, bytes.size)) {
         return STATUS_NO_MEMORY;
     }
-    memcpy(job->history->entries, bytes.data, bytes.size);
-    job->history->size = (uint32_t)bytes.size;
-    job->history->count = count;
+    memcpy((*out)->entries, bytes.data, bytes.size);
+    (*out)->size = (uint32_t)bytes.size;
+    (*out)->count = count;
     return STATUS_OK;
-}
-
-void history_release(struct engine *engine, struct job *job)
-{
-    mem_free(engine->allocator, job->history, history_size(job->history));
-}
-
-static const char *take_string(const char *at, struct slice *out)
-{
-    *out = slice_make(at + 1, (unsigned char)*at);
-    return at + 1 + out->size;
 }
 
 static void read_entry(const char *at, struct history_view *view)
 {
-    view->when_us = (int64_t)bytes_load_u64(at + 5);
-    const char *strings = at + HEADER_SIZE;
-    switch ((enum history_kind)at[4]) {
-    case HISTORY_PUT:
-        view->what = SLICE("put");
-        (void)take_string(strings, &view->queue);
-        break;
-    case HISTORY_POPPED:
-        view->what = SLICE("popped");
-        (void)take_string(strings, &view->worker);
-        break;
-    case HISTORY_DONE:
-        view->what = SLICE("done");
-        break;
-    case HISTORY_FAILED:
-        view->what = SLICE("failed");
-        strings = take_string(strings, &view->worker);
-        (void)take_string(strings, &view->group);
-        break;
-    case HISTORY_TIMED_OUT:
-        view->what = SLICE("timed-out");
-        break;
-    case HISTORY_LOG:
-        strings = take_string(strings, &view->what);
-        view->data = slice_make(strings + 4, bytes_load_u32(strings));
-        break;
+    enum history_kind kind = (enum history_kind)at[4];
+    *view = (struct history_view){ .when_us = (int64_t)bytes_load_u64(at + 5),
+                                   .what = shapes[kind].what };
+    struct slice strings[2] = { SLICE_EMPTY, SLICE_EMPTY };
+    at += HEADER_SIZE;
+    for (size_t i = 0; i < shapes[kind].strings; i++) {
+        strings[i] = slice_make(at + 1, (unsigned char)*at);
+        at += 1 + strings[i].size;
     }
+    struct slice data = shapes[kind].data ? slice_make(at + 4, bytes_load_u32(at)) : SLICE_EMPTY;
+    if (kind == HISTORY_PUT) {
+        view->queue = strings[0];
+    } else if (kind == HISTORY_LOG) {
+        view->what = strings[0];
+        view->data = data;
+    } else {
+        view->worker = strings[0];
+        view->group = strings[1];
+        view->message = data;
+    }
+}
+
+// The entry at an offset; moves the offset behind it.
+static bool next_entry(const struct trail *trail, size_t *offset, struct history_view *view)
+{
+    struct slice bytes = trail_bytes(trail);
+    if (*offset >= bytes.size) {
+        return false;
+    }
+    read_entry(bytes.data + *offset, view);
+    *offset += bytes_load_u32(bytes.data + *offset);
+    return true;
 }
 
 bool job_history_next(const struct engine *engine, const struct job *job, size_t *position,
                       struct history_view *view)
 {
-    *view = (struct history_view){ 0 };
     if (*position == 0) {
         *view = (struct history_view){
             .when_us = job->created_us,
@@ -261,11 +300,29 @@ bool job_history_next(const struct engine *engine, const struct job *job, size_t
     }
     // Behind the first the position is an offset, plus one.
     size_t offset = *position - 1;
-    struct slice bytes = history_bytes(job);
-    if (offset >= bytes.size) {
+    bool found = next_entry(job->history, &offset, view);
+    *position = offset + 1;
+    return found;
+}
+
+bool job_log_next(const struct job *job, size_t *position, struct log_view *view)
+{
+    const struct job_rare *rare = job_rare(job);
+    struct history_view entry;
+    if (!rare || !next_entry(rare->log, position, &entry)) {
         return false;
     }
-    read_entry(bytes.data + offset, view);
-    *position += bytes_load_u32(bytes.data + offset);
+    *view = (struct log_view){ .when_us = entry.when_us, .line = entry.data };
     return true;
+}
+
+int64_t history_first_run(const struct job *job, int64_t otherwise)
+{
+    struct slice bytes = trail_bytes(job->history);
+    for (size_t at = 0; at < bytes.size; at += bytes_load_u32(bytes.data + at)) {
+        if (bytes.data[at + 4] == HISTORY_POPPED) {
+            return (int64_t)bytes_load_u64(bytes.data + at + 5);
+        }
+    }
+    return otherwise;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What has happened to a job: a first entry, always kept, and the newest others.
+// What has happened to a job: a first entry, always kept, and the newest others. And its log, which
+// is kept the same way.
 #ifndef SLUICE_ENGINE_HISTORY_H
 #define SLUICE_ENGINE_HISTORY_H
 
 #include "engine/engine.h"
 
-struct history {
+// Entries one behind the other.
+struct trail {
     uint32_t size; // of the entries
     uint32_t capacity;
     uint32_t count; // without the first
@@ -16,15 +18,18 @@ enum history_kind {
     HISTORY_PUT,       // queue
     HISTORY_POPPED,    // worker
     HISTORY_DONE,      //
-    HISTORY_FAILED,    // worker, group
+    HISTORY_FAILED,    // worker, group, message
     HISTORY_TIMED_OUT, //
     HISTORY_LOG,       // what, data
+    HISTORY_RETRIED,   // worker, group, message
+    HISTORY_KIND_COUNT,
 };
 
 struct history_entry {
     enum history_kind kind;
     int64_t when_us;
-    struct slice queue, worker, group, what, data;
+    struct slice queue, worker, group, what;
+    struct slice data; // or the message
 };
 
 // Makes room for entries, each of which history_append then takes without fail.
@@ -32,14 +37,21 @@ MUST_USE enum status history_reserve(struct engine *engine, struct job *job,
                                      const struct history_entry *entries, size_t count);
 void history_append(struct engine *engine, struct job *job, const struct history_entry *entry);
 
+// The same for the job's log; for a job that has its rare part.
+MUST_USE enum status log_reserve(struct engine *engine, struct job *job, struct slice line);
+void log_append(struct engine *engine, struct job *job, int64_t when_us, struct slice line);
+
 // How many there are, with the first.
 size_t history_count(const struct job *job);
+size_t log_count(const struct job *job);
 
-// The packed entries but the first; and a job's history made of such bytes, for loading, CORRUPT
-// when they are not entries.
-struct slice history_bytes(const struct job *job);
-MUST_USE enum status history_load(struct engine *engine, struct job *job, struct slice bytes);
+// When the job first ran, as far as its history knows; else `otherwise`.
+int64_t history_first_run(const struct job *job, int64_t otherwise);
 
-void history_release(struct engine *engine, struct job *job);
+// The packed entries; and a trail made of such bytes, for loading, CORRUPT when they are not
+// entries. NULL is a trail without entries.
+struct slice trail_bytes(const struct trail *trail);
+MUST_USE enum status trail_load(struct engine *engine, struct trail **out, struct slice bytes);
+void trail_free(struct engine *engine, struct trail *trail);
 
 #endif

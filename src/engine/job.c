@@ -2,15 +2,17 @@
 #include "engine/job.h"
 
 #include "engine/depends.h"
-#include "engine/due.h"
 #include "engine/failure.h"
-#include "engine/group.h"
 #include "engine/history.h"
 #include "engine/lease.h"
+#include "engine/options.h"
+#include "engine/place.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/tag.h"
+#include "engine/unique.h"
+#include "engine/waiter.h"
 #include "engine/worker.h"
 
 #include <assert.h>
@@ -28,14 +30,9 @@ const char *job_state_name(enum job_state state)
     return state_names[state];
 }
 
-static size_t block_size(size_t jid_size, size_t inline_size)
+static size_t block_size(size_t jid_size, size_t data_size)
 {
-    return offsetof(struct job, jid) + jid_size + inline_size;
-}
-
-static bool data_is_inline(const struct job *job)
-{
-    return job->data == job->jid + job->jid_size;
+    return offsetof(struct job, jid) + jid_size + data_size;
 }
 
 struct job *job_new(struct engine *engine, struct slice jid, struct slice data)
@@ -45,21 +42,26 @@ struct job *job_new(struct engine *engine, struct slice jid, struct slice data)
         memset(job, 0, offsetof(struct job, jid));
         job->jid_size = (uint8_t)jid.size;
         memcpy(job->jid, jid.data, jid.size);
-        job->data = job->jid + jid.size;
-        job->data_size = job->inline_size = (uint32_t)data.size;
+        job->data_size = (uint32_t)data.size;
         if (data.size) {
-            memcpy(job->data, data.data, data.size);
+            memcpy(job->jid + jid.size, data.data, data.size);
         }
-        job->klass = job->created_queue = INTERN_NONE;
+        job->klass = job->created_queue = job->domain = job->options = INTERN_NONE;
     }
     return job;
 }
 
-static void free_data(struct engine *engine, struct job *job)
+static void free_rare(struct engine *engine, struct job *job)
 {
-    if (!data_is_inline(job)) {
-        mem_free(engine->allocator, job->data, job->data ? job->data_size : 0);
+    struct job_rare *rare = job->extra->rare;
+    if (!rare) {
+        return;
     }
+    unique_release(engine, job);
+    unique_free(engine, rare->unique);
+    waiters_forget(engine, job);
+    job_forget_run(engine, job);
+    slab_give(&engine->rares, rare);
 }
 
 static void free_extra(struct engine *engine, struct job *job)
@@ -68,10 +70,12 @@ static void free_extra(struct engine *engine, struct job *job)
     if (!extra) {
         return;
     }
+    free_rare(engine, job);
     tags_clear(engine, job);
     depends_clear(engine, job);
     failure_free(engine, extra->failure);
     mem_free(engine->allocator, extra->result, extra->result_size);
+    mem_free(engine->allocator, extra->data, extra->data_size);
     if (extra->spawned_from != INTERN_NONE) {
         intern_drop(&engine->names, extra->spawned_from);
     }
@@ -83,19 +87,18 @@ static void free_extra(struct engine *engine, struct job *job)
 static void strip(struct engine *engine, struct job *job)
 {
     free_extra(engine, job);
-    history_release(engine, job);
-    free_data(engine, job);
-    if (job->klass != INTERN_NONE) {
-        intern_drop(&engine->names, job->klass);
-    }
-    if (job->created_queue != INTERN_NONE) {
-        intern_drop(&engine->names, job->created_queue);
+    trail_free(engine, job->history);
+    const uint32_t names[] = { job->klass, job->created_queue, job->domain, job->options };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i] != INTERN_NONE) {
+            intern_drop(&engine->names, names[i]);
+        }
     }
 }
 
 void job_free_shell(struct engine *engine, struct job *job)
 {
-    mem_free(engine->allocator, job, block_size(job->jid_size, job->inline_size));
+    mem_free(engine->allocator, job, block_size(job->jid_size, job->data_size));
 }
 
 void job_free(struct engine *engine, struct job *job)
@@ -118,6 +121,22 @@ enum status job_reserve_extra(struct engine *engine, struct job *job)
     return STATUS_OK;
 }
 
+enum status job_reserve_rare(struct engine *engine, struct job *job)
+{
+    if (job_reserve_extra(engine, job)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (!job->extra->rare) {
+        struct job_rare *rare = slab_take(&engine->rares);
+        if (!rare) {
+            return STATUS_NO_MEMORY;
+        }
+        *rare = (struct job_rare){ .job = job, .progress_ppm = -1 };
+        job->extra->rare = rare;
+    }
+    return STATUS_OK;
+}
+
 enum status bytes_copy(struct engine *engine, struct slice bytes, char **out)
 {
     *out = NULL;
@@ -133,63 +152,20 @@ enum status bytes_copy(struct engine *engine, struct slice bytes, char **out)
     return STATUS_OK;
 }
 
+enum status job_copy_data(struct engine *engine, struct job *job, struct slice data, char **out)
+{
+    *out = NULL;
+    return job_reserve_extra(engine, job) ? STATUS_NO_MEMORY : bytes_copy(engine, data, out);
+}
+
 void job_set_data(struct engine *engine, struct job *job, char *copy, size_t size)
 {
-    free_data(engine, job);
-    job->data = copy;
-    job->data_size = (uint32_t)size;
+    struct job_extra *extra = job->extra;
+    mem_free(engine->allocator, extra->data, extra->data_size);
+    extra->data = copy;
+    extra->data_size = (uint32_t)size;
+    extra->has_data = true;
     job_changed(engine, job, JOB_DIRTY_BODY);
-}
-
-static struct index *index_of(struct engine *engine, struct job *job)
-{
-    switch ((enum job_state)job->state) {
-    case JOB_SCHEDULED:
-        return &job->queue->scheduled;
-    case JOB_DEPENDS:
-        return &job->queue->depends;
-    case JOB_WAITING:
-    case JOB_STALLED:
-        return &job->queue->line;
-    case JOB_RUNNING:
-        return lease_index(engine, job);
-    case JOB_FAILED:
-        return &job->extra->group->jobs;
-    case JOB_COMPLETE:
-    default:
-        return &engine->completed;
-    }
-}
-
-void job_leave(struct engine *engine, struct job *job)
-{
-    index_remove(index_of(engine, job), &job->node);
-    if (job->lease) {
-        lease_end(engine, job);
-    }
-    if (job->state == JOB_FAILED) {
-        group_settle(engine, job->extra->group);
-        job->extra->group = NULL;
-    }
-    if (job->queue) {
-        due_update(engine, job->queue);
-    }
-}
-
-enum status job_load_place(struct engine *engine, struct job *job)
-{
-    struct index *index = index_of(engine, job);
-    if (index_has(index, job->node.key)) {
-        return STATUS_CORRUPT;
-    }
-    if (index_reserve(index, 1)) {
-        return STATUS_NO_MEMORY;
-    }
-    index_insert(index, &job->node);
-    if (job->queue) {
-        due_update(engine, job->queue);
-    }
-    return STATUS_OK;
 }
 
 void job_changed(struct engine *engine, struct job *job, unsigned dirty)
@@ -239,6 +215,24 @@ const struct job *engine_get(const struct engine *engine, struct slice jid)
     return map_find(&engine->jobs, jid);
 }
 
+static void view_rare(const struct job_rare *rare, struct job_view *view)
+{
+    if (!rare) {
+        return;
+    }
+    view->deadline_us = rare->deadline_us;
+    view->result_until_us = rare->result_until_us;
+    view->log_count = log_count(rare->job);
+    view->progress_ppm = rare->progress_ppm;
+    view->progress_message = slice_make(rare->progress, rare->progress_size);
+    view->checkpoint = slice_make(rare->checkpoint, rare->checkpoint_size);
+    if (rare->unique) {
+        view->unique_by = (enum unique_by)rare->unique->key[0];
+        view->unique_key = slice_sub(unique_key(rare->unique), 1, SIZE_MAX);
+        view->unique_held = rare->unique->held;
+    }
+}
+
 void job_view(const struct engine *engine, const struct job *job, struct job_view *view)
 {
     const struct job_extra *extra = job->extra;
@@ -247,16 +241,21 @@ void job_view(const struct engine *engine, const struct job *job, struct job_vie
         .id = job->id,
         .jid = job_jid(job),
         .klass = intern_get(&engine->names, job->klass),
-        .data = slice_make(job->data, job->data_size),
+        .data = job_data(job),
         .queue = job->queue ? queue_name(job->queue) : SLICE_EMPTY,
+        .domain =
+            job->domain == INTERN_NONE ? SLICE_EMPTY : intern_get(&engine->names, job->domain),
         .state = job->state,
         .tracked = job->tracked,
         .priority = job->priority,
         .retries = job->retries,
         .remaining = job->remaining,
         .crashes = job->crashes,
+        .attempts = job->attempts,
         .scheduled_us = job->state == JOB_SCHEDULED ? time_of_key(job->node.key) : 0,
         .time_us = job->time_us,
+        .created_us = job->created_us,
+        .progress_ppm = -1,
         .history_count = history_count(job),
     };
     if (lease) {
@@ -264,6 +263,7 @@ void job_view(const struct engine *engine, const struct job *job, struct job_vie
         view->grace = lease->grace;
         view->token = lease->token;
         view->expires_us = lease->expires_us;
+        view->run_ends_us = lease->run_ends_us;
         view->started = lease->started;
         view->pid = lease->pid;
     }
@@ -277,6 +277,9 @@ void job_view(const struct engine *engine, const struct job *job, struct job_vie
         view->dependent_count = extra->dependent_count;
         failure_view(extra->failure, view);
         view->scheduled_us = job->state == JOB_DEPENDS ? extra->due_us : view->scheduled_us;
+        view->members_done = extra->members_done;
+        view->members_failed = extra->members_passed + extra->members_failed;
+        view_rare(extra->rare, view);
     }
 }
 
@@ -303,6 +306,7 @@ enum status engine_delete(struct engine *engine, int64_t now_us, struct slice ji
     failure_forget(engine, job);
     job_leave(engine, job);
     job_remove(engine, job);
+    engine_settle(engine);
     return STATUS_OK;
 }
 
@@ -320,17 +324,23 @@ enum status engine_priority(struct engine *engine, int64_t now_us, struct slice 
     if (status) {
         return status;
     }
-    if (job->state == JOB_WAITING || job->state == JOB_STALLED) {
-        if (index_reserve(&job->queue->line, 1)) {
-            return engine_no_memory(error);
-        }
-        index_remove(&job->queue->line, &job->node);
-        job->node.key = line_key(LINE_WAITING, priority, 0, job->id);
-        index_insert(&job->queue->line, &job->node);
+    const struct place place = { .queue = job->queue,
+                                 .domain = job->domain,
+                                 .priority = priority,
+                                 .state = job->state,
+                                 .timed = job_rare(job) != NULL };
+    if (place_reserve(engine, &place)) {
         engine_settle(engine);
+        return engine_no_memory(error);
+    }
+    job_count(engine, job, SIZE_MAX);
+    if (job->state == JOB_WAITING || job->state == JOB_STALLED) {
+        line_move(engine, job, line_key(LINE_WAITING, priority, 0, job->id));
     }
     job->priority = priority;
+    job_count(engine, job, 1);
     job_changed(engine, job, JOB_DIRTY_BODY | JOB_DIRTY_HEAD);
+    engine_settle(engine);
     return STATUS_OK;
 }
 
@@ -349,7 +359,7 @@ enum status engine_update_data(struct engine *engine, int64_t now_us, struct sli
     if (status) {
         return status;
     }
-    if (bytes_copy(engine, data, &copy)) {
+    if (job_copy_data(engine, job, data, &copy)) {
         return engine_no_memory(error);
     }
     job_set_data(engine, job, copy, data.size);
@@ -414,8 +424,60 @@ void job_forget_outcome(struct engine *engine, struct job *job)
     if (extra) {
         failure_free(engine, extra->failure);
         extra->failure = NULL;
-        mem_free(engine->allocator, extra->result, extra->result_size);
-        extra->result = NULL;
-        extra->result_size = 0;
+        job_drop_result(engine, job);
+    }
+}
+
+void job_drop_result(struct engine *engine, struct job *job)
+{
+    struct job_extra *extra = job->extra;
+    mem_free(engine->allocator, extra->result, extra->result_size);
+    extra->result = NULL;
+    extra->result_size = 0;
+    if (extra->rare) {
+        extra->rare->result_until_us = 0;
+    }
+}
+
+void job_forget_checkpoint(struct engine *engine, struct job *job)
+{
+    struct job_rare *rare = job_rare(job);
+    if (rare) {
+        mem_free(engine->allocator, rare->checkpoint, rare->checkpoint_size);
+        rare->checkpoint = NULL;
+        rare->checkpoint_size = 0;
+    }
+}
+
+void job_forget_progress(struct engine *engine, struct job *job)
+{
+    struct job_rare *rare = job_rare(job);
+    if (rare) {
+        mem_free(engine->allocator, rare->progress, rare->progress_size);
+        rare->progress = NULL;
+        rare->progress_size = 0;
+        rare->progress_ppm = -1;
+    }
+}
+
+void job_forget_run(struct engine *engine, struct job *job)
+{
+    struct job_rare *rare = job_rare(job);
+    if (rare) {
+        job_forget_checkpoint(engine, job);
+        job_forget_progress(engine, job);
+        trail_free(engine, rare->log);
+        rare->log = NULL;
+    }
+}
+
+void job_start_anew(struct job *job, int64_t now_us)
+{
+    struct job_rare *rare = job_rare(job);
+    job->remaining = job->retries;
+    job->attempts = 0;
+    job->crashes = 0;
+    if (rare && rare->deadline_us <= now_us) {
+        rare->deadline_us = 0;
     }
 }

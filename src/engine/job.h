@@ -27,26 +27,55 @@
 
 struct edge;
 struct failure;
+struct trail;
+struct unique;
+struct waiter;
 struct group;
-struct history;
 struct lease;
 struct queue;
 struct tagging;
 
+// What few jobs have.
+struct job_rare {
+    struct index_node timed; // among the deadlines of its queue, or the results of the engine
+    struct job *job;
+    int64_t deadline_us;     // 0: none
+    int64_t result_until_us; // 0: as long as the job
+    struct unique *unique;
+    struct waiter *waiters;
+    struct trail *log;
+    char *checkpoint;
+    char *progress; // the message
+    uint32_t checkpoint_size;
+    uint32_t progress_size;
+    int32_t progress_ppm; // below 0: none
+};
+
 // What most jobs do not have.
 struct job_extra {
+    struct job_rare *rare;
     struct tagging *tags; // in the order in which they were given
     struct edge *dependencies, *dependencies_last;
     struct edge *dependents, *dependents_last;
     struct failure *failure;
     struct group *group; // while it is failed
+    char *data;          // in place of what stands behind the jid
     char *result;
+    uint32_t data_size;
     uint32_t result_size;
     uint32_t tag_count;
     uint32_t dependency_count;
     uint32_t dependent_count;
+    // Of its dependencies since it was last put: complete; failed and passed over; failed now.
+    uint32_t members_done;
+    uint32_t members_passed;
+    uint32_t members_failed;
     uint32_t spawned_from; // a name, or INTERN_NONE
     int64_t due_us;        // while it depends: when it is due afterwards, 0 for at once
+    // While it is failed: in the list of those whose dependents are to be dealt with.
+    struct job *cascade_next;
+    bool cascades;
+    bool has_data;
     // For the search for circles.
     struct job *visit_next;
     uint64_t visit;
@@ -60,14 +89,15 @@ struct job {
     struct queue *queue;
     struct lease *lease;
     struct job_extra *extra;
-    char *data;              // behind the jid, or in a block of its own
-    struct history *history; // the entries after the first, or NULL
+    struct trail *history; // the entries after the first, or NULL
     struct job *dirty_next;
-    uint32_t data_size;
-    uint32_t inline_size; // bytes for data behind the jid
-    uint32_t klass;       // names
+    uint32_t data_size; // of the data behind the jid, which its extra may replace
+    uint32_t klass;     // names
     uint32_t created_queue;
-    uint32_t crashes;
+    uint32_t domain;  // a name, or INTERN_NONE
+    uint32_t options; // the bytes of a struct job_options among the names, or INTERN_NONE
+    uint16_t crashes; // it and the next stay at their maximum
+    uint16_t attempts;
     int32_t priority;
     int32_t retries;
     int32_t remaining;
@@ -95,6 +125,25 @@ static inline struct job *job_of_node(struct index_node *node)
     return (struct job *)(void *)node; // it is the first member
 }
 
+static inline struct slice job_data(const struct job *job)
+{
+    const struct job_extra *extra = job->extra;
+    return extra && extra->has_data ? slice_make(extra->data, extra->data_size)
+                                    : slice_make(job->jid + job->jid_size, job->data_size);
+}
+
+static inline void count_up(uint16_t *count)
+{
+    if (*count < UINT16_MAX) {
+        ++*count;
+    }
+}
+
+static inline struct job *job_of_timed(struct index_node *node)
+{
+    return ((struct job_rare *)(void *)node)->job; // it is the first member
+}
+
 static inline struct slice job_jid(const struct job *job)
 {
     return slice_make(job->jid, job->jid_size);
@@ -111,16 +160,21 @@ void job_free_shell(struct engine *engine, struct job *job);
 
 // The job's extra, made if need be.
 MUST_USE enum status job_reserve_extra(struct engine *engine, struct job *job);
+// And what few have, with it.
+MUST_USE enum status job_reserve_rare(struct engine *engine, struct job *job);
+
+static inline struct job_rare *job_rare(const struct job *job)
+{
+    return job->extra ? job->extra->rare : NULL;
+}
 
 // A copy of bytes; NULL with STATUS_OK for none.
 MUST_USE enum status bytes_copy(struct engine *engine, struct slice bytes, char **out);
 
-// Replaces the job's data by a copy made before, which becomes the job's.
+// Makes a copy of data that is to be a job's. Then it is, in place of what it had.
+MUST_USE enum status job_copy_data(struct engine *engine, struct job *job, struct slice data,
+                                   char **out);
 void job_set_data(struct engine *engine, struct job *job, char *copy, size_t size);
-
-// Takes the job out of the index it is in, and off its lease; its state is then whatever the
-// caller makes it.
-void job_leave(struct engine *engine, struct job *job);
 
 // Says that the job's records have changed.
 void job_changed(struct engine *engine, struct job *job, unsigned dirty);
@@ -129,13 +183,19 @@ void job_changed(struct engine *engine, struct job *job, unsigned dirty);
 // a shell if the host is to be told.
 void job_remove(struct engine *engine, struct job *job);
 
-// Puts a job that is loaded, with its state and all else, into the index of that state. CORRUPT
-// when there is another with the same key.
-MUST_USE enum status job_load_place(struct engine *engine, struct job *job);
-
 // Says NOT_FOUND when there is no such job.
 MUST_USE enum status job_find(const struct engine *engine, struct slice jid, struct job **out,
                               struct error *error);
+
+// What a job that is put again or unfailed has once more: its retries and a clean record. A
+// deadline that has passed goes.
+void job_start_anew(struct job *job, int64_t now_us);
+
+void job_drop_result(struct engine *engine, struct job *job);
+void job_forget_checkpoint(struct engine *engine, struct job *job);
+void job_forget_progress(struct engine *engine, struct job *job);
+// All of what its runs have reported.
+void job_forget_run(struct engine *engine, struct job *job);
 
 MUST_USE enum status priority_check(int32_t priority, struct error *error);
 MUST_USE enum status data_check(struct slice data, struct error *error);

@@ -5,6 +5,8 @@
 #include "engine/failure.h"
 #include "engine/history.h"
 #include "engine/job.h"
+#include "engine/lane.h"
+#include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/stats.h"
@@ -66,28 +68,56 @@ static void place_lease(struct engine *engine, struct job *job, int64_t end_us)
     due_update(engine, job->queue);
 }
 
+// When a run that begins now ends however well it heartbeats, or 0.
+static int64_t run_end(const struct engine *engine, const struct job *job, int64_t now_us)
+{
+    if (job->options == INTERN_NONE && engine->policies.count == 0) {
+        return 0;
+    }
+    struct job_options options;
+    job_options_in_effect(engine, job, &options);
+    bool reaches = options.timeout_us > 0 && options.timeout_us <= ENGINE_TIME_MAX - now_us;
+    return reaches ? now_us + options.timeout_us : 0;
+}
+
+// When a lease ends that is given or renewed now.
+static int64_t end_of(const struct queue *queue, int64_t run_ends_us, int64_t now_us)
+{
+    int64_t end_us = now_us + queue->heartbeat_us;
+    return run_ends_us && end_us > run_ends_us ? run_ends_us : end_us;
+}
+
 void lease_give(struct engine *engine, struct job *job, struct worker *worker, int64_t now_us)
 {
     struct lease *lease = slab_take(&engine->leases);
     assert(lease);
-    int64_t expires_us = now_us + job->queue->heartbeat_us;
+    int64_t run_ends_us = run_end(engine, job, now_us);
+    int64_t expires_us = end_of(job->queue, run_ends_us, now_us);
     *lease = (struct lease){
         .node.key = time_key(expires_us, job->id),
         .worker = worker,
         .job = job,
+        .lane = lane_find(engine, job->queue, job->domain),
         .token = ++engine->token,
         .expires_us = expires_us,
+        .run_ends_us = run_ends_us,
     };
+    lease->lane->running++;
     index_insert(&worker->leases, &lease->node);
     job->lease = lease;
     job->state = JOB_RUNNING;
-    place_lease(engine, job, expires_us);
+    job->node.key = lease->node.key;
+    job_enter(engine, job);
 }
 
 void lease_end(struct engine *engine, struct job *job)
 {
     struct lease *lease = job->lease;
     struct worker *worker = lease->worker;
+    lease->lane->running--;
+    if (lease->lane->queue->lanes_count) {
+        lane_touch(engine, lease->lane);
+    }
     index_remove(&worker->leases, &lease->node);
     slab_give(&engine->leases, lease);
     job->lease = NULL;
@@ -138,47 +168,59 @@ static enum status begin_grace(struct engine *engine, struct job *job, int64_t w
     return STATUS_OK;
 }
 
-// The retries are exhausted.
+// The retries are exhausted, or the crashes too many.
 static enum status lose_and_fail(struct engine *engine, struct job *job, int64_t when_us,
                                  bool tell_first)
 {
     char group[EXHAUSTED_SIZE], message[EXHAUSTED_SIZE];
-    const struct failure_words words = {
-        .group = exhausted_group(queue_name(job->queue), group),
-        .message = exhausted_message(queue_name(job->queue), message),
+    struct slice queue = queue_name(job->queue);
+    struct failure_words words = {
+        .group = exhausted_group(SLICE("failed-retries-"), queue, group),
+        .message = exhausted_message(queue, message),
         .when_us = when_us,
     };
+    if (job->remaining > 0) {
+        words.group = exhausted_group(SLICE("failed-crashes-"), queue, group);
+        words.message = crashed_message(queue, job->crashes + 1U, message);
+    }
     const struct history_entry entries[] = {
-        { .kind = HISTORY_FAILED, .when_us = when_us, .group = words.group },
         { .kind = HISTORY_TIMED_OUT, .when_us = when_us },
+        { .kind = HISTORY_FAILED, .group = words.group, .data = words.message },
     };
+    char worker[ENGINE_NAME_SIZE_MAX];
+    struct slice name = worker_name(job->lease->worker);
+    memcpy(worker, name.data, name.size);
     struct failing failing;
-    if (history_reserve(engine, job, entries, 2) ||
+    if (leave_reserve(engine, job) || history_reserve(engine, job, entries, 2) ||
         failing_reserve(engine, job, job->queue, &words, &failing)) {
         return STATUS_NO_MEMORY;
     }
     if (tell_first) {
         announce_end(engine, job, when_us);
     }
-    char worker[ENGINE_NAME_SIZE_MAX];
-    struct slice name = worker_name(job->lease->worker);
-    memcpy(worker, name.data, name.size);
-    job_leave(engine, job);
+    failing_leave(engine, job, &failing);
     job->remaining--;
-    job->crashes++;
-    history_append(engine, job, &entries[0]);
-    failing_apply(engine, job, &failing);
-    if (job->tracked) {
-        failure_announce(engine, job, EVENT_TO_TRACKER, slice_make(worker, name.size), &words);
-    }
-    failure_announce(engine, job, EVENT_TO_LOG, slice_make(worker, name.size), &words);
+    count_up(&job->crashes);
+    failing_apply_and_tell(engine, job, slice_make(worker, name.size), &words, &failing);
     return STATUS_OK;
+}
+
+// Whether one lease more that is lost is one too many.
+static bool crashes_too_often(const struct engine *engine, const struct job *job)
+{
+    if (job->options == INTERN_NONE && engine->policies.count == 0) {
+        return false;
+    }
+    struct job_options options;
+    job_options_in_effect(engine, job, &options);
+    return options.crashes_max > 0 && job->crashes + 1 >= options.crashes_max;
 }
 
 static enum status lose(struct engine *engine, struct job *job, int64_t when_us, bool tell_first)
 {
     const struct history_entry entry = { .kind = HISTORY_TIMED_OUT, .when_us = when_us };
-    if (index_reserve(&job->queue->line, 1) || history_reserve(engine, job, &entry, 1) ||
+    if (leave_reserve(engine, job) || line_reserve(engine, job->queue, job->domain) ||
+        history_reserve(engine, job, &entry, 1) ||
         (tell_first && stats_reserve(engine, job->queue, when_us))) {
         return STATUS_NO_MEMORY;
     }
@@ -188,10 +230,10 @@ static enum status lose(struct engine *engine, struct job *job, int64_t when_us,
     int64_t end_us = time_of_key(job->node.key);
     job_leave(engine, job);
     job->remaining--;
-    job->crashes++;
+    count_up(&job->crashes);
     job->state = JOB_STALLED;
     job->node.key = line_key(LINE_LOST, 0, end_us, job->id);
-    index_insert(&job->queue->line, &job->node);
+    job_enter(engine, job);
     job_changed(engine, job, JOB_DIRTY_HEAD);
     return STATUS_OK;
 }
@@ -202,8 +244,9 @@ enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_u
     if (!told && engine->config.grace_us > 0) {
         return begin_grace(engine, job, when_us);
     }
-    enum status status = job->remaining > 0 ? lose(engine, job, when_us, !told)
-                                            : lose_and_fail(engine, job, when_us, !told);
+    bool lasts = job->remaining > 0 && !crashes_too_often(engine, job);
+    enum status status =
+        lasts ? lose(engine, job, when_us, !told) : lose_and_fail(engine, job, when_us, !told);
     engine_settle(engine);
     return status;
 }
@@ -223,16 +266,20 @@ enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct
         return status;
     }
     struct lease *lease = job->lease;
-    char *copy;
+    if (lease->run_ends_us && now_us >= lease->run_ends_us) {
+        return error_set(error, STATUS_STALE, "job %.*s has run for as long as it may",
+                         SLICE_PRINT(holder->jid));
+    }
+    char *copy = NULL;
     if (index_reserve(&job->queue->leased, 1) || index_reserve(&lease->worker->leases, 1) ||
-        worker_reserve_seen(engine) || bytes_copy(engine, data, &copy)) {
+        worker_reserve_seen(engine) || (data.size && job_copy_data(engine, job, data, &copy))) {
         engine_settle(engine);
         return engine_no_memory(error);
     }
     index_remove(lease_index(engine, job), &job->node);
     index_remove(&lease->worker->leases, &lease->node);
     lease->grace = false;
-    lease->expires_us = now_us + job->queue->heartbeat_us;
+    lease->expires_us = end_of(job->queue, lease->run_ends_us, now_us);
     lease->node.key = time_key(lease->expires_us, job->id);
     index_insert(&lease->worker->leases, &lease->node);
     place_lease(engine, job, lease->expires_us);
@@ -272,7 +319,7 @@ static void time_out(struct engine *engine, struct job *job, int64_t now_us)
     job_leave(engine, job);
     job->state = JOB_STALLED;
     job->node.key = line_key(LINE_TIMED_OUT, 0, now_us, job->id);
-    index_insert(&job->queue->line, &job->node);
+    job_enter(engine, job);
     history_append(engine, job,
                    &(struct history_entry){ .kind = HISTORY_TIMED_OUT, .when_us = now_us });
     job_changed(engine, job, JOB_DIRTY_HEAD);
@@ -291,7 +338,8 @@ enum status engine_timeout(struct engine *engine, int64_t now_us, struct slices 
         }
         if (!status) {
             const struct history_entry entry = { .kind = HISTORY_TIMED_OUT, .when_us = now_us };
-            if (index_reserve(&job->queue->line, 1) || history_reserve(engine, job, &entry, 1)) {
+            if (leave_reserve(engine, job) || line_reserve(engine, job->queue, job->domain) ||
+                history_reserve(engine, job, &entry, 1)) {
                 status = engine_no_memory(error);
             }
         }

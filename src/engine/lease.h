@@ -7,6 +7,7 @@
 
 #include "base/index.h"
 
+struct lane;
 struct queue;
 struct worker;
 
@@ -14,8 +15,10 @@ struct lease {
     struct index_node node; // in its worker's leases, by end
     struct worker *worker;
     struct job *job;
+    struct lane *lane; // whose leases it counts among
     uint64_t token;
     int64_t expires_us;
+    int64_t run_ends_us; // it is never renewed beyond; 0: no such limit
     int64_t pid;
     bool started;
     bool grace; // it ran out, and its holder was told
@@ -33,7 +36,8 @@ MUST_USE enum status lease_check(const struct engine *engine, const struct holde
 // The index of its queue that a leased job is in.
 struct index *lease_index(const struct engine *engine, const struct job *job);
 
-// Makes room for a lease of a worker in a queue, then gives it: the job must be in no index.
+// Makes room for a lease of a worker in a queue, then gives it: the job must be in no index, and
+// its lane be there.
 MUST_USE enum status lease_reserve(struct engine *engine, struct queue *queue,
                                    struct worker *worker, size_t count);
 void lease_give(struct engine *engine, struct job *job, struct worker *worker, int64_t now_us);

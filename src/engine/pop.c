@@ -3,11 +3,15 @@
 #include "engine/due.h"
 #include "engine/history.h"
 #include "engine/job.h"
+#include "engine/lane.h"
 #include "engine/lease.h"
+#include "engine/metrics.h"
+#include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
 #include "engine/stats.h"
+#include "engine/unique.h"
 #include "engine/worker.h"
 
 // How many more leases the queue may have.
@@ -34,11 +38,23 @@ static enum status bring_in(struct engine *engine, struct queue *queue, int64_t 
     return due_move_scheduled(engine, queue, now_us, count);
 }
 
+// With the client clock pop looks at all deadlines of a queue first.
+static enum status pass_deadlines(struct engine *engine, struct queue *queue, int64_t now_us)
+{
+    struct index_node *timed;
+    while ((timed = index_first(&queue->deadlines)) && time_of_key(timed->key) <= now_us) {
+        if (deadline_pass(engine, job_of_timed(timed), now_us)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
 // With the client clock pop does what is due, as far as it may concern `count` jobs: at most so
 // many leases that ran out, then recurring, then scheduled jobs for what is still missing.
 static enum status do_due(struct engine *engine, struct queue *queue, int64_t now_us, size_t count)
 {
-    size_t lost = queue->line.count;
+    size_t lost = line_count(queue);
     for (size_t i = 0; i < count; i++) {
         struct index_node *node = index_first(&queue->leased);
         if (!node || time_of_key(node->key) > now_us) {
@@ -48,16 +64,17 @@ static enum status do_due(struct engine *engine, struct queue *queue, int64_t no
             return STATUS_NO_MEMORY;
         }
     }
-    lost = queue->line.count - lost;
-    return bring_in(engine, queue, now_us, lost < count ? count - lost : 0);
+    lost = line_count(queue) - lost;
+    enum status status = bring_in(engine, queue, now_us, lost < count ? count - lost : 0);
+    return status ? status : lanes_move_due(engine, queue, now_us);
 }
 
 // Asks for the memory that the next calls will need, which in a long line was last touched long
 // ago: the job after the next one, and where the next one, which was asked for the last time, will
 // be looked up when it is completed.
-static void foresee(const struct engine *engine, const struct queue *queue)
+static void foresee(const struct engine *engine, const struct lane *lane)
 {
-    struct index_cursor cursor = index_cursor_at(&queue->line, 0);
+    struct index_cursor cursor = index_cursor_at(&lane->line, 0);
     struct index_node *next = index_cursor_next(&cursor);
     const char *after = (const char *)index_cursor_next(&cursor);
     if (after) {
@@ -68,26 +85,46 @@ static void foresee(const struct engine *engine, const struct queue *queue)
     }
 }
 
-// Hands out the first job of the line.
-static enum status take_first(struct engine *engine, struct queue *queue, struct worker *worker,
+// A run begins: what that means for the job itself.
+static void begin_run(struct engine *engine, struct job *job, int64_t now_us)
+{
+    metrics_popped(engine, job, now_us);
+    count_up(&job->attempts);
+    job->time_us = now_us;
+    struct job_rare *rare = job_rare(job);
+    if (rare) {
+        rare->deadline_us = 0;
+        job_forget_progress(engine, job);
+        unique_started(engine, job);
+    }
+}
+
+// Hands out the first job of a lane that may run.
+static enum status take_first(struct engine *engine, struct lane *lane, struct worker *worker,
                               int64_t now_us, const struct job **out)
 {
-    struct job *job = job_of_node(index_first(&queue->line));
+    struct queue *queue = lane->queue;
+    struct job *job = job_of_node(index_first(&lane->line));
     const struct history_entry entry = { .kind = HISTORY_POPPED,
                                          .when_us = now_us,
                                          .worker = worker_name(worker) };
     if (lease_reserve(engine, queue, worker, 1) || history_reserve(engine, job, &entry, 1) ||
-        stats_reserve(engine, queue, now_us)) {
+        leave_reserve(engine, job) || stats_reserve(engine, queue, now_us)) {
         engine_settle(engine);
         return STATUS_NO_MEMORY;
     }
-    index_remove(&queue->line, &job->node);
-    foresee(engine, queue);
+    *out = NULL;
+    if (queue->lanes_count && !lane_take(engine, lane)) {
+        engine_settle(engine);
+        return STATUS_OK;
+    }
+    job_leave(engine, job);
+    foresee(engine, lane);
     history_append(engine, job, &entry);
     struct stats_day *day = stats_find(queue, now_us);
     stats_add(&day->wait, now_us - job->time_us);
     stats_changed(engine, queue, day);
-    job->time_us = now_us;
+    begin_run(engine, job, now_us);
     lease_give(engine, job, worker, now_us);
     job_changed(engine, job, JOB_DIRTY_HEAD);
     if (job->tracked) {
@@ -103,25 +140,41 @@ static enum status take_first(struct engine *engine, struct queue *queue, struct
     return STATUS_OK;
 }
 
+// The lane that the next job comes from, or NULL.
+static struct lane *next_lane(struct queue *queue)
+{
+    if (queue->lanes_count) {
+        return lane_next(queue);
+    }
+    return queue->plain.line.count ? &queue->plain : NULL;
+}
+
 // Pops up to `count` jobs from one queue; `*popped` counts them. Without memory it may have popped
 // some, and says so by its status.
 static enum status pop_queue(struct engine *engine, struct queue *queue, struct worker *worker,
                              int64_t now_us, size_t count, const struct job **jobs, size_t *popped)
 {
     *popped = 0;
+    if (queue->paused) {
+        return STATUS_OK;
+    }
+    if (engine->clock == ENGINE_CLOCK_CLIENT && pass_deadlines(engine, queue, now_us)) {
+        return STATUS_NO_MEMORY;
+    }
     size_t room = room_for(engine, queue, now_us);
     count = count < room ? count : room;
-    if (queue->paused || count == 0) {
+    if (count == 0) {
         return STATUS_OK;
     }
     if (engine->clock == ENGINE_CLOCK_CLIENT && do_due(engine, queue, now_us, count)) {
         return STATUS_NO_MEMORY;
     }
-    while (*popped < count && queue->line.count) {
-        if (take_first(engine, queue, worker, now_us, &jobs[*popped])) {
+    struct lane *lane;
+    while (*popped < count && (lane = next_lane(queue))) {
+        if (take_first(engine, lane, worker, now_us, &jobs[*popped])) {
             return STATUS_NO_MEMORY;
         }
-        ++*popped;
+        *popped += jobs[*popped] != NULL;
     }
     return STATUS_OK;
 }
@@ -179,20 +232,24 @@ static enum status see_worker(struct engine *engine, int64_t now_us,
     if (worker_acquire(engine, request->worker, &worker)) {
         return STATUS_NO_MEMORY;
     }
-    if (worker_reserve_seen(engine)) {
-        worker_settle(engine, worker);
-        return STATUS_NO_MEMORY;
-    }
-    worker_seen(engine, worker, now_us);
-    engine_settle(engine);
-    *out = worker;
-    for (size_t i = 0; i < request->queues.count; i++) {
-        struct queue *queue;
-        struct listener *listener;
-        if (queue_acquire(engine, request->queues.items[i], &queue, NULL)) {
+    if (!worker_seen_in_place(engine, worker, now_us)) {
+        if (worker_reserve_seen(engine)) {
+            worker_settle(engine, worker);
             return STATUS_NO_MEMORY;
         }
+        worker_seen(engine, worker, now_us);
         engine_settle(engine);
+    }
+    *out = worker;
+    for (size_t i = 0; i < request->queues.count; i++) {
+        struct queue *queue = queue_find(engine, request->queues.items[i]);
+        struct listener *listener;
+        if (!queue) {
+            if (queue_acquire(engine, request->queues.items[i], &queue, NULL)) {
+                return STATUS_NO_MEMORY;
+            }
+            engine_settle(engine);
+        }
         if (queue->paused) {
             continue;
         }
@@ -251,7 +308,7 @@ enum status engine_peek(struct engine *engine, int64_t now_us, struct slice name
         }
     }
     struct page line = { .count = count - *found, .jobs = jobs + *found };
-    page_fill(&line, &queue->line, 0, queue->line.count);
+    line_page(&line, queue);
     *found += line.found;
     return STATUS_OK;
 }

@@ -2,15 +2,20 @@
 // Put: a new job into a queue, or a job that exists into another place.
 #include "engine/put.h"
 
+#include "engine/cancel.h"
+#include "engine/cascade.h"
 #include "engine/depends.h"
-#include "engine/due.h"
 #include "engine/failure.h"
 #include "engine/history.h"
 #include "engine/job.h"
 #include "engine/lease.h"
+#include "engine/metrics.h"
+#include "engine/options.h"
+#include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/tag.h"
+#include "engine/unique.h"
 #include "engine/worker.h"
 
 enum {
@@ -51,19 +56,24 @@ static enum status check(const struct put_request *request, int64_t now_us, stru
     if (!status && request->has_retries && request->retries < 0) {
         status = error_set(error, STATUS_INVALID, "retries must not be negative");
     }
-    return status;
-}
-
-struct index *place_for(struct queue *queue, bool depends, bool delayed)
-{
-    return depends ? &queue->depends : delayed ? &queue->scheduled : &queue->line;
+    if (!status && request->has_domain && request->domain.size) {
+        status = name_check(request->domain, "domain", error);
+    }
+    if (!status && request->has_deadline && request->deadline_us &&
+        (request->deadline_us <= now_us || request->deadline_us > ENGINE_TIME_MAX)) {
+        status = error_set(error, STATUS_INVALID,
+                           "deadline must lie in the future, and not beyond the year 9999");
+    }
+    if (!status && request->options) {
+        status = options_check(request->options, error);
+    }
+    return status ? status : unique_check(&request->unique, now_us, request->data, error);
 }
 
 void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t delay_us)
 {
-    bool depends = job->extra && job->extra->dependency_count > 0;
     bool delayed = delay_us > 0;
-    if (depends) {
+    if (job->extra && job->extra->dependency_count > 0) {
         job->state = JOB_DEPENDS;
         job->extra->due_us = delayed ? now_us + delay_us : 0;
         job->node.key = time_key(now_us, job->id);
@@ -74,8 +84,10 @@ void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t d
         job->state = JOB_WAITING;
         job->node.key = line_key(LINE_WAITING, job->priority, now_us, job->id);
     }
-    index_insert(place_for(job->queue, depends, delayed), &job->node);
-    due_update(engine, job->queue);
+    job_enter(engine, job);
+    if (job->state == JOB_DEPENDS) {
+        cascade_note_placed(engine, job);
+    }
 }
 
 // How many dependencies an existing job keeps when `depends` replace those it has.
@@ -96,22 +108,29 @@ static size_t kept_count(const struct job *job, struct slices depends)
 // All that a put needs, before anything is changed.
 struct plan {
     struct queue *queue;
-    struct job *made; // NULL when the job exists
+    struct job *made;     // NULL when the job exists
+    struct job *replaced; // who holds the lock and is to be canceled
+    struct unique *unique;
     char *data;
-    uint32_t klass;
+    uint32_t klass, domain, options;
     struct map_spot spot;
     struct depends_plan depends;
     bool tags_reserved;
 };
+
+static void drop_name(struct engine *engine, uint32_t name)
+{
+    if (name != INTERN_NONE) {
+        intern_drop(&engine->names, name);
+    }
+}
 
 static void plan_cancel(struct engine *engine, const struct put_request *request, struct plan *plan)
 {
     if (plan->tags_reserved) {
         tags_unreserve(engine, request->tags);
     }
-    if (plan->klass != INTERN_NONE) {
-        intern_drop(&engine->names, plan->klass);
-    }
+    unique_free(engine, plan->unique);
     mem_free(engine->allocator, plan->data, plan->data ? request->data.size : 0);
     if (plan->made) {
         job_free(engine, plan->made);
@@ -119,6 +138,9 @@ static void plan_cancel(struct engine *engine, const struct put_request *request
     if (plan->queue) {
         queue_abandon(engine, plan->queue);
     }
+    drop_name(engine, plan->klass);
+    drop_name(engine, plan->domain);
+    drop_name(engine, plan->options);
 }
 
 // What a job needs that exists, and one that does not.
@@ -129,10 +151,10 @@ static enum status reserve_old_job(struct engine *engine, int64_t now_us,
     const struct history_entry entry = { .kind = HISTORY_PUT,
                                          .when_us = now_us,
                                          .queue = request->queue };
-    if (history_reserve(engine, job, &entry, 1) || bytes_copy(engine, request->data, &plan->data)) {
+    if (history_reserve(engine, job, &entry, 1) || leave_reserve(engine, job)) {
         return STATUS_NO_MEMORY;
     }
-    return STATUS_OK;
+    return job_copy_data(engine, job, request->data, &plan->data);
 }
 
 static enum status reserve_new_job(struct engine *engine, const struct put_request *request,
@@ -169,6 +191,30 @@ static enum status acquire_klass(struct engine *engine, struct slice klass, uint
     return STATUS_OK;
 }
 
+// The names that are given; those of its own that an existing job keeps are not taken anew.
+static enum status acquire_names(struct engine *engine, const struct put_request *request,
+                                 struct plan *plan)
+{
+    if (acquire_klass(engine, request->klass, &plan->klass)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (request->domain.size && intern_acquire(&engine->names, request->domain, &plan->domain)) {
+        return STATUS_NO_MEMORY;
+    }
+    return request->options ? options_acquire(engine, request->options, &plan->options) : STATUS_OK;
+}
+
+// Where the job will go.
+static struct place target(const struct put_request *request, const struct job *job,
+                           const struct plan *plan, bool depends)
+{
+    struct place place = place_for(job, plan->queue, depends, request->delay_us > 0);
+    place.domain = request->has_domain ? plan->domain : job->domain;
+    place.priority = request->has_priority ? request->priority : job->priority;
+    place.timed = place.timed || (request->has_deadline && request->deadline_us);
+    return place;
+}
+
 static enum status plan_make(struct engine *engine, int64_t now_us,
                              const struct put_request *request, struct job *job, struct plan *plan,
                              struct error *error)
@@ -180,7 +226,8 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
     if (queue_reserve_known(engine, plan->queue) ||
         (job ? reserve_old_job(engine, now_us, request, job, plan)
              : reserve_new_job(engine, request, plan)) ||
-        acquire_klass(engine, request->klass, &plan->klass)) {
+        acquire_names(engine, request, plan) ||
+        (plan->replaced && leave_reserve(engine, plan->replaced))) {
         return engine_no_memory(error);
     }
     status = depends_reserve(engine, job, request->jid, request->depends, &plan->depends, error);
@@ -190,16 +237,24 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
     }
     struct job *any = job ? job : plan->made;
     bool depends = plan->depends.count + (job ? kept_count(job, request->depends) : 0) > 0;
-    if (!status && (((request->tags.count || depends) && job_reserve_extra(engine, any)) ||
-                    index_reserve(place_for(plan->queue, depends, request->delay_us > 0), 1))) {
-        status = engine_no_memory(error);
+    if (status) {
+        return status;
     }
-    return status;
+    const struct place place = target(request, any, plan, depends);
+    if (((request->tags.count || depends) && job_reserve_extra(engine, any)) ||
+        ((plan->unique || place.timed) && job_reserve_rare(engine, any)) ||
+        place_reserve(engine, &place)) {
+        return engine_no_memory(error);
+    }
+    return STATUS_OK;
 }
 
 static void announce_put(struct engine *engine, const struct job *job, unsigned channel,
                          int64_t now_us, struct slice queue)
 {
+    if (!engine_is_heard(engine)) {
+        return;
+    }
     engine_emit(engine, &(struct event){ .kind = EVENT_PUT,
                                          .channels = channel,
                                          .when_us = now_us,
@@ -226,7 +281,34 @@ static void take_out(struct engine *engine, int64_t now_us, const struct put_req
         tags_clear(engine, job);
     }
     job_forget_outcome(engine, job);
+    job_forget_run(engine, job);
     intern_drop(&engine->names, job->klass);
+    if (job->extra) {
+        job->extra->members_done = job->extra->members_passed = 0;
+    }
+}
+
+// What is given in place of what the job had.
+static void set_given(struct engine *engine, const struct put_request *request, struct job *job,
+                      const struct plan *plan)
+{
+    job->klass = plan->klass;
+    job->priority = request->has_priority ? request->priority : job->priority;
+    job->retries = request->has_retries ? request->retries : job->retries;
+    if (request->has_domain) {
+        drop_name(engine, job->domain);
+        job->domain = plan->domain;
+    }
+    if (request->options) {
+        drop_name(engine, job->options);
+        job->options = plan->options;
+    }
+    if (request->has_deadline && job_rare(job)) {
+        job_rare(job)->deadline_us = request->deadline_us;
+    }
+    if (plan->unique) {
+        unique_give(engine, job, plan->unique);
+    }
 }
 
 static void add_new(struct engine *engine, int64_t now_us, struct job *job, struct map_spot spot)
@@ -257,6 +339,11 @@ void job_move_to(struct engine *engine, struct job *job, struct queue *queue)
 static void apply(struct engine *engine, int64_t now_us, const struct put_request *request,
                   struct job *job, struct plan *plan)
 {
+    // First, since the job that is replaced may be all that keeps the queue.
+    queue_make_known(engine, plan->queue, now_us);
+    if (plan->replaced) {
+        cancel_job(engine, plan->replaced, now_us);
+    }
     announce_put(engine, job ? job : plan->made, EVENT_TO_LOG, now_us, request->queue);
     if (job) {
         take_out(engine, now_us, request, job);
@@ -265,13 +352,11 @@ static void apply(struct engine *engine, int64_t now_us, const struct put_reques
         job = plan->made;
         add_new(engine, now_us, job, plan->spot);
     }
-    queue_make_known(engine, plan->queue, now_us);
     job_move_to(engine, job, plan->queue);
-    job->klass = plan->klass;
-    job->priority = request->has_priority ? request->priority : job->priority;
-    job->retries = request->has_retries ? request->retries : job->retries;
-    job->remaining = job->retries;
+    set_given(engine, request, job, plan);
+    job_start_anew(job, now_us);
     job->time_us = now_us;
+    metrics_queued(engine, plan->queue, now_us);
     if (request->tags.count) {
         tags_add(engine, job, request->tags, now_us);
         tags_unreserve(engine, request->tags);
@@ -284,11 +369,44 @@ static void apply(struct engine *engine, int64_t now_us, const struct put_reques
     }
 }
 
+// What becomes of a put when another job holds the lock that it asks for. With STATUS_OK and no
+// `*existing` it goes on, perhaps in that job's place.
+static enum status resolve_conflict(const struct put_request *request, struct job *holder,
+                                    struct plan *plan, struct job **existing, struct error *error)
+{
+    struct slice jid = job_jid(holder);
+    if (request->unique.conflict == UNIQUE_EXISTING) {
+        *existing = holder;
+        return STATUS_OK;
+    }
+    if (request->unique.conflict == UNIQUE_REFUSE) {
+        return error_set(error, STATUS_EXISTS, "job %.*s is the same, and is %s", SLICE_PRINT(jid),
+                         job_state_name(holder->state));
+    }
+    if (holder->state == JOB_RUNNING || holder->state == JOB_COMPLETE) {
+        return error_set(error, STATUS_STATE, "job %.*s is the same, and is %s: it stays",
+                         SLICE_PRINT(jid), job_state_name(holder->state));
+    }
+    bool depended_on = holder->extra && holder->extra->dependent_count;
+    for (size_t i = 0; i < request->depends.count; i++) {
+        depended_on = depended_on || slice_equal(request->depends.items[i], jid);
+    }
+    if (depended_on) {
+        return error_set(error, STATUS_STATE, "job %.*s is the same, and others depend on it",
+                         SLICE_PRINT(jid));
+    }
+    plan->replaced = holder;
+    return STATUS_OK;
+}
+
 enum status engine_put(struct engine *engine, int64_t now_us, const struct put_request *request,
                        const struct job **out, struct error *error)
 {
     // First, so that the memory is there when it is needed.
-    struct plan plan = { .klass = INTERN_NONE, .spot = map_spot(&engine->jobs, request->jid) };
+    struct plan plan = { .klass = INTERN_NONE,
+                         .domain = INTERN_NONE,
+                         .options = INTERN_NONE,
+                         .spot = map_spot(&engine->jobs, request->jid) };
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
         status = check(request, now_us, error);
@@ -301,9 +419,19 @@ enum status engine_put(struct engine *engine, int64_t now_us, const struct put_r
         return error_set(error, STATUS_NOT_FOUND, "job %.*s does not exist",
                          SLICE_PRINT(request->jid));
     }
-    status = plan_make(engine, now_us, request, job, &plan, error);
-    if (status) {
+    struct job *holder = NULL, *existing = NULL;
+    if (request->unique.by != UNIQUE_NONE) {
+        status = unique_new(engine, now_us, request, &plan.unique, &holder, error);
+    }
+    if (!status && holder && holder != job) {
+        status = resolve_conflict(request, holder, &plan, &existing, error);
+    }
+    if (!status && !existing) {
+        status = plan_make(engine, now_us, request, job, &plan, error);
+    }
+    if (status || existing) {
         plan_cancel(engine, request, &plan);
+        *out = existing ? existing : *out;
     } else {
         apply(engine, now_us, request, job, &plan);
         *out = job ? job : plan.made;

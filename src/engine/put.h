@@ -5,7 +5,6 @@
 
 #include "engine/engine.h"
 
-struct index;
 struct queue;
 
 // Whether these may be the words of a job.
@@ -13,10 +12,7 @@ MUST_USE enum status put_check(struct slice queue, struct slice jid, struct slic
                                struct slice data, struct error *error);
 MUST_USE enum status delay_check(int64_t now_us, int64_t delay_us, struct error *error);
 
-// The index of a queue that a job goes into.
-struct index *place_for(struct queue *queue, bool depends, bool delayed);
-
-// Puts a job that is in no index, but has its queue and its dependencies, into place_for it.
+// Puts a job that is in no index, but has its queue and its dependencies, where it belongs.
 void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t delay_us);
 
 // Makes `queue` (or none, for NULL) the job's queue.

@@ -3,6 +3,7 @@
 
 #include "engine/due.h"
 #include "engine/job.h"
+#include "engine/metrics.h"
 #include "engine/state.h"
 #include "engine/stats.h"
 
@@ -28,6 +29,11 @@ struct index_key line_key(enum line_class line_class, int32_t priority, int64_t 
     };
 }
 
+int64_t line_time(struct index_key key)
+{
+    return (int64_t)((key.high & UINT32_MAX) << KEY_TIME_LOW_BITS | key.low >> KEY_ID_BITS);
+}
+
 struct index_key time_key(int64_t time_us, uint64_t id)
 {
     return (struct index_key){ index_key_signed(time_us), id };
@@ -49,9 +55,32 @@ struct queue *queue_find(const struct engine *engine, struct slice name)
     return last && slice_equal(queue_name(last), name) ? last : map_find(&engine->queues, name);
 }
 
+struct queue *queue_by_id(const struct engine *engine, uint64_t id)
+{
+    struct index_key key = time_key((int64_t)id, id);
+    struct index_node *node = index_find(&engine->queue_all, key);
+    if (!node || !index_key_equal(node->key, key)) {
+        return NULL;
+    }
+    return queue_of_all(node);
+}
+
 static size_t queue_size(size_t name_size)
 {
     return sizeof(struct queue) + name_size;
+}
+
+enum {
+    QUEUE_INDEXES = 7 + LANE_PLACES,
+};
+
+// The indexes of a queue, one after the other.
+static struct index *queue_index(struct queue *queue, size_t i)
+{
+    struct index *indexes[] = { &queue->laned,   &queue->scheduled, &queue->leased,   &queue->grace,
+                                &queue->depends, &queue->recurring, &queue->deadlines };
+    size_t own = sizeof(indexes) / sizeof(indexes[0]);
+    return i < own ? indexes[i] : &queue->lanes[i - own];
 }
 
 enum status queue_acquire(struct engine *engine, struct slice name, struct queue **out,
@@ -77,17 +106,17 @@ enum status queue_acquire(struct engine *engine, struct slice name, struct queue
     }
     queue->name_size = (uint8_t)name.size;
     memcpy(queue->name, name.data, name.size);
-    struct index *indexes[] = { &queue->line,  &queue->scheduled, &queue->leased,
-                                &queue->grace, &queue->depends,   &queue->recurring };
-    for (size_t i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++) {
-        index_init(indexes[i], &engine->pool);
+    for (size_t i = 0; i < QUEUE_INDEXES; i++) {
+        index_init(queue_index(queue, i), &engine->pool);
     }
+    tallies_init(&queue->tallies, &engine->pool);
     queue->id = ++engine->queue_id;
     queue->all.key = time_key((int64_t)queue->id, queue->id);
     index_insert(&engine->queue_all, &queue->all);
     map_add(&engine->queues, queue);
     due_add(engine, queue);
     config_apply_to_queue(engine, queue);
+    lane_init(engine, &queue->plain, queue, INTERN_NONE);
     *out = queue;
     return STATUS_OK;
 }
@@ -97,11 +126,12 @@ void queue_free(struct engine *engine, struct queue *queue)
     if (queue->known) {
         index_remove(&engine->queue_order, &queue->order);
     }
-    struct index *indexes[] = { &queue->line,  &queue->scheduled, &queue->leased,
-                                &queue->grace, &queue->depends,   &queue->recurring };
-    for (size_t i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++) {
-        index_release(indexes[i]);
+    lane_release(engine, &queue->plain);
+    for (size_t i = 0; i < QUEUE_INDEXES; i++) {
+        index_release(queue_index(queue, i));
     }
+    tallies_release(engine, &queue->tallies);
+    metrics_free(engine, queue->metrics);
     stats_release(engine, queue);
     index_remove(&engine->queue_all, &queue->all);
     due_remove(engine, queue);
@@ -113,23 +143,28 @@ void queue_free(struct engine *engine, struct queue *queue)
     mem_free(engine->allocator, queue, queue_size(queue->name_size));
 }
 
-// A queue that is to be recorded goes when it has been.
-static bool is_unused(const struct queue *queue)
+bool queue_is_unused(const struct queue *queue)
 {
     return !queue->known && !queue->paused && queue->jobs == 0 && queue->recurring.count == 0 &&
-           queue->listeners == 0 && !queue->days && !queue->dirty;
+           queue->listeners == 0 && !queue->days && queue->lane_count == 0 && !queue->plain.id;
 }
 
 void queue_settle(struct engine *engine, struct queue *queue)
 {
-    if (is_unused(queue)) {
+    if (!queue_is_unused(queue)) {
+        return;
+    }
+    if (engine->keeps_changes) {
+        queue_changed(engine, queue);
+    } else {
         queue_free(engine, queue);
     }
 }
 
 void queue_abandon(struct engine *engine, struct queue *queue)
 {
-    if (is_unused(queue)) {
+    lanes_abandon(engine, queue);
+    if (queue_is_unused(queue) && !queue->dirty) {
         engine->queue_id -= queue->id == engine->queue_id;
         queue_free(engine, queue);
     }
@@ -153,11 +188,7 @@ void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us
 
 void queue_changed(struct engine *engine, struct queue *queue)
 {
-    if (engine->keeps_changes && !queue->dirty) {
-        queue->dirty = true;
-        queue->dirty_next = engine->dirty_queues;
-        engine->dirty_queues = queue;
-    }
+    ENGINE_NOTE_CHANGE(engine, dirty_queues, queue);
 }
 
 static struct queue *queue_of_order(struct index_node *node)
@@ -177,7 +208,7 @@ bool engine_queue_name(const struct engine *engine, size_t index, struct slice *
 size_t engine_length(const struct engine *engine, struct slice name)
 {
     const struct queue *queue = queue_find(engine, name);
-    return queue ? queue->line.count + queue->leased.count + queue->grace.count +
+    return queue ? line_count(queue) + queue->leased.count + queue->grace.count +
                        queue->scheduled.count
                  : 0;
 }
@@ -220,7 +251,7 @@ enum status engine_queue(struct engine *engine, int64_t now_us, struct slice nam
     }
     *view = (struct queue_view){
         .name = queue_name(queue),
-        .waiting = queue->line.count,
+        .waiting = line_count(queue),
         .running = queue->leased.count + queue->grace.count - stalled,
         .stalled = stalled,
         .scheduled = queue->scheduled.count,
@@ -270,7 +301,7 @@ static void list_queue(const struct engine *engine, const struct queue *queue, e
     size_t run_out = client ? run_out_count(queue, now_us) : 0;
     switch (list) {
     case LIST_WAITING:
-        page_fill(page, &queue->line, 0, queue->line.count);
+        line_page(page, queue);
         break;
     case LIST_RUNNING:
         page_fill(page, &queue->leased, run_out, queue->leased.count);

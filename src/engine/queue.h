@@ -2,11 +2,14 @@
 // A queue: its line of jobs, and those of its jobs that are elsewhere.
 //
 // A queue is known (listed) from its first job until it is forgotten. The struct lives as long as
-// anything refers to it: it is known or paused, has jobs, recurring jobs, listeners or statistics.
+// anything refers to it: it is known or paused, has jobs, recurring jobs, lanes, listeners or
+// statistics.
 #ifndef SLUICE_ENGINE_QUEUE_H
 #define SLUICE_ENGINE_QUEUE_H
 
 #include "engine/engine.h"
+#include "engine/lane.h"
+#include "engine/tally.h"
 
 #include "base/index.h"
 
@@ -15,25 +18,37 @@ struct stats_day;
 struct queue {
     struct index_node order; // in the engine's list of known queues
     struct index_node all;   // in the engine's list of all queues
-    struct index line;       // WAITING and STALLED; see line_key
-    struct index scheduled;  // by when they are due
-    struct index leased;     // by when the lease ends, or with the client clock also the grace
-    struct index grace;      // with the server clock: by when the grace ends
-    struct index depends;    // by when they came
-    struct index recurring;  // by when the next job is due
-    struct stats_day *days;  // the newest first
-    uint32_t name_id;        // its name among the names
-    uint64_t id;             // in the order in which the engine first saw them
-    int64_t first_seen_us;   // since when it is known
+    struct lane plain;       // the default lane, with the jobs in line that have no domain
+    struct index laned;      // the jobs in line that have one; see line_key
+    struct index lanes[LANE_PLACES];
+    size_t lane_count;      // but the default lane
+    uint64_t clock;         // of the turns, in a fair queue
+    struct index scheduled; // by when they are due
+    struct index leased;    // by when the lease ends, or with the client clock also the grace
+    struct index grace;     // with the server clock: by when the grace ends
+    struct index depends;   // by when they came
+    struct index recurring; // by when the next job is due
+    struct index deadlines; // of jobs not started yet
+    struct tallies tallies;
+    struct metrics *metrics;     // NULL until something was measured
+    struct stats_day *days;      // the newest first
+    struct stats_day *days_gone; // dropped since the host last asked for changes
+    uint32_t name_id;            // its name among the names
+    uint64_t id;                 // in the order in which the engine first saw them
+    int64_t first_seen_us;       // since when it is known
     // As configured.
     int64_t heartbeat_us;
     int64_t concurrency_max; // 0 or below: none
+    bool fair;
+    bool lanes_count; // pop has to ask them; otherwise it takes what is first in line
+    bool collects;    // lanes that have rested long enough are to be freed
     // For the engine's heap of what is due.
     int64_t due_us;
     size_t due_position;
     struct {
         size_t failed;
         size_t listeners;
+        size_t states[JOB_STATE_COUNT];
     } counted;        // for the consistency check alone
     size_t jobs;      // that refer to it
     size_t listeners; // workers
@@ -50,14 +65,25 @@ static inline struct slice queue_name(const struct queue *queue)
     return slice_make(queue->name, queue->name_size);
 }
 
+static inline struct queue *queue_of_all(struct index_node *node)
+{
+    return (struct queue *)(void *)((char *)node - offsetof(struct queue, all));
+}
+
 // NULL when there is no such queue.
 struct queue *queue_find(const struct engine *engine, struct slice name);
+
+// The queue with that number, or NULL.
+struct queue *queue_by_id(const struct engine *engine, uint64_t id);
 
 // The queue with that name, made if need be. Whoever asked calls queue_abandon when the call fails.
 MUST_USE enum status queue_acquire(struct engine *engine, struct slice name, struct queue **out,
                                    struct error *error);
 
-// Frees the queue if nothing refers to it.
+// Whether nothing is left of it.
+bool queue_is_unused(const struct queue *queue);
+
+// Frees the queue if nothing is left of it; if changes are kept, once the host was told.
 void queue_settle(struct engine *engine, struct queue *queue);
 
 // The call that acquired it failed: if it was made for it, it goes, and its number with it.
@@ -89,6 +115,9 @@ int64_t time_of_key(struct index_key key);
 
 // The key below which all keys of an index ordered by time are not later than `time_us`.
 struct index_key time_key_after(int64_t time_us);
+
+// The time in a line's key.
+int64_t line_time(struct index_key key);
 
 // Fills a page from the entries `from` up to `to` of an index of jobs, or from all of them
 // backwards.

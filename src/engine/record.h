@@ -7,10 +7,15 @@
 
 #include "engine/engine.h"
 
+struct bulk;
+struct lane;
+struct limit_entry;
+struct policy;
 struct queue;
 struct recurring;
 struct stats_day;
 struct worker;
+struct zone;
 
 enum record_kind {
     RECORD_ENGINE = 1,    // the counters; id 0
@@ -23,6 +28,11 @@ enum record_kind {
     RECORD_BODY = 8,      // id: the job's
     RECORD_HEAD = 9,      // id: the job's
     RECORD_TAG = 10,      // no record: the numbers of tags, for record_take_id
+    RECORD_LIMIT = 11,    // id: the limit's
+    RECORD_POLICY = 12,   // id: the policy's
+    RECORD_ZONE = 13,     // id: the zone's
+    RECORD_LANE = 14,     // id: the lane's
+    RECORD_BULK = 15,     // id: the operation's
 };
 
 struct record_key {
@@ -42,9 +52,15 @@ void record_write_recurring(const struct engine *engine, const struct recurring 
                             struct buffer *out);
 void record_write_body(const struct engine *engine, const struct job *job, struct buffer *out);
 void record_write_head(const struct engine *engine, const struct job *job, struct buffer *out);
+void record_write_limit(const struct limit_entry *entry, struct buffer *out);
+void record_write_policy(const struct policy *policy, struct buffer *out);
+void record_write_zone(const struct zone *zone, struct buffer *out);
+void record_write_lane(const struct engine *engine, const struct lane *lane, struct buffer *out);
+void record_write_bulk(const struct bulk *bulk, struct buffer *out);
 
 // Reads a record into an engine that is being loaded: first the engine's, then configuration,
-// queues, statistics, workers, recurring jobs, bodies, heads (after all bodies), tracked jids.
+// limits, policies, zones, queues, statistics, lanes, workers, recurring jobs, bodies, heads (after
+// all bodies), tracked jids, operations.
 // STATUS_CORRUPT when the bytes make no sense.
 MUST_USE enum status record_read(struct engine *engine, struct record_key key, struct slice bytes,
                                  struct error *error);
@@ -55,7 +71,7 @@ MUST_USE enum status record_take_id(struct engine *engine, enum record_kind kind
                                     uint64_t last);
 struct slice record_id_key(const void *value);
 
-// The end of loading: every body has its head.
+// The end of loading: every body has its head, and every lane its place.
 MUST_USE enum status record_read_end(struct engine *engine, struct error *error);
 
 #endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The other half of record_write.c. A record may come from a damaged disk: every size is checked
-// before it is used, every number before it is believed.
+// The other half of record_write.c; see record_reader.h.
 #include "engine/record.h"
 
-#include "base/bytes.h"
+#include "engine/cascade.h"
 #include "engine/config.h"
 #include "engine/depends.h"
 #include "engine/due.h"
@@ -11,105 +10,17 @@
 #include "engine/group.h"
 #include "engine/history.h"
 #include "engine/job.h"
+#include "engine/lane.h"
 #include "engine/lease.h"
+#include "engine/options.h"
+#include "engine/place.h"
 #include "engine/put.h"
-#include "engine/queue.h"
-#include "engine/recurring.h"
-#include "engine/state.h"
+#include "engine/record_reader.h"
 #include "engine/stats.h"
 #include "engine/tag.h"
 #include "engine/track.h"
+#include "engine/unique.h"
 #include "engine/worker.h"
-
-#include <string.h>
-
-// Reads from the front. After the first mistake all reads give zeros, and `bad` is set.
-struct reader {
-    const char *at;
-    size_t left;
-    bool bad;
-};
-
-static const char *take(struct reader *reader, size_t size)
-{
-    static const char zeros[8];
-    if (reader->bad || size > reader->left) {
-        reader->bad = true;
-        return zeros;
-    }
-    const char *at = reader->at;
-    reader->at += size;
-    reader->left -= size;
-    return at;
-}
-
-static uint8_t take_u8(struct reader *reader)
-{
-    return (uint8_t)*take(reader, 1);
-}
-
-static bool take_bool(struct reader *reader)
-{
-    uint8_t value = take_u8(reader);
-    reader->bad = reader->bad || value > 1;
-    return value == 1;
-}
-
-static uint32_t take_u32(struct reader *reader)
-{
-    return bytes_load_u32(take(reader, 4));
-}
-
-static uint64_t take_u64(struct reader *reader)
-{
-    return bytes_load_u64(take(reader, 8));
-}
-
-static int64_t take_i64(struct reader *reader)
-{
-    return (int64_t)take_u64(reader);
-}
-
-static double take_double(struct reader *reader)
-{
-    uint64_t bits = take_u64(reader);
-    double value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static struct slice take_string(struct reader *reader)
-{
-    size_t size = take_u32(reader);
-    const char *bytes = take(reader, size);
-    return reader->bad ? SLICE_EMPTY : slice_make(bytes, size);
-}
-
-// A string that names something.
-static struct slice take_name(struct reader *reader)
-{
-    struct slice name = take_string(reader);
-    reader->bad = reader->bad || name_check(name, "", NULL);
-    return name;
-}
-
-static struct index_key take_key(struct reader *reader)
-{
-    struct index_key key;
-    key.high = take_u64(reader);
-    key.low = take_u64(reader);
-    return key;
-}
-
-static struct queue *queue_by_id(const struct engine *engine, uint64_t id)
-{
-    struct index_key key = time_key((int64_t)id, id);
-    struct index_node *node = index_find(&engine->queue_all, key);
-    if (!node || !index_key_equal(node->key, key)) {
-        return NULL;
-    }
-    return (struct queue *)(void *)((char *)node - offsetof(struct queue, all));
-}
 
 // A number that is taken.
 struct loading_id {
@@ -162,7 +73,8 @@ static enum status read_engine(struct engine *engine, struct reader *reader)
     engine->worker_id = take_u64(reader);
     engine->token = take_u64(reader);
     engine->sequence = take_u64(reader);
-    reader->bad = reader->bad || clock > ENGINE_CLOCK_CLIENT;
+    reader->bad = reader->bad || clock > ENGINE_CLOCK_CLIENT || engine->now_us < 0 ||
+                  engine->now_us > ENGINE_TIME_MAX;
     engine->clock = clock;
     return STATUS_OK;
 }
@@ -202,6 +114,7 @@ static enum status read_queue(struct engine *engine, uint64_t id, struct reader 
     bool paused = take_bool(reader);
     int64_t first_seen_us = take_i64(reader);
     struct index_key order = take_key(reader);
+    uint64_t clock = take_u64(reader);
     reader->bad = reader->bad || queue_find(engine, name) || queue_by_id(engine, id) || id == 0 ||
                   id > engine->queue_id || order.low > engine->sequence ||
                   index_has(&engine->queue_order, order);
@@ -218,6 +131,7 @@ static enum status read_queue(struct engine *engine, uint64_t id, struct reader 
         return status;
     }
     queue->paused = paused;
+    queue->clock = clock;
     if (known) {
         if (queue_reserve_known(engine, queue)) {
             return STATUS_NO_MEMORY;
@@ -321,43 +235,6 @@ static enum status read_worker(struct engine *engine, uint64_t id, struct reader
     return STATUS_OK;
 }
 
-static enum status read_recurring(struct engine *engine, uint64_t id, struct reader *reader)
-{
-    struct recur_request request = { .jid = take_name(reader) };
-    struct queue *queue = queue_by_id(engine, take_u64(reader));
-    int64_t next_us = take_i64(reader);
-    request.klass = take_name(reader);
-    request.data = take_string(reader);
-    uint64_t count = take_u64(reader);
-    request.interval_us = take_i64(reader);
-    request.backlog = take_i64(reader);
-    request.priority = (int32_t)take_u32(reader);
-    request.retries = (int32_t)take_u32(reader);
-    struct slice *tags = mem_alloc(engine->allocator, (reader->left + 1) * sizeof(*tags));
-    if (!tags) {
-        return STATUS_NO_MEMORY;
-    }
-    size_t room = reader->left + 1;
-    while (!reader->bad && reader->left) {
-        tags[request.tags.count++] = take_name(reader);
-    }
-    request.tags.items = tags;
-    enum status status = STATUS_OK;
-    if (!queue || map_find(&engine->recurring, request.jid) ||
-        index_has(&queue->recurring, time_key(next_us, id))) {
-        reader->bad = true;
-    }
-    if (!reader->bad) {
-        request.queue = queue_name(queue);
-        status = record_take_id(engine, RECORD_RECURRING, id, engine->job_id);
-    }
-    if (!reader->bad && !status) {
-        status = recurring_load(engine, &request, id, next_us, count);
-    }
-    mem_free(engine->allocator, tags, room * sizeof(*tags));
-    return status == STATUS_NO_MEMORY || !status ? status : STATUS_CORRUPT;
-}
-
 static enum status read_tags(struct engine *engine, struct job *job, struct reader *reader)
 {
     while (!reader->bad && reader->left) {
@@ -383,8 +260,14 @@ static enum status read_body(struct engine *engine, uint64_t id, struct reader *
     int32_t retries = (int32_t)take_u32(reader);
     int64_t created_us = take_i64(reader);
     struct slice created_queue = take_name(reader);
-    bool spawned = take_bool(reader);
-    struct slice spawned_from = spawned ? take_name(reader) : SLICE_EMPTY;
+    struct slice spawned_from = take_optional(reader);
+    struct slice domain = take_optional(reader);
+    struct job_options options;
+    take_named_options(reader, &options);
+    bool unique = take_bool(reader);
+    struct slice key = unique ? take_string(reader) : SLICE_EMPTY;
+    uint8_t until = unique ? take_u8(reader) : 0;
+    int64_t until_us = unique ? take_i64(reader) : 0;
     reader->bad = reader->bad || id == 0 || id > engine->job_id || map_find(&engine->jobs, jid) ||
                   map_find(&engine->loading, slice_make(&id, sizeof(id)));
     if (reader->bad) {
@@ -408,19 +291,31 @@ static enum status read_body(struct engine *engine, uint64_t id, struct reader *
     engine->loading_jobs = job;
     if (map_insert(&engine->jobs, job) || intern_acquire(&engine->names, klass, &job->klass) ||
         intern_acquire(&engine->names, created_queue, &job->created_queue) ||
-        ((spawned || reader->left) && job_reserve_extra(engine, job)) ||
-        (spawned && intern_acquire(&engine->names, spawned_from, &job->extra->spawned_from))) {
+        (domain.size && intern_acquire(&engine->names, domain, &job->domain)) ||
+        options_acquire(engine, &options, &job->options) ||
+        ((spawned_from.size || reader->left) && job_reserve_extra(engine, job)) ||
+        (spawned_from.size &&
+         intern_acquire(&engine->names, spawned_from, &job->extra->spawned_from))) {
         return STATUS_NO_MEMORY;
+    }
+    if (unique) {
+        enum status status = unique_load(engine, job, key, until, until_us);
+        if (status) {
+            reader->bad = reader->bad || status == STATUS_CORRUPT;
+            return status == STATUS_CORRUPT ? STATUS_OK : status;
+        }
     }
     return read_tags(engine, job, reader);
 }
 
-static enum status read_lease(struct engine *engine, struct job *job, struct reader *reader)
+static enum status read_lease(struct engine *engine, struct job *job, struct queue *queue,
+                              struct reader *reader)
 {
     uint64_t worker_id = take_u64(reader);
     struct slice name = take_name(reader);
     uint64_t token = take_u64(reader);
     int64_t expires_us = take_i64(reader);
+    int64_t run_ends_us = take_i64(reader);
     int64_t pid = take_i64(reader);
     bool started = take_bool(reader);
     bool grace = take_bool(reader);
@@ -433,16 +328,21 @@ static enum status read_lease(struct engine *engine, struct job *job, struct rea
     if (status) {
         return status;
     }
-    if (slab_promise(&engine->leases, 1) || index_reserve(&worker->leases, 1)) {
+    struct lane *lane;
+    if (slab_promise(&engine->leases, 1) || index_reserve(&worker->leases, 1) ||
+        lane_acquire(engine, queue, job->domain, &lane)) {
         worker_settle(engine, worker);
         return STATUS_NO_MEMORY;
     }
+    lane->running++;
     struct lease *lease = slab_take(&engine->leases);
     *lease = (struct lease){ .node.key = time_key(expires_us, job->id),
                              .worker = worker,
                              .job = job,
+                             .lane = lane,
                              .token = token,
                              .expires_us = expires_us,
+                             .run_ends_us = run_ends_us,
                              .pid = pid,
                              .started = started,
                              .grace = grace };
@@ -464,12 +364,15 @@ static enum status read_outcome(struct engine *engine, struct job *job, struct r
     }
     struct slice result = take_string(reader);
     int64_t due_us = take_i64(reader);
+    uint32_t done = take_u32(reader);
+    uint32_t passed = take_u32(reader);
     if (reader->bad || words.worker.size > ENGINE_NAME_SIZE_MAX ||
         (job->state == JOB_FAILED && !has_failure)) {
         reader->bad = true;
         return STATUS_OK;
     }
-    if ((has_failure || result.size || due_us || reader->left) && job_reserve_extra(engine, job)) {
+    if ((has_failure || result.size || due_us || done || passed || reader->left > 1) &&
+        job_reserve_extra(engine, job)) {
         return STATUS_NO_MEMORY;
     }
     if (has_failure) {
@@ -489,8 +392,52 @@ static enum status read_outcome(struct engine *engine, struct job *job, struct r
     }
     if (job->extra) {
         job->extra->due_us = due_us;
+        job->extra->members_done = done;
+        job->extra->members_passed = passed;
     }
     return STATUS_OK;
+}
+
+static enum status read_rare(struct engine *engine, struct job *job, struct reader *reader)
+{
+    struct unique *unique = job_rare(job) ? job_rare(job)->unique : NULL;
+    if (!take_bool(reader)) {
+        reader->bad = reader->bad || unique;
+        return STATUS_OK;
+    }
+    int64_t deadline_us = take_i64(reader);
+    int64_t result_until_us = take_i64(reader);
+    bool held = take_bool(reader);
+    int32_t progress_ppm = (int32_t)take_u32(reader);
+    struct slice progress = take_string(reader);
+    struct slice checkpoint = take_string(reader);
+    struct slice log = take_string(reader);
+    if (reader->bad || deadline_us < 0 || result_until_us < 0 || (held && !unique)) {
+        reader->bad = true;
+        return STATUS_OK;
+    }
+    if (job_reserve_rare(engine, job)) {
+        return STATUS_NO_MEMORY;
+    }
+    struct job_rare *rare = job->extra->rare;
+    rare->deadline_us = deadline_us;
+    rare->result_until_us = result_until_us;
+    rare->progress_ppm = progress_ppm;
+    if (bytes_copy(engine, progress, &rare->progress)) {
+        return STATUS_NO_MEMORY;
+    }
+    rare->progress_size = (uint32_t)progress.size;
+    if (bytes_copy(engine, checkpoint, &rare->checkpoint)) {
+        return STATUS_NO_MEMORY;
+    }
+    rare->checkpoint_size = (uint32_t)checkpoint.size;
+    enum status status = trail_load(engine, &rare->log, log);
+    if (!status && held) {
+        unique->held = true;
+        status = map_insert(&engine->uniques, unique);
+        unique->held = !status;
+    }
+    return status == STATUS_EXISTS ? STATUS_CORRUPT : status;
 }
 
 static enum status read_dependencies(struct engine *engine, struct job *job, struct reader *reader)
@@ -499,7 +446,8 @@ static enum status read_dependencies(struct engine *engine, struct job *job, str
         uint64_t id = take_u64(reader);
         uint64_t sequence = take_u64(reader);
         struct job *dependency = map_find(&engine->loading, slice_make(&id, sizeof(id)));
-        if (!dependency || dependency == job || sequence > engine->sequence) {
+        if (!dependency || dependency == job || dependency->state == JOB_COMPLETE ||
+            sequence > engine->sequence) {
             reader->bad = true;
         }
         if (!reader->bad && depends_load(engine, job, dependency, sequence)) {
@@ -523,20 +471,31 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
     }
     job->time_us = take_i64(reader);
     job->remaining = (int32_t)take_u32(reader);
-    job->crashes = take_u32(reader);
-    enum status status = history_load(engine, job, take_string(reader));
+    job->crashes = (uint16_t)take_u32(reader);
+    job->attempts = (uint16_t)take_u32(reader);
+    enum status status = trail_load(engine, &job->history, take_string(reader));
     reader->bad = reader->bad || status == STATUS_CORRUPT;
     job->state = state;
     if (!status && !reader->bad && state == JOB_RUNNING) {
-        status = read_lease(engine, job, reader);
+        status = read_lease(engine, job, queue, reader);
     }
     struct group *group = NULL;
     uint64_t group_sequence = state == JOB_FAILED ? take_u64(reader) : 0;
+    bool cascades = state == JOB_FAILED && take_bool(reader);
     if (!status && !reader->bad) {
         status = read_outcome(engine, job, reader, &group);
     }
     if (!status && !reader->bad) {
+        status = read_rare(engine, job, reader);
+        reader->bad = reader->bad || status == STATUS_CORRUPT;
+    }
+    if (!status && !reader->bad) {
         status = read_dependencies(engine, job, reader);
+    }
+    if (!status && !reader->bad && state != JOB_FAILED) {
+        bool depends = job->extra && job->extra->dependency_count;
+        bool depended_on = job->extra && job->extra->dependent_count;
+        reader->bad = depends != (state == JOB_DEPENDS) || (depended_on && state == JOB_COMPLETE);
     }
     if (!status && !reader->bad) {
         job_move_to(engine, job, queue);
@@ -544,14 +503,17 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
         if (group) {
             const struct index_key order = { group_sequence, 0 };
             reader->bad = key.high > engine->sequence || group_sequence > engine->sequence ||
-                          index_has(&group->jobs, key) ||
                           (!group->listed && index_has(&engine->group_order, order));
-            if (!reader->bad) {
-                group_add(engine, group, job, group_sequence);
-            }
-        } else {
-            status = job_load_place(engine, job);
-            reader->bad = status == STATUS_CORRUPT;
+        }
+        if (group && !reader->bad) {
+            group_add(engine, group, job, group_sequence);
+        }
+    }
+    if (!status && !reader->bad) {
+        status = job_load_place(engine, job);
+        reader->bad = status == STATUS_CORRUPT;
+        if (!status && cascades) {
+            cascade_insert(engine, job);
         }
     }
     if (status || reader->bad) {
@@ -560,6 +522,7 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
             lease_end(engine, job);
         }
         if (group) {
+            job->extra->group = NULL;
             group_settle(engine, group);
         }
         job->state = JOB_STATE_COUNT;
@@ -588,6 +551,16 @@ static enum status read_kind(struct engine *engine, struct record_key key, struc
         return read_body(engine, key.id, reader);
     case RECORD_HEAD:
         return read_head(engine, key.id, reader);
+    case RECORD_LIMIT:
+        return read_limit(engine, key.id, reader);
+    case RECORD_POLICY:
+        return read_policy(engine, key.id, reader);
+    case RECORD_ZONE:
+        return read_zone(engine, key.id, reader);
+    case RECORD_LANE:
+        return read_lane(engine, key.id, reader);
+    case RECORD_BULK:
+        return read_bulk(engine, key.id, reader);
     case RECORD_TAG:
         break;
     }
@@ -599,6 +572,8 @@ enum status record_read(struct engine *engine, struct record_key key, struct sli
                         struct error *error)
 {
     struct reader reader = { bytes.data, bytes.size, false };
+    engine->loads = true;
+    engine->call_us = engine->now_us;
     enum status status = read_kind(engine, key, &reader);
     engine_settle(engine);
     if (status == STATUS_NO_MEMORY) {
@@ -633,6 +608,11 @@ enum status record_read_end(struct engine *engine, struct error *error)
     engine->loading_jobs = NULL;
     map_release(&engine->loading);
     forget_ids(engine);
+    enum status status = lanes_load_end(engine);
+    engine->loads = false;
+    if (status) {
+        return engine_no_memory(error);
+    }
     if (headless) {
         return error_set(error, STATUS_CORRUPT, "the job with the number %llu has no head",
                          (unsigned long long)headless);

@@ -3,19 +3,25 @@
 #include "engine/record.h"
 
 #include "base/bytes.h"
+#include "engine/bulk.h"
 #include "engine/config.h"
 #include "engine/depends.h"
 #include "engine/failure.h"
 #include "engine/group.h"
 #include "engine/history.h"
 #include "engine/job.h"
+#include "engine/lane.h"
 #include "engine/lease.h"
+#include "engine/limit.h"
+#include "engine/options.h"
+#include "engine/policy.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
 #include "engine/stats.h"
 #include "engine/tag.h"
 #include "engine/track.h"
+#include "engine/unique.h"
 #include "engine/worker.h"
 
 #include <string.h>
@@ -63,6 +69,39 @@ static void put_key(struct buffer *out, struct index_key key)
     put_u64(out, key.low);
 }
 
+// A name that may be none: then an empty string.
+static void put_name(const struct engine *engine, struct buffer *out, uint32_t name)
+{
+    put_string(out, name == INTERN_NONE ? SLICE_EMPTY : intern_get(&engine->names, name));
+}
+
+static void put_options(struct buffer *out, const struct job_options *options)
+{
+    const struct backoff *backoff = &options->backoff;
+    put_u8(out, (uint8_t)backoff->kind);
+    put_u8(out, (uint8_t)backoff->jitter_percent);
+    put_u8(out, (uint8_t)backoff->list_count);
+    put_u8(out, (uint8_t)options->dependency_policy);
+    put_i64(out, backoff->base_us);
+    put_i64(out, backoff->cap_us);
+    for (size_t i = 0; i < backoff->list_count; i++) {
+        put_i64(out, backoff->list_us[i]);
+    }
+    put_i64(out, options->timeout_us);
+    put_i64(out, options->result_ttl_us);
+    put_i64(out, options->crashes_max);
+}
+
+static void put_named_options(const struct engine *engine, struct buffer *out, uint32_t name)
+{
+    put_u8(out, name != INTERN_NONE);
+    if (name != INTERN_NONE) {
+        struct job_options options;
+        options_get(engine, name, &options);
+        put_options(out, &options);
+    }
+}
+
 void record_write_engine(const struct engine *engine, struct buffer *out)
 {
     put_u8(out, (uint8_t)engine->clock);
@@ -101,6 +140,7 @@ void record_write_queue(const struct queue *queue, struct buffer *out)
     put_u8(out, queue->paused);
     put_i64(out, queue->first_seen_us);
     put_key(out, queue->order.key);
+    put_u64(out, queue->clock);
 }
 
 static void put_counts(struct buffer *out, const struct stats_counts *counts)
@@ -148,6 +188,12 @@ void record_write_recurring(const struct engine *engine, const struct recurring 
     put_string(out, slice_make(recurring->data, recurring->data_size));
     put_u64(out, recurring->count);
     put_i64(out, recurring->interval_us);
+    put_name(engine, out, recurring->cron_text);
+    put_string(out, recurring->zone ? zone_key(recurring->zone) : SLICE_EMPTY);
+    put_u8(out, recurring->missed);
+    put_u8(out, recurring->overlap);
+    put_name(engine, out, recurring->domain);
+    put_named_options(engine, out, recurring->options);
     put_i64(out, recurring->backlog);
     put_u32(out, (uint32_t)recurring->priority);
     put_u32(out, (uint32_t)recurring->retries);
@@ -161,15 +207,20 @@ void record_write_body(const struct engine *engine, const struct job *job, struc
     const struct job_extra *extra = job->extra;
     put_string(out, job_jid(job));
     put_string(out, intern_get(&engine->names, job->klass));
-    put_string(out, slice_make(job->data, job->data_size));
+    put_string(out, job_data(job));
     put_u32(out, (uint32_t)job->priority);
     put_u32(out, (uint32_t)job->retries);
     put_i64(out, job->created_us);
     put_string(out, intern_get(&engine->names, job->created_queue));
-    bool spawned = extra && extra->spawned_from != INTERN_NONE;
-    put_u8(out, spawned);
-    if (spawned) {
-        put_string(out, intern_get(&engine->names, extra->spawned_from));
+    put_name(engine, out, extra ? extra->spawned_from : INTERN_NONE);
+    put_name(engine, out, job->domain);
+    put_named_options(engine, out, job->options);
+    const struct unique *unique = extra && extra->rare ? extra->rare->unique : NULL;
+    put_u8(out, unique != NULL);
+    if (unique) {
+        put_string(out, unique_key(unique));
+        put_u8(out, unique->until);
+        put_i64(out, unique->until_us);
     }
     for (const struct tagging *at = extra ? extra->tags : NULL; at; at = at->next) {
         put_string(out, tag_key(at->tag));
@@ -184,6 +235,7 @@ static void put_lease(struct buffer *out, const struct lease *lease)
     put_string(out, worker_name(lease->worker));
     put_u64(out, lease->token);
     put_i64(out, lease->expires_us);
+    put_i64(out, lease->run_ends_us);
     put_i64(out, lease->pid);
     put_u8(out, lease->started);
     put_u8(out, lease->grace);
@@ -202,6 +254,23 @@ static void put_failure(struct buffer *out, const struct failure *failure)
     }
 }
 
+static void put_rare(struct buffer *out, const struct job_rare *rare)
+{
+    bool nothing =
+        !rare || (!rare->deadline_us && !rare->result_until_us && !rare->unique &&
+                  !trail_bytes(rare->log).size && !rare->checkpoint && rare->progress_ppm < 0);
+    put_u8(out, !nothing);
+    if (!nothing) {
+        put_i64(out, rare->deadline_us);
+        put_i64(out, rare->result_until_us);
+        put_u8(out, rare->unique && rare->unique->held);
+        put_u32(out, (uint32_t)rare->progress_ppm);
+        put_string(out, slice_make(rare->progress, rare->progress_size));
+        put_string(out, slice_make(rare->checkpoint, rare->checkpoint_size));
+        put_string(out, trail_bytes(rare->log));
+    }
+}
+
 void record_write_head(const struct engine *engine, const struct job *job, struct buffer *out)
 {
     (void)engine;
@@ -212,18 +281,97 @@ void record_write_head(const struct engine *engine, const struct job *job, struc
     put_i64(out, job->time_us);
     put_u32(out, (uint32_t)job->remaining);
     put_u32(out, job->crashes);
-    put_string(out, history_bytes(job));
+    put_u32(out, job->attempts);
+    put_string(out, trail_bytes(job->history));
     if (job->lease) {
         put_lease(out, job->lease);
     }
     if (job->state == JOB_FAILED) {
         put_u64(out, extra->group->order.key.high);
+        put_u8(out, extra->cascades);
     }
     put_failure(out, extra ? extra->failure : NULL);
     put_string(out, extra ? slice_make(extra->result, extra->result_size) : SLICE_EMPTY);
     put_i64(out, extra ? extra->due_us : 0);
+    put_u32(out, extra ? extra->members_done : 0);
+    put_u32(out, extra ? extra->members_passed : 0);
+    put_rare(out, extra ? extra->rare : NULL);
     for (const struct edge *at = extra ? extra->dependencies : NULL; at; at = at->next_dependency) {
         put_u64(out, at->dependency->id);
         put_u64(out, at->sequence);
+    }
+}
+
+void record_write_limit(const struct limit_entry *entry, struct buffer *out)
+{
+    const struct limit *limit = &entry->limit;
+    put_string(out, limit_queue(entry));
+    put_string(out, limit_domain(entry));
+    put_u8(out, limit->has_rate);
+    put_u8(out, limit->has_concurrency);
+    put_u8(out, limit->has_weight);
+    put_i64(out, limit->rate_count);
+    put_i64(out, limit->rate_period_us);
+    put_i64(out, limit->burst);
+    put_i64(out, limit->concurrency);
+    put_i64(out, limit->weight);
+}
+
+void record_write_policy(const struct policy *policy, struct buffer *out)
+{
+    put_u8(out, (uint8_t)policy->key[0]);
+    put_string(out, slice_sub(policy_key(policy), 1, SIZE_MAX));
+    put_options(out, &policy->options);
+}
+
+void record_write_zone(const struct zone *zone, struct buffer *out)
+{
+    put_string(out, zone_key(zone));
+    put_u32(out, (uint32_t)zone->rules.offset_s);
+    for (size_t i = 0; i < zone->rules.count; i++) {
+        put_i64(out, zone->rules.transitions[i].at_us);
+        put_u32(out, (uint32_t)zone->rules.transitions[i].offset_s);
+    }
+}
+
+void record_write_lane(const struct engine *engine, const struct lane *lane, struct buffer *out)
+{
+    put_u64(out, lane->queue->id);
+    put_name(engine, out, (uint32_t)lane->key.domain);
+    put_i64(out, lane->rate_count);
+    put_i64(out, lane->rate_period_us);
+    put_i64(out, lane->burst);
+    put_i64(out, lane->level);
+    put_i64(out, lane->level_us);
+    put_u64(out, lane->turn);
+}
+
+void record_write_bulk(const struct bulk *bulk, struct buffer *out)
+{
+    const struct bulk_request *request = &bulk->request;
+    const struct job_filter *filter = &request->filter;
+    put_u8(out, (uint8_t)request->act);
+    put_u8(out, request->dry_run);
+    put_string(out, filter->queue);
+    put_string(out, filter->klass);
+    put_string(out, filter->tag);
+    put_string(out, filter->group);
+    put_u8(out, filter->has_state);
+    put_u8(out, (uint8_t)filter->state);
+    put_i64(out, filter->older_us);
+    put_i64(out, filter->newer_us);
+    put_string(out, request->to);
+    put_u8(out, bulk->view.done);
+    put_i64(out, bulk->view.began_us);
+    put_u64(out, bulk->view.looked_at);
+    put_u64(out, bulk->view.matched);
+    put_u64(out, bulk->view.changed);
+    put_u64(out, bulk->job_last);
+    put_u8(out, (uint8_t)bulk->cursor.stage);
+    put_u64(out, bulk->cursor.container);
+    put_u32(out, bulk->cursor.part);
+    put_key(out, bulk->cursor.key);
+    for (size_t i = 0; i < request->tags.count; i++) {
+        put_string(out, request->tags.items[i]);
     }
 }

@@ -2,14 +2,14 @@
 #include "engine/recurring.h"
 
 #include "engine/due.h"
-#include "engine/history.h"
 #include "engine/job.h"
+#include "engine/options.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/tag.h"
 
-#include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 struct slice recurring_key(const void *recurring)
@@ -18,13 +18,9 @@ struct slice recurring_key(const void *recurring)
     return slice_make(of->jid, of->jid_size);
 }
 
-static void recurring_changed(struct engine *engine, struct recurring *recurring)
+void recurring_changed(struct engine *engine, struct recurring *recurring)
 {
-    if (engine->keeps_changes && !recurring->dirty) {
-        recurring->dirty = true;
-        recurring->dirty_next = engine->dirty_recurring;
-        engine->dirty_recurring = recurring;
-    }
+    ENGINE_NOTE_CHANGE(engine, dirty_recurring, recurring);
 }
 
 static void drop_tags(struct engine *engine, uint32_t *tags, size_t count)
@@ -46,8 +42,12 @@ static void strip(struct engine *engine, struct recurring *recurring)
     recurring->tags = NULL;
     recurring->tag_count = 0;
     mem_free(engine->allocator, recurring->data, recurring->data_size);
-    if (recurring->klass != INTERN_NONE) {
-        intern_drop(&engine->names, recurring->klass);
+    const uint32_t names[] = { recurring->klass, recurring->cron_text, recurring->domain,
+                               recurring->options };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i] != INTERN_NONE) {
+            intern_drop(&engine->names, names[i]);
+        }
     }
 }
 
@@ -74,6 +74,11 @@ const struct recurring *engine_recurring_get(const struct engine *engine, struct
     return map_find(&engine->recurring, jid);
 }
 
+static struct slice name_or_empty(const struct engine *engine, uint32_t name)
+{
+    return name == INTERN_NONE ? SLICE_EMPTY : intern_get(&engine->names, name);
+}
+
 void recurring_view(const struct engine *engine, const struct recurring *recurring,
                     struct recurring_view *view)
 {
@@ -82,6 +87,11 @@ void recurring_view(const struct engine *engine, const struct recurring *recurri
         .klass = intern_get(&engine->names, recurring->klass),
         .data = slice_make(recurring->data, recurring->data_size),
         .queue = queue_name(recurring->queue),
+        .cron = name_or_empty(engine, recurring->cron_text),
+        .zone = recurring->zone ? zone_key(recurring->zone) : SLICE_EMPTY,
+        .domain = name_or_empty(engine, recurring->domain),
+        .missed = (enum recur_missed)recurring->missed,
+        .overlap = (enum recur_overlap)recurring->overlap,
         .interval_us = recurring->interval_us,
         .next_us = time_of_key(recurring->node.key),
         .priority = recurring->priority,
@@ -152,12 +162,17 @@ static enum status tags_make(struct engine *engine, struct slices tags, uint32_t
     return STATUS_OK;
 }
 
-static enum status check_numbers(int64_t interval_us, int64_t backlog, int32_t retries,
-                                 int32_t priority, struct error *error)
+static enum status check_interval(int64_t interval_us, struct error *error)
 {
     if (interval_us <= 0 || interval_us > ENGINE_TIME_MAX) {
         return error_set(error, STATUS_INVALID, "interval must be greater than 0");
     }
+    return STATUS_OK;
+}
+
+static enum status check_numbers(int64_t backlog, int32_t retries, int32_t priority,
+                                 struct error *error)
+{
     if (backlog < 0) {
         return error_set(error, STATUS_INVALID, "backlog must not be negative");
     }
@@ -167,14 +182,44 @@ static enum status check_numbers(int64_t interval_us, int64_t backlog, int32_t r
     return priority_check(priority, error);
 }
 
+static enum status check_schedule(const struct engine *engine, const struct recur_request *request,
+                                  struct error *error)
+{
+    struct cron cron;
+    const struct zone *zone;
+    if ((unsigned)request->missed > RECUR_MISSED_SKIP ||
+        (unsigned)request->overlap > RECUR_OVERLAP_SKIP) {
+        return error_set(error, STATUS_INVALID, "missed or overlap is of no known kind");
+    }
+    if (request->cron.size == 0) {
+        return request->zone.size
+                   ? error_set(error, STATUS_INVALID, "a zone is only for a cron expression")
+                   : check_interval(request->interval_us, error);
+    }
+    if (request->interval_us) {
+        return error_set(error, STATUS_INVALID,
+                         "an interval and a cron expression exclude each other");
+    }
+    enum status status = cron_parse(request->cron, &cron, error);
+    return status ? status : zone_find(engine, request->zone, &zone, error);
+}
+
 static enum status check(const struct engine *engine, int64_t now_us,
                          const struct recur_request *request, struct error *error)
 {
     enum status status =
         put_check(request->queue, request->jid, request->klass, request->data, error);
     if (!status) {
-        status = check_numbers(request->interval_us, request->backlog, request->retries,
-                               request->priority, error);
+        status = check_schedule(engine, request, error);
+    }
+    if (!status) {
+        status = check_numbers(request->backlog, request->retries, request->priority, error);
+    }
+    if (!status && request->domain.size) {
+        status = name_check(request->domain, "domain", error);
+    }
+    if (!status && request->options) {
+        status = options_check(request->options, error);
     }
     if (!status &&
         (request->offset_us < -now_us || request->offset_us > ENGINE_TIME_MAX - now_us)) {
@@ -189,7 +234,8 @@ static struct recurring *recurring_new(struct engine *engine, struct slice jid)
 {
     struct recurring *recurring = mem_zalloc(engine->allocator, sizeof(*recurring) + jid.size);
     if (recurring) {
-        recurring->klass = INTERN_NONE;
+        recurring->klass = recurring->cron_text = INTERN_NONE;
+        recurring->domain = recurring->options = INTERN_NONE;
         recurring->jid_size = (uint8_t)jid.size;
         memcpy(recurring->jid, jid.data, jid.size);
     }
@@ -210,6 +256,11 @@ static enum status fill(struct engine *engine, const struct recur_request *reque
         return STATUS_NO_MEMORY;
     }
     made->tag_count = (uint32_t)tag_count;
+    if ((request->cron.size && intern_acquire(&engine->names, request->cron, &made->cron_text)) ||
+        (request->domain.size && intern_acquire(&engine->names, request->domain, &made->domain)) ||
+        (request->options && options_acquire(engine, request->options, &made->options))) {
+        return STATUS_NO_MEMORY;
+    }
     if (map_reserve(&engine->recurring, request->jid) || index_reserve(&queue->recurring, 1) ||
         queue_reserve_known(engine, queue)) {
         return STATUS_NO_MEMORY;
@@ -221,8 +272,10 @@ static enum status fill(struct engine *engine, const struct recur_request *reque
 enum status recurring_load(struct engine *engine, const struct recur_request *request, uint64_t id,
                            int64_t next_us, uint64_t count)
 {
-    enum status status = check_numbers(request->interval_us, request->backlog, request->retries,
-                                       request->priority, NULL);
+    enum status status = check_schedule(engine, request, NULL);
+    if (!status) {
+        status = check_numbers(request->backlog, request->retries, request->priority, NULL);
+    }
     struct queue *queue = queue_find(engine, request->queue);
     struct recurring *made = status ? NULL : recurring_new(engine, request->jid);
     if (status || !made || fill(engine, request, made, queue)) {
@@ -236,6 +289,13 @@ enum status recurring_load(struct engine *engine, const struct recur_request *re
     made->retries = request->retries;
     made->interval_us = request->interval_us;
     made->backlog = request->backlog;
+    made->missed = (uint8_t)request->missed;
+    made->overlap = (uint8_t)request->overlap;
+    if (request->cron.size) {
+        status = cron_parse(request->cron, &made->cron, NULL);
+        status = status ? status : zone_find(engine, request->zone, &made->zone, NULL);
+        assert(!status);
+    }
     made->id = id;
     made->count = count;
     made->queue = queue;
@@ -249,6 +309,18 @@ enum status recurring_load(struct engine *engine, const struct recur_request *re
     due_update(engine, queue);
     recurring_changed(engine, made);
     return STATUS_OK;
+}
+
+// The first run of a cron expression that was checked, not before `from_us`.
+static int64_t first_run(const struct engine *engine, const struct recur_request *request,
+                         int64_t from_us)
+{
+    struct cron cron;
+    const struct zone *zone;
+    if (cron_parse(request->cron, &cron, NULL) || zone_find(engine, request->zone, &zone, NULL)) {
+        return INT64_MAX;
+    }
+    return cron_next(&cron, zone_rules_of(zone), from_us - 1);
 }
 
 enum status engine_recur(struct engine *engine, int64_t now_us, const struct recur_request *request,
@@ -266,8 +338,11 @@ enum status engine_recur(struct engine *engine, int64_t now_us, const struct rec
         return status;
     }
     const struct recurring *old = map_find(&engine->recurring, request->jid);
-    if (recurring_load(engine, request, engine->job_id + 1, now_us + request->offset_us,
-                       old ? old->count : 0)) {
+    int64_t first_us = now_us + request->offset_us;
+    if (request->cron.size) {
+        first_us = first_run(engine, request, first_us);
+    }
+    if (recurring_load(engine, request, engine->job_id + 1, first_us, old ? old->count : 0)) {
         queue_abandon(engine, queue);
         status = engine_no_memory(error);
     } else {
@@ -310,11 +385,18 @@ static enum status find(const struct engine *engine, struct slice jid, struct re
 static enum status check_update(const struct recur_update *request,
                                 const struct recurring *recurring, struct error *error)
 {
+    if (request->has_interval && recurring->interval_us == 0) {
+        return error_set(error, STATUS_INVALID, "recurring job %.*s is by cron and has no interval",
+                         SLICE_PRINT(request->jid));
+    }
     enum status status =
-        check_numbers(request->has_interval ? request->interval_us : recurring->interval_us,
-                      request->has_backlog ? request->backlog : recurring->backlog,
-                      request->has_retries ? request->retries : recurring->retries,
-                      request->has_priority ? request->priority : recurring->priority, error);
+        request->has_interval ? check_interval(request->interval_us, error) : STATUS_OK;
+    if (!status) {
+        status =
+            check_numbers(request->has_backlog ? request->backlog : recurring->backlog,
+                          request->has_retries ? request->retries : recurring->retries,
+                          request->has_priority ? request->priority : recurring->priority, error);
+    }
     if (!status && request->has_klass) {
         status = name_check(request->klass, "klass", error);
     }
@@ -470,123 +552,4 @@ enum status engine_recur_untag(struct engine *engine, int64_t now_us, struct sli
         status = find(engine, jid, &recurring, error);
     }
     return status ? status : change_tags(engine, recurring, (struct slices){ 0 }, tags, error);
-}
-
-// The job that a recurring job makes, with all that it needs.
-static struct job *child_new(struct engine *engine, struct recurring *recurring, struct slice jid,
-                             struct slices tags)
-{
-    struct slice data = slice_make(recurring->data, recurring->data_size);
-    struct job *job = job_new(engine, jid, data);
-    if (!job) {
-        return NULL;
-    }
-    if (map_reserve(&engine->jobs, jid) || index_reserve(&recurring->queue->line, 1) ||
-        job_reserve_extra(engine, job)) {
-        job_free(engine, job);
-        return NULL;
-    }
-    if (intern_acquire(&engine->names, queue_name(recurring->queue), &job->created_queue) ||
-        intern_acquire(&engine->names, recurring_key(recurring), &job->extra->spawned_from) ||
-        tags_reserve(engine, NULL, tags, NULL)) {
-        job_free(engine, job);
-        return NULL;
-    }
-    job->klass = recurring->klass;
-    intern_share(&engine->names, recurring->klass);
-    return job;
-}
-
-static enum status make_child(struct engine *engine, struct recurring *recurring, int64_t due_us)
-{
-    char text[ENGINE_NAME_SIZE_MAX + 32];
-    int size = snprintf(text, sizeof(text), "%.*s-%llu", SLICE_PRINT(recurring_key(recurring)),
-                        (unsigned long long)recurring->count + 1);
-    struct slice jid = slice_make(text, (size_t)size);
-    if (size > ENGINE_NAME_SIZE_MAX || map_find(&engine->jobs, jid)) {
-        return STATUS_OK;
-    }
-    size_t tags_size = (recurring->tag_count + 1) * sizeof(struct slice);
-    struct slice *tags = mem_alloc(engine->allocator, tags_size);
-    if (!tags) {
-        return STATUS_NO_MEMORY;
-    }
-    for (size_t i = 0; i < recurring->tag_count; i++) {
-        tags[i] = recurring_tag(engine, recurring, i);
-    }
-    struct slices all = { tags, recurring->tag_count };
-    struct job *job = child_new(engine, recurring, jid, all);
-    if (job) {
-        job->id = ++engine->job_id;
-        job->created_us = job->time_us = due_us;
-        job->priority = recurring->priority;
-        job->retries = job->remaining = recurring->retries;
-        job->tracked = map_find(&engine->tracked, jid) != NULL;
-        map_add(&engine->jobs, job);
-        job_move_to(engine, job, recurring->queue);
-        tags_add(engine, job, all, due_us);
-        tags_unreserve(engine, all);
-        place_job(engine, job, due_us, 0);
-        job_changed(engine, job, JOB_DIRTY_BODY | JOB_DIRTY_HEAD);
-    }
-    mem_free(engine->allocator, tags, tags_size);
-    engine_settle(engine);
-    return job ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
-// Of more runs missed than the backlog allows only the last ones are made up for.
-static int64_t skip_backlog(const struct recurring *recurring, int64_t due_us, int64_t now_us)
-{
-    int64_t late_us = now_us - due_us;
-    if (recurring->backlog == 0 || late_us / recurring->interval_us < recurring->backlog) {
-        return due_us;
-    }
-    int64_t over_us = late_us - recurring->backlog * recurring->interval_us;
-    int64_t skipped = (over_us + recurring->interval_us - 1) / recurring->interval_us;
-    return due_us + (over_us > 0 ? skipped : 0) * recurring->interval_us;
-}
-
-enum status recurring_spawn(struct engine *engine, struct recurring *recurring, int64_t now_us)
-{
-    struct queue *queue = recurring->queue;
-    int64_t due_us = skip_backlog(recurring, time_of_key(recurring->node.key), now_us);
-    if (due_us <= now_us && make_child(engine, recurring, due_us)) {
-        return STATUS_NO_MEMORY;
-    }
-    if (index_reserve(&queue->recurring, 1)) {
-        return STATUS_NO_MEMORY;
-    }
-    if (due_us <= now_us) {
-        recurring->count++;
-        due_us += recurring->interval_us;
-    }
-    index_remove(&queue->recurring, &recurring->node);
-    recurring->node.key = time_key(due_us, recurring->id);
-    index_insert(&queue->recurring, &recurring->node);
-    recurring_changed(engine, recurring);
-    due_update(engine, queue);
-    engine_settle(engine);
-    return STATUS_OK;
-}
-
-enum status recurring_spawn_due(struct engine *engine, struct queue *queue, int64_t now_us,
-                                size_t count)
-{
-    // As qless: of the first `count` that are due one after the other makes its jobs, until there
-    // are `count` jobs.
-    size_t moved = 0;
-    while (moved < count) {
-        struct index_node *node = index_first(&queue->recurring);
-        if (!node || time_of_key(node->key) > now_us) {
-            break;
-        }
-        struct recurring *recurring = recurring_of_node(node);
-        while (moved < count && time_of_key(recurring->node.key) <= now_us) {
-            if (recurring_spawn(engine, recurring, now_us)) {
-                return STATUS_NO_MEMORY;
-            }
-            moved++;
-        }
-    }
-    return STATUS_OK;
 }

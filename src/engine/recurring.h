@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A recurring job: it makes a job every interval.
+// A recurring job: it makes a job every interval, or as a cron expression says.
 #ifndef SLUICE_ENGINE_RECURRING_H
 #define SLUICE_ENGINE_RECURRING_H
 
+#include "engine/cron.h"
 #include "engine/engine.h"
+#include "engine/zone.h"
 
 #include "base/index.h"
 
@@ -16,14 +18,23 @@ struct recurring {
     uint32_t *tags; // names
     struct recurring *dirty_next;
     uint64_t id;
-    uint64_t count; // jobs made so far
-    int64_t interval_us;
+    uint64_t count;      // jobs made so far
+    int64_t interval_us; // 0: by cron
+    struct cron cron;
+    const struct zone *zone; // NULL: UTC
     int64_t backlog;
+    // Of cron with a backlog: so many runs, from the next one on, were due at a time; 0: not known.
+    int64_t due_count, due_count_us;
     int32_t priority;
     int32_t retries;
     uint32_t data_size;
     uint32_t tag_count;
-    uint32_t klass; // a name
+    uint32_t klass;     // a name
+    uint32_t cron_text; // a name, or INTERN_NONE
+    uint32_t domain;    // a name, or INTERN_NONE
+    uint32_t options;   // among the names, or INTERN_NONE
+    uint8_t missed;     // of enum recur_missed
+    uint8_t overlap;    // of enum recur_overlap
     bool dirty;
     bool gone;
     uint8_t jid_size;
@@ -37,7 +48,20 @@ static inline struct recurring *recurring_of_node(struct index_node *node)
 
 struct slice recurring_key(const void *recurring);
 
-// Makes the next job, or those of a backlog that are to be skipped as of `now_us`.
+// Says that its record has changed.
+void recurring_changed(struct engine *engine, struct recurring *recurring);
+
+// Its next run becomes `next_us`. Room in its queue's list must have been reserved.
+void recurring_set_next(struct engine *engine, struct recurring *recurring, int64_t next_us);
+
+// The run that follows one.
+int64_t recurring_after(const struct recurring *recurring, int64_t run_us);
+
+// A zone changes: makes room for those that use it to get their next run anew, then gives it.
+MUST_USE enum status recurring_reserve_zone(struct engine *engine, const struct zone *zone);
+void recurring_zone_changed(struct engine *engine, const struct zone *zone, int64_t now_us);
+
+// Makes the next job, or leaves out what is to be skipped as of `now_us`.
 MUST_USE enum status recurring_spawn(struct engine *engine, struct recurring *recurring,
                                      int64_t now_us);
 

@@ -5,7 +5,11 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "engine/bulk.h"
 #include "engine/job.h"
+#include "engine/lane.h"
+#include "engine/limit.h"
+#include "engine/policy.h"
 #include "engine/queue.h"
 #include "engine/record.h"
 #include "engine/recurring.h"
@@ -17,7 +21,7 @@
 #include <string.h>
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     MAGIC_SIZE = 8,
     HEADER_SIZE = MAGIC_SIZE + 4,
     FRAME_SIZE = 1 + 8 + 8 + 4,
@@ -98,6 +102,53 @@ static void save_one(const struct saving *saving, enum record_kind kind,
     frame_end(saving->out, start);
 }
 
+// What was set or handed over.
+static void save_settings(const struct saving *saving)
+{
+    const struct engine *engine = saving->engine;
+    struct buffer *out = saving->out;
+    struct index_cursor cursor = index_cursor_at(&engine->limit_order, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        size_t start = frame_begin(out, (struct record_key){ RECORD_LIMIT, node->key.low, 0 });
+        record_write_limit(limit_of_node(node), out);
+        frame_end(out, start);
+    }
+    cursor = index_cursor_at(&engine->policy_order, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        size_t start = frame_begin(out, (struct record_key){ RECORD_POLICY, node->key.low, 0 });
+        record_write_policy(policy_of_node(node), out);
+        frame_end(out, start);
+    }
+    cursor = index_cursor_at(&engine->zone_order, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        size_t start = frame_begin(out, (struct record_key){ RECORD_ZONE, node->key.low, 0 });
+        record_write_zone(zone_of_node(node), out);
+        frame_end(out, start);
+    }
+}
+
+static void save_lanes(const struct saving *saving)
+{
+    struct index_cursor cursor = index_cursor_at(&saving->engine->lanes_saved, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        size_t start =
+            frame_begin(saving->out, (struct record_key){ RECORD_LANE, node->key.low, 0 });
+        record_write_lane(saving->engine, lane_of_saved(node), saving->out);
+        frame_end(saving->out, start);
+    }
+}
+
+static void save_bulks(const struct saving *saving)
+{
+    struct index_cursor cursor = index_cursor_at(&saving->engine->bulks, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        size_t start =
+            frame_begin(saving->out, (struct record_key){ RECORD_BULK, node->key.low, 0 });
+        record_write_bulk(bulk_of_node(node), saving->out);
+        frame_end(saving->out, start);
+    }
+}
+
 enum status engine_save(const struct engine *engine, struct buffer *out)
 {
     struct saving saving = { engine, out };
@@ -109,7 +160,9 @@ enum status engine_save(const struct engine *engine, struct buffer *out)
 
     save_one(&saving, RECORD_ENGINE, record_write_engine);
     save_one(&saving, RECORD_CONFIG, record_write_config);
+    save_settings(&saving);
     walk_queues(engine, save_queue, &saving);
+    save_lanes(&saving);
     struct index_cursor cursor = index_cursor_at(&engine->worker_order, 0);
     for (struct index_node *node; (node = index_cursor_next(&cursor));) {
         const struct worker *worker = worker_of_node(node);
@@ -121,6 +174,7 @@ enum status engine_save(const struct engine *engine, struct buffer *out)
     walk_jobs(engine, save_body, &saving);
     walk_jobs(engine, save_head, &saving);
     save_one(&saving, RECORD_TRACKED, record_write_tracked);
+    save_bulks(&saving);
 
     frame_end(out, frame_begin(out, (struct record_key){ 0 }));
     char crc[CRC_SIZE];

@@ -5,6 +5,8 @@
 
 #include "engine/config.h"
 #include "engine/engine.h"
+#include "engine/metrics.h"
+#include "engine/tally.h"
 
 #include "base/index.h"
 #include "base/intern.h"
@@ -24,7 +26,13 @@ struct engine {
     struct map tags;
     struct map recurring;
     struct map tracked;
-    struct intern names; // klasses, queues in histories, spawners, tags of recurring jobs
+    struct map lanes;    // but the default lanes
+    struct map uniques;  // the locks that are held
+    struct map waiters;  // by their numbers
+    struct map limits;   // by queue and domain
+    struct map policies; // by scope and name
+    struct map zones;
+    struct intern names; // klasses, queues in histories, domains, options, spawners, ...
 
     struct index_pool pool;
     struct index queue_order;   // the known queues, by when they were first seen
@@ -34,11 +42,20 @@ struct engine {
     struct index tag_order;     // by how many jobs have them
     struct index tracked_order; // by when they were tracked
     struct index completed;     // jobs, by when they were completed
+    struct index results;       // jobs, by when their result is to be dropped
+    struct index lanes_saved;   // those that have a record, by their numbers
+    struct index limit_order;   // by when they were first set
+    struct index policy_order;  // by when they were first set
+    struct index zone_order;    // by when they were first handed over
+    struct index bulks;         // operations, by their numbers
 
     struct slab leases;
     struct slab taggings;
     struct slab edges;
     struct slab extras;
+    struct slab rares;
+    struct slab lane_slab;
+    struct slab tally_slab;
 
     struct config config;
 
@@ -46,6 +63,21 @@ struct engine {
     struct queue **due;
     size_t due_count;
     size_t due_capacity;
+
+    int64_t call_us; // the time that counts for what is being done
+
+    // All lanes; those first that have not seen the newest limits yet.
+    struct lane *lanes_first, *lanes_last;
+    struct lane *lanes_touched; // in this call
+    struct limit_entry *patterns;
+    uint64_t limits_version;
+
+    struct tallies tallies;
+    struct tally *tally_empty;
+    struct metrics metrics;
+
+    // Failed jobs whose dependents are to be dealt with, in the order in which they failed.
+    struct job *cascade_first, *cascade_last;
 
     // Those that were looked for last, since the next call is often about them again.
     struct queue *queue_last;
@@ -61,6 +93,7 @@ struct engine {
     uint64_t visit;    // of the search for circles
 
     // While it is loaded: the jobs by their ids, and all of them in a list.
+    bool loads;
     struct map loading;
     struct job *loading_jobs;
     struct map loading_ids; // what other numbers are taken
@@ -72,6 +105,11 @@ struct engine {
     struct queue *dirty_queues;
     struct worker *dirty_workers;
     struct recurring *dirty_recurring;
+    struct lane *dirty_lanes;
+    struct limit_entry *dirty_limits;
+    struct policy *dirty_policies;
+    struct zone *dirty_zones;
+    struct bulk *dirty_bulks;
     bool dirty_tracked;
 };
 
@@ -81,6 +119,16 @@ MUST_USE enum status engine_begin(struct engine *engine, int64_t *now_us, struct
 // The end of every call that reserved: what was reserved and not used is given up.
 void engine_settle(struct engine *engine);
 
+// Puts an object into the list of those of its kind that have changed since the host last asked.
+#define ENGINE_NOTE_CHANGE(engine, list, object)                                                   \
+    do {                                                                                           \
+        if ((engine)->keeps_changes && !(object)->dirty) {                                         \
+            (object)->dirty = true;                                                                \
+            (object)->dirty_next = (engine)->list;                                                 \
+            (engine)->list = (object);                                                             \
+        }                                                                                          \
+    } while (0)
+
 // Shorthand for what ends most checks.
 MUST_USE enum status engine_no_memory(struct error *error);
 
@@ -88,5 +136,11 @@ MUST_USE enum status engine_no_memory(struct error *error);
 MUST_USE enum status name_check(struct slice name, const char *what, struct error *error);
 
 void engine_emit(const struct engine *engine, const struct event *event);
+
+// Whether anybody listens; where every job comes by it is not worth making an event otherwise.
+static inline bool engine_is_heard(const struct engine *engine)
+{
+    return engine->sink.receive != NULL;
+}
 
 #endif

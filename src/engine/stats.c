@@ -63,18 +63,31 @@ static struct stats_day *day_new(struct engine *engine, int64_t day)
     return made;
 }
 
+// The host is told that it is gone, if it wants to know.
+static void drop_day(struct engine *engine, struct queue *queue, struct stats_day *day)
+{
+    stats_changed(engine, queue, day);
+    if (engine->keeps_changes) {
+        day->older = queue->days_gone;
+        queue->days_gone = day;
+    } else {
+        free_day(engine, day);
+    }
+}
+
 // Drops what is too old, counted from the newest day.
 static void forget_old(struct engine *engine, struct queue *queue)
 {
     int64_t newest = queue->days->day;
     for (struct stats_day **link = &queue->days->older; *link;) {
         struct stats_day *day = *link;
-        if (newest - day->day >= engine->config.histogram_history) {
+        if (newest - day->day >= engine->config.histogram_history && day->wait.histogram) {
             stats_drop_histograms(engine, day);
+            stats_changed(engine, queue, day);
         }
         if (newest - day->day >= engine->config.stats_history) {
             *link = day->older;
-            free_day(engine, day);
+            drop_day(engine, queue, day);
         } else {
             link = &day->older;
         }
@@ -155,8 +168,18 @@ void stats_changed(struct engine *engine, struct queue *queue, struct stats_day 
     }
 }
 
+void stats_forget_gone(struct engine *engine, struct queue *queue)
+{
+    while (queue->days_gone) {
+        struct stats_day *day = queue->days_gone;
+        queue->days_gone = day->older;
+        free_day(engine, day);
+    }
+}
+
 void stats_release(struct engine *engine, struct queue *queue)
 {
+    stats_forget_gone(engine, queue);
     while (queue->days) {
         struct stats_day *day = queue->days;
         queue->days = day->older;

@@ -40,6 +40,9 @@ void stats_add(struct stats_counts *counts, int64_t value_us);
 // Says that a day has changed.
 void stats_changed(struct engine *engine, struct queue *queue, struct stats_day *day);
 
+// The host was told of the days that are gone.
+void stats_forget_gone(struct engine *engine, struct queue *queue);
+
 // Frees all days.
 void stats_release(struct engine *engine, struct queue *queue);
 

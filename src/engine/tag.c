@@ -15,12 +15,7 @@ struct slice tag_key(const void *tag)
     return slice_make(of->name, of->name_size);
 }
 
-static struct tagging *tagging_of_node(struct index_node *node)
-{
-    return (struct tagging *)(void *)node; // it is the first member
-}
-
-static bool has_tag(const struct job *job, struct slice name)
+bool job_has_tag(const struct job *job, struct slice name)
 {
     for (const struct tagging *at = job && job->extra ? job->extra->tags : NULL; at;
          at = at->next) {
@@ -152,7 +147,7 @@ static void attach(struct engine *engine, struct job *job, struct tag *tag, stru
 void tags_add(struct engine *engine, struct job *job, struct slices tags, int64_t now_us)
 {
     for (size_t i = 0; i < tags.count; i++) {
-        if (!has_tag(job, tags.items[i])) {
+        if (!job_has_tag(job, tags.items[i])) {
             uint64_t sequence = ++engine->sequence;
             attach(engine, job, map_find(&engine->tags, tags.items[i]), time_key(now_us, sequence),
                    sequence);
@@ -181,7 +176,7 @@ enum status tags_load(struct engine *engine, struct job *job, struct slice name,
         status = STATUS_CORRUPT;
     }
     if (!status &&
-        (key.low > engine->sequence || has_tag(job, name) || index_has(&tag->taggings, key))) {
+        (key.low > engine->sequence || job_has_tag(job, name) || index_has(&tag->taggings, key))) {
         status = STATUS_CORRUPT;
     }
     if (status) {
@@ -225,6 +220,38 @@ struct slice job_tag(const struct engine *engine, const struct job *job, size_t 
     return tag_key(at->tag);
 }
 
+enum status tags_give(struct engine *engine, struct job *job, struct slices tags, int64_t now_us,
+                      struct error *error)
+{
+    if (job_reserve_extra(engine, job)) {
+        return engine_no_memory(error);
+    }
+    enum status status = tags_reserve(engine, job, tags, error);
+    if (!status) {
+        tags_add(engine, job, tags, now_us);
+        tags_unreserve(engine, tags);
+    }
+    engine_settle(engine);
+    return status;
+}
+
+size_t tags_take(struct engine *engine, struct job *job, struct slices tags)
+{
+    size_t taken = 0;
+    for (size_t i = 0; job->extra && i < tags.count; i++) {
+        struct tagging **link = &job->extra->tags;
+        while (*link && !slice_equal(tag_key((*link)->tag), tags.items[i])) {
+            link = &(*link)->next;
+        }
+        if (*link) {
+            untag(engine, link);
+            taken++;
+        }
+    }
+    job_changed(engine, job, JOB_DIRTY_BODY);
+    return taken;
+}
+
 enum status engine_tag_add(struct engine *engine, int64_t now_us, struct slice jid,
                            struct slices tags, const struct job **out, struct error *error)
 {
@@ -233,18 +260,12 @@ enum status engine_tag_add(struct engine *engine, int64_t now_us, struct slice j
     if (!status) {
         status = job_find(engine, jid, &job, error);
     }
-    if (!status && job_reserve_extra(engine, job)) {
-        status = engine_no_memory(error);
+    if (!status) {
+        status = tags_give(engine, job, tags, now_us, error);
     }
     if (!status) {
-        status = tags_reserve(engine, job, tags, error);
-    }
-    if (!status) {
-        tags_add(engine, job, tags, now_us);
-        tags_unreserve(engine, tags);
         *out = job;
     }
-    engine_settle(engine);
     return status;
 }
 
@@ -256,21 +277,11 @@ enum status engine_tag_remove(struct engine *engine, int64_t now_us, struct slic
     if (!status) {
         status = job_find(engine, jid, &job, error);
     }
-    if (status) {
-        return status;
+    if (!status) {
+        (void)tags_take(engine, job, tags);
+        *out = job;
     }
-    for (size_t i = 0; job->extra && i < tags.count; i++) {
-        struct tagging **link = &job->extra->tags;
-        while (*link && !slice_equal(tag_key((*link)->tag), tags.items[i])) {
-            link = &(*link)->next;
-        }
-        if (*link) {
-            untag(engine, link);
-        }
-    }
-    job_changed(engine, job, JOB_DIRTY_BODY);
-    *out = job;
-    return STATUS_OK;
+    return status;
 }
 
 void engine_tagged(const struct engine *engine, struct slice name, struct page *page)

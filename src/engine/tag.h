@@ -48,4 +48,18 @@ MUST_USE enum status tags_load(struct engine *engine, struct job *job, struct sl
 // Takes all tags from the job.
 void tags_clear(struct engine *engine, struct job *job);
 
+// The whole of it for a job that is there; without an effect when it fails.
+MUST_USE enum status tags_give(struct engine *engine, struct job *job, struct slices tags,
+                               int64_t now_us, struct error *error);
+
+// Takes those of the tags from the job that it has. Gives how many.
+size_t tags_take(struct engine *engine, struct job *job, struct slices tags);
+
+bool job_has_tag(const struct job *job, struct slice name);
+
+static inline struct tagging *tagging_of_node(struct index_node *node)
+{
+    return (struct tagging *)(void *)node; // it is the first member
+}
+
 #endif

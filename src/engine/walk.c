@@ -20,7 +20,7 @@ void walk_queues(const struct engine *engine, void (*visit)(void *context, struc
 {
     struct index_cursor cursor = index_cursor_at(&engine->queue_all, 0);
     for (struct index_node *node; (node = index_cursor_next(&cursor));) {
-        visit(context, (struct queue *)(void *)((char *)node - offsetof(struct queue, all)));
+        visit(context, queue_of_all(node));
     }
 }
 
@@ -32,8 +32,8 @@ struct visitor {
 static void visit_queue(void *context, struct queue *queue)
 {
     const struct visitor *visitor = context;
-    const struct index *indexes[] = { &queue->line, &queue->scheduled, &queue->leased,
-                                      &queue->grace, &queue->depends };
+    const struct index *indexes[] = { &queue->plain.line, &queue->laned, &queue->scheduled,
+                                      &queue->leased,     &queue->grace, &queue->depends };
     for (size_t i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++) {
         walk_index(indexes[i], visitor->visit, visitor->context);
     }

@@ -50,11 +50,7 @@ static void unlisten(struct engine *engine, struct worker *worker)
 
 static void worker_changed(struct engine *engine, struct worker *worker)
 {
-    if (engine->keeps_changes && !worker->dirty) {
-        worker->dirty = true;
-        worker->dirty_next = engine->dirty_workers;
-        engine->dirty_workers = worker;
-    }
+    ENGINE_NOTE_CHANGE(engine, dirty_workers, worker);
 }
 
 void worker_free(struct engine *engine, struct worker *worker)
@@ -83,9 +79,25 @@ enum status worker_reserve_seen(struct engine *engine)
     return index_reserve(&engine->worker_order, 1);
 }
 
+bool worker_seen_in_place(struct engine *engine, struct worker *worker, int64_t now_us)
+{
+    if (!worker->known) {
+        return false;
+    }
+    if (worker->seen_us == now_us) {
+        return true;
+    }
+    if (!index_rekey(&engine->worker_order, &worker->order, time_key(now_us, worker->id))) {
+        return false;
+    }
+    worker->seen_us = now_us;
+    worker_changed(engine, worker);
+    return true;
+}
+
 void worker_seen(struct engine *engine, struct worker *worker, int64_t now_us)
 {
-    if (worker->known && worker->seen_us == now_us) {
+    if (worker_seen_in_place(engine, worker, now_us)) {
         return;
     }
     if (worker->known) {
@@ -122,6 +134,7 @@ void worker_listen(struct engine *engine, struct worker *worker, struct listener
         listener->next = worker->listeners;
         worker->listeners = listener;
         listener->queue->listeners++;
+        queue_changed(engine, listener->queue);
         worker_changed(engine, worker);
     }
 }

@@ -48,6 +48,9 @@ void worker_free(struct engine *engine, struct worker *worker);
 MUST_USE enum status worker_reserve_seen(struct engine *engine);
 void worker_seen(struct engine *engine, struct worker *worker, int64_t now_us);
 
+// The same without any room, where its place among the others stays the same; otherwise false.
+MUST_USE bool worker_seen_in_place(struct engine *engine, struct worker *worker, int64_t now_us);
+
 // Makes a listener that is not there yet; NULL in `*out` when it is. Then notes it.
 MUST_USE enum status worker_reserve_listener(struct engine *engine, struct worker *worker,
                                              struct queue *queue, struct listener **out);

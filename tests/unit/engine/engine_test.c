@@ -3,6 +3,7 @@
 
 #include "engine/check.h"
 #include "engine/snapshot.h"
+#include "engine/state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,11 +20,11 @@ enum {
 
 static void note_channels(struct buffer *text, unsigned channels)
 {
-    static const char *const names[] = { "log", "worker", "tracker" };
+    static const char *const names[] = { "log", "worker", "tracker", "waiter" };
     // A worker is named before the log, as it is told first.
-    static const size_t order[] = { 1, 0, 2 };
+    static const size_t order[] = { 1, 0, 2, 3 };
     const char *glue = "";
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         if (channels & 1U << order[i]) {
             buffer_printf(text, "%s%s", glue, names[order[i]]);
             glue = "+";
@@ -44,6 +45,9 @@ static void receive(void *context, const struct event *event)
     struct buffer *text = &w->events;
     buffer_printf(text, "%s", text->size ? "; " : "");
     note_channels(text, event->channels);
+    if (event->channels == EVENT_TO_WAITER) {
+        buffer_printf(text, " %llu", (unsigned long long)event->waiter);
+    }
     buffer_printf(text, ": %s", event_kind_name(event->kind));
     if (event->jid.size) {
         buffer_printf(text, " %.*s", SLICE_PRINT(event->jid));
@@ -56,6 +60,11 @@ static void receive(void *context, const struct event *event)
         note_field(text, "saying", event->message);
         note_field(text, "option", event->option);
         note_field(text, "value", event->value);
+        note_field(text, "state", event->state);
+    }
+    if (event->kind == EVENT_PROGRESS) {
+        buffer_printf(text, " at %d", event->progress_ppm);
+        note_field(text, "saying", event->message);
     }
     w->event_us = event->when_us;
 }
@@ -65,6 +74,7 @@ struct world *world_new(enum engine_clock clock, uint64_t seed)
     struct world *w = calloc(1, sizeof(*w));
     assert_non_null(w);
     fault_alloc_init(&w->fault);
+    w->clock = clock;
     buffer_init(&w->events, &allocator_system, TEXT_MAX);
     buffer_init(&w->text, &allocator_system, TEXT_MAX);
     buffer_init(&w->before, &allocator_system, TEXT_MAX);
@@ -122,6 +132,32 @@ void save(const struct world *w, struct buffer *out)
     buffer_clear(out);
     assert_int_equal(engine_save(w->engine, out), STATUS_OK);
     assert_int_equal(out->status, STATUS_OK);
+}
+
+void reload(struct world *w)
+{
+    struct buffer before, after;
+    buffer_init(&before, &allocator_system, TEXT_MAX);
+    buffer_init(&after, &allocator_system, TEXT_MAX);
+    save(w, &before);
+    const struct engine_options options = { .allocator = &w->fault.allocator,
+                                            .seed = { 77, 78 },
+                                            .clock = w->clock,
+                                            .sink = { .receive = receive, .context = w } };
+    struct engine *loaded = NULL;
+    enum status status = engine_load(&options, buffer_slice(&before), &loaded, &w->error);
+    if (status) {
+        print_error("%s\n", error_sentence(&w->error));
+    }
+    assert_int_equal(status, STATUS_OK);
+    engine_free(w->engine);
+    w->engine = loaded;
+    save(w, &after);
+    assert_int_equal(after.size, before.size);
+    assert_memory_equal(after.data, before.data, after.size);
+    assert_int_equal(faults_of(w), 0);
+    buffer_release(&before);
+    buffer_release(&after);
 }
 
 void refused(struct world *w, enum status status, const char *words)
@@ -227,17 +263,33 @@ double tick(struct world *w, double now)
     return next_us == INT64_MAX ? -1 : (double)next_us / US;
 }
 
-void put_with(struct world *w, double now, struct put_request request)
+const char *put_gives(struct world *w, double now, struct put_request request)
 {
     request.queue = request.queue.size ? request.queue : SLICE("q");
     request.klass = request.klass.size ? request.klass : SLICE("k");
     request.data = request.data.size ? request.data : SLICE("{}");
-    const struct job *job;
+    const struct job *job = NULL;
     enum status status = engine_put(w->engine, at(w, now), &request, &job, &w->error);
     said(w, status);
-    if (!status) {
-        assert_ptr_equal(job, engine_get(w->engine, request.jid));
+    buffer_clear(&w->text);
+    add_jobs(w, &job, !status);
+    return text_of(w);
+}
+
+void put_with(struct world *w, double now, struct put_request request)
+{
+    bool fails = w->refused != STATUS_OK;
+    const char *given = put_gives(w, now, request);
+    if (!fails) {
+        assert_true(slice_equal(request.jid, slice_make(given, w->text.size - 1)));
     }
+}
+
+void put_in(struct world *w, double now, const char *domain, const char *jid)
+{
+    put_with(
+        w, now,
+        (struct put_request){ .jid = name_of(jid), .has_domain = true, .domain = name_of(domain) });
 }
 
 void put(struct world *w, double now, const char *queue, const char *jid)
@@ -363,6 +415,72 @@ size_t cancel(struct world *w, double now, const char *jids)
     size_t canceled = 0;
     said(w, engine_cancel(w->engine, at(w, now), slices_of(w, jids), &canceled, &w->error));
     return canceled;
+}
+
+void delete_job(struct world *w, double now, const char *jid)
+{
+    said(w, engine_delete(w->engine, at(w, now), name_of(jid), &w->error));
+}
+
+void progress(struct world *w, double now, const char *worker, const char *jid, int32_t ppm,
+              const char *message)
+{
+    struct holder holder = holder_of(worker, jid);
+    said(w, engine_progress(w->engine, at(w, now), &holder, ppm, name_of(message), &w->error));
+}
+
+void checkpoint(struct world *w, double now, const char *worker, const char *jid, const char *value)
+{
+    struct holder holder = holder_of(worker, jid);
+    said(w, engine_checkpoint(w->engine, at(w, now), &holder, name_of(value), &w->error));
+}
+
+void log_line(struct world *w, double now, const char *worker, const char *jid, const char *line)
+{
+    struct holder holder = holder_of(worker, jid);
+    said(w, engine_log_line(w->engine, at(w, now), &holder, name_of(line), &w->error));
+}
+
+bool wait_for(struct world *w, double now, const char *jid, uint64_t waiter)
+{
+    bool finished = false;
+    said(w, engine_wait(w->engine, at(w, now), name_of(jid), waiter, &finished, &w->error));
+    return finished;
+}
+
+struct limit rate(int64_t count, double period, int64_t burst)
+{
+    return (struct limit){
+        .has_rate = true, .rate_count = count, .rate_period_us = us(period), .burst = burst
+    };
+}
+
+struct limit concurrency(int64_t leases)
+{
+    return (struct limit){ .has_concurrency = true, .concurrency = leases };
+}
+
+struct limit weight(int64_t turns)
+{
+    return (struct limit){ .has_weight = true, .weight = turns };
+}
+
+void limit_set(struct world *w, double now, const char *queue, const char *domain,
+               struct limit limit)
+{
+    said(w, engine_limit_set(w->engine, at(w, now), name_of(queue), name_of(domain), &limit,
+                             &w->error));
+}
+
+void limit_unset(struct world *w, double now, const char *queue, const char *domain)
+{
+    said(w, engine_limit_unset(w->engine, at(w, now), name_of(queue), name_of(domain), &w->error));
+}
+
+void policy_set(struct world *w, double now, enum policy_scope scope, const char *name,
+                struct job_options options)
+{
+    said(w, engine_policy_set(w->engine, at(w, now), scope, name_of(name), &options, &w->error));
 }
 
 void tag(struct world *w, double now, const char *jid, const char *tags)
@@ -493,6 +611,92 @@ const char *history_of(struct world *w, const char *jid)
     return text_of(w);
 }
 
+const char *log_of(struct world *w, const char *jid)
+{
+    struct buffer *text = &w->text;
+    buffer_clear(text);
+    struct log_view view;
+    size_t count = 0;
+    for (size_t position = 0; job_log_next(job_of(w, jid), &position, &view); count++) {
+        buffer_printf(text, "%s", count ? "; " : "");
+        add_seconds(text, view.when_us);
+        buffer_printf(text, " %.*s", SLICE_PRINT(view.line));
+    }
+    assert_int_equal(count, view_of(w, jid).log_count);
+    return text_of(w);
+}
+
+static void add_count(struct world *w, const char *what, size_t count)
+{
+    if (count) {
+        buffer_printf(&w->text, "%s%s %zu", w->text.size ? ", " : "", what, count);
+    }
+}
+
+static void add_limit(struct world *w, const struct limit *limit)
+{
+    struct buffer *text = &w->text;
+    const char *glue = "";
+    if (limit->has_rate) {
+        buffer_printf(text, "rate %lld", (long long)limit->rate_count);
+        if (limit->rate_count) {
+            buffer_append_char(text, '/');
+            add_seconds(text, limit->rate_period_us);
+            buffer_printf(text, " burst %lld", (long long)limit->burst);
+        }
+        glue = ", ";
+    }
+    if (limit->has_concurrency) {
+        buffer_printf(text, "%sconcurrency %lld", glue, (long long)limit->concurrency);
+        glue = ", ";
+    }
+    if (limit->has_weight) {
+        buffer_printf(text, "%sweight %lld", glue, (long long)limit->weight);
+    }
+}
+
+const char *limits(struct world *w)
+{
+    struct limit_view view;
+    buffer_clear(&w->text);
+    for (size_t i = 0; engine_limit_at(w->engine, i, &view); i++) {
+        buffer_printf(&w->text, "%s%.*s/%.*s: ", i ? "; " : "", SLICE_PRINT(view.queue),
+                      SLICE_PRINT(view.domain));
+        add_limit(w, &view.limit);
+    }
+    return text_of(w);
+}
+
+const char *lane_of(struct world *w, double now, const char *queue, const char *domain)
+{
+    struct lane_view view;
+    engine_lane(w->engine, us(now), name_of(queue), name_of(domain), &view);
+    assert_true(view.limit.has_rate && view.limit.has_concurrency && view.limit.has_weight);
+    buffer_clear(&w->text);
+    add_count(w, "waiting", view.waiting);
+    add_count(w, "running", view.running);
+    view.limit.has_rate = view.limit.rate_count != 0;
+    view.limit.has_concurrency = view.limit.concurrency != 0;
+    view.limit.has_weight = view.limit.weight != 1;
+    if (view.limit.has_rate || view.limit.has_concurrency || view.limit.has_weight) {
+        buffer_printf(&w->text, "%s", w->text.size ? ", " : "");
+        add_limit(w, &view.limit);
+    }
+    const char *glue = w->text.size ? ", " : "";
+    if (view.ready_us == INT64_MAX) {
+        buffer_printf(&w->text, "%sbusy", glue);
+    } else if (view.ready_us > us(now)) {
+        buffer_printf(&w->text, "%sready ", glue);
+        add_seconds(&w->text, view.ready_us);
+    }
+    return text_of(w);
+}
+
+size_t lane_count(const struct world *w)
+{
+    return w->engine->lanes.count;
+}
+
 void forget_events(struct world *w)
 {
     buffer_clear(&w->events);
@@ -547,13 +751,6 @@ const char *held(struct world *w, double now, const char *worker, bool stalled)
     struct page page = { .count = JOBS_MAX, .jobs = room };
     engine_worker_jobs(w->engine, at(w, now), name_of(worker), stalled, &page);
     return page_text(w, &page);
-}
-
-static void add_count(struct world *w, const char *what, size_t count)
-{
-    if (count) {
-        buffer_printf(&w->text, "%s%s %zu", w->text.size ? ", " : "", what, count);
-    }
 }
 
 const char *queue_of(struct world *w, double now, const char *queue)

@@ -11,6 +11,8 @@
 #define SLUICE_ENGINE_TEST_H
 
 #include "engine/engine.h"
+#include "engine/limit.h"
+#include "engine/policy.h"
 
 #include "fault_alloc.h"
 #include "test.h"
@@ -23,6 +25,7 @@ enum {
 struct world {
     struct fault_alloc fault;
     struct engine *engine;
+    enum engine_clock clock;
     struct error error;   // of the last call
     struct buffer events; // what happened since expect_events, as a text
     int64_t event_us;     // the time of the last event
@@ -68,6 +71,10 @@ size_t faults_of(struct world *w);
 // All that engine_save writes.
 void save(const struct world *w, struct buffer *out);
 
+// Saves the engine and goes on with one that was loaded from the bytes. Saved again it must give
+// the same bytes. Waiters are forgotten.
+void reload(struct world *w);
+
 // ---------------------------------------------------------------------------------------------
 // What clients say
 
@@ -77,8 +84,12 @@ void put(struct world *w, double now, const char *queue, const char *jid);
 void put_later(struct world *w, double now, const char *queue, const char *jid, double delay);
 void put_depending(struct world *w, double now, const char *queue, const char *jid,
                    const char *depends);
+// Into a lane of queue q.
+void put_in(struct world *w, double now, const char *domain, const char *jid);
 // Empty fields become: queue q, klass k, data {}.
 void put_with(struct world *w, double now, struct put_request request);
+// The jid of the job that it gives.
+const char *put_gives(struct world *w, double now, struct put_request request);
 
 const char *pop(struct world *w, double now, const char *queue, const char *worker, size_t count);
 const char *pop_queues(struct world *w, double now, const char *queues, enum pop_order order,
@@ -94,6 +105,14 @@ int32_t retry(struct world *w, double now, const char *worker, const char *jid);
 int32_t retry_with(struct world *w, double now, struct retry_request request);
 size_t unfail(struct world *w, double now, const char *queue, const char *group, size_t count);
 size_t cancel(struct world *w, double now, const char *jids);
+void delete_job(struct world *w, double now, const char *jid);
+void progress(struct world *w, double now, const char *worker, const char *jid, int32_t ppm,
+              const char *message);
+void checkpoint(struct world *w, double now, const char *worker, const char *jid,
+                const char *value);
+void log_line(struct world *w, double now, const char *worker, const char *jid, const char *line);
+// Whether it is finished already.
+bool wait_for(struct world *w, double now, const char *jid, uint64_t waiter);
 void tag(struct world *w, double now, const char *jid, const char *tags);
 void untag(struct world *w, double now, const char *jid, const char *tags);
 bool track(struct world *w, double now, const char *jid);
@@ -101,6 +120,16 @@ bool untrack(struct world *w, double now, const char *jid);
 void recur(struct world *w, double now, const char *queue, const char *jid, double interval);
 // Empty fields become: klass k, data {}; retries 5.
 void recur_with(struct world *w, double now, struct recur_request request);
+// A queue or a domain that is NULL is not said.
+void limit_set(struct world *w, double now, const char *queue, const char *domain,
+               struct limit limit);
+void limit_unset(struct world *w, double now, const char *queue, const char *domain);
+// `count` runs in `period` seconds.
+struct limit rate(int64_t count, double period, int64_t burst);
+struct limit concurrency(int64_t leases);
+struct limit weight(int64_t turns);
+void policy_set(struct world *w, double now, enum policy_scope scope, const char *name,
+                struct job_options options);
 void set(struct world *w, const char *option, const char *value); // at the time of the last call
 void unset(struct world *w, const char *option);
 
@@ -116,6 +145,17 @@ const char *dependents_of(struct world *w, const char *jid);
 
 // "0 put q; 1 popped by w1; 2 failed by w1 as group; 3 note {}".
 const char *history_of(struct world *w, const char *jid);
+
+// "1 a line; 2 another".
+const char *log_of(struct world *w, const char *jid);
+
+// What holds for a lane and how it stands: "waiting 2, running 1, rate 1/2 burst 3, concurrency 4,
+// weight 5, ready 7.5", but for what is nothing; "busy" when it has as many leases as it may.
+const char *lane_of(struct world *w, double now, const char *queue, const char *domain);
+// "q/*: rate 1/2 burst 3, weight 5; /a: concurrency 1".
+const char *limits(struct world *w);
+// How many lanes there are besides the default lanes.
+size_t lane_count(const struct world *w);
 
 // "log: put a in q; worker+log: lock_lost a by w1; tracker: popped a"; then forgets them.
 void expect_events(struct world *w, const char *events);

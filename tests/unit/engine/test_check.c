@@ -4,24 +4,27 @@
 
 #include "engine/depends.h"
 #include "engine/job.h"
+#include "engine/lane.h"
 #include "engine/lease.h"
+#include "engine/limit.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/tag.h"
+#include "engine/unique.h"
 #include "engine/worker.h"
 
 #include "engine_test.h"
 
+// All sentences, each on a line.
 struct findings {
-    char first[ERROR_DETAIL_SIZE];
+    char all[16 * ERROR_DETAIL_SIZE];
 };
 
 static void note(void *context, const char *sentence)
 {
     struct findings *findings = context;
-    if (!findings->first[0]) {
-        (void)snprintf(findings->first, sizeof(findings->first), "%s", sentence);
-    }
+    size_t used = strlen(findings->all);
+    (void)snprintf(findings->all + used, sizeof(findings->all) - used, "%s\n", sentence);
 }
 
 // A world with something of everything.
@@ -52,10 +55,10 @@ static void expect_mended(struct world *w, const char *words)
 {
     struct findings findings = { "" };
     assert_true(engine_check(w->engine, false, note, &findings) > 0);
-    if (!strstr(findings.first, words)) {
-        print_error("\"%s\" does not say \"%s\"\n", findings.first, words);
+    if (!strstr(findings.all, words)) {
+        print_error("\"%s\" does not say \"%s\"\n", findings.all, words);
     }
-    assert_non_null(strstr(findings.first, words));
+    assert_non_null(strstr(findings.all, words));
     assert_true(engine_check(w->engine, true, NULL, NULL) > 0);
     assert_int_equal(engine_check(w->engine, false, NULL, NULL), 0);
 }
@@ -65,10 +68,10 @@ static void expect_found(struct world *w, const char *words)
 {
     struct findings findings = { "" };
     assert_true(engine_check(w->engine, false, note, &findings) > 0);
-    if (!strstr(findings.first, words)) {
-        print_error("\"%s\" does not say \"%s\"\n", findings.first, words);
+    if (!strstr(findings.all, words)) {
+        print_error("\"%s\" does not say \"%s\"\n", findings.all, words);
     }
-    assert_non_null(strstr(findings.first, words));
+    assert_non_null(strstr(findings.all, words));
 }
 
 static void test_check__counts_of_a_job_are_mended(void **state)
@@ -184,6 +187,122 @@ static void test_check__a_dependency_that_is_complete_is_found(void **state)
     job->state = JOB_WAITING;
 }
 
+// A lane with one job that runs and two that wait, and a job that holds a lock.
+static struct lane *prepare_lane(struct world *w)
+{
+    const struct limit limit = { .has_rate = true,
+                                 .rate_count = 1,
+                                 .rate_period_us = us(10),
+                                 .burst = 2,
+                                 .has_concurrency = true,
+                                 .concurrency = 2 };
+    said(w, engine_limit_set(w->engine, 0, SLICE("lanes"), SLICE("acme"), &limit, &w->error));
+    const char *const jids[] = { "a", "b", "c" };
+    for (size_t i = 0; i < 3; i++) {
+        put_with(
+            w, 0,
+            (struct put_request){ .queue = SLICE("lanes"),
+                                  .jid = name_of(jids[i]),
+                                  .has_domain = true,
+                                  .domain = SLICE("acme"),
+                                  .unique = { .by = UNIQUE_BY_KEY, .key = name_of(jids[i]) } });
+    }
+    pop(w, 0, "lanes", "w1", 1);
+    assert_int_equal(engine_check(w->engine, true, NULL, NULL), 0);
+    return job_named(w, "a")->lease->lane;
+}
+
+static void test_check__the_leases_of_a_lane_are_mended(void **state)
+{
+    struct world *w = *state;
+    struct lane *lane = prepare_lane(w);
+    lane->running = 7;
+    expect_mended(w, "the number of leases of a lane of lanes is 7 and should be 1");
+    struct lane *plain = &queue_find(w->engine, SLICE("lanes"))->plain;
+    plain->running = 1;
+    expect_mended(w, "the number of leases of a lane of lanes is 1 and should be 0");
+    assert_string_equal(pop(w, 1, "lanes", "w1", 9), "b");
+}
+
+static void test_check__a_lane_in_the_wrong_place_is_found(void **state)
+{
+    struct world *w = *state;
+    struct lane *lane = prepare_lane(w);
+    const char *words = "a lane of queue lanes is not where it belongs";
+    assert_int_equal(lane->place, LANE_READY);
+    struct index *ready = &lane->queue->lanes[LANE_READY];
+    struct index_key key = lane->node.key;
+    index_remove(ready, &lane->node);
+    lane->place = LANE_NOWHERE;
+    expect_found(w, words);
+    // Under a key that does not follow from its first job.
+    assert_int_equal(index_reserve(ready, 1), STATUS_OK);
+    lane->place = LANE_READY;
+    lane->node.key.low++;
+    index_insert(ready, &lane->node);
+    index_pool_settle(&w->engine->pool);
+    expect_found(w, words);
+    index_remove(ready, &lane->node);
+    assert_int_equal(index_reserve(ready, 1), STATUS_OK);
+    lane->node.key = key;
+    index_insert(ready, &lane->node);
+    index_pool_settle(&w->engine->pool);
+}
+
+static void test_check__a_job_that_is_not_in_the_line_of_its_lane_is_found(void **state)
+{
+    struct world *w = *state;
+    struct lane *lane = prepare_lane(w);
+    struct job *job = job_named(w, "c");
+    index_remove(&lane->line, &job->node);
+    expect_found(w, "job c is not in the line of its lane");
+    assert_int_equal(index_reserve(&lane->line, 1), STATUS_OK);
+    index_insert(&lane->line, &job->node);
+    index_pool_settle(&w->engine->pool);
+}
+
+static void test_check__counts_by_state_and_priority_are_mended(void **state)
+{
+    struct world *w = *state;
+    prepare(w);
+    struct queue *queue = queue_find(w->engine, SLICE("q"));
+    queue->tallies.counts[JOB_WAITING] += 3;
+    expect_mended(w, "4 jobs of q that are waiting are counted, 1 by priority, and there are 1");
+    w->engine->tallies.counts[JOB_FAILED] = 0;
+    expect_mended(w, "0 jobs of the engine that are failed are counted, 1 by priority, and there "
+                     "are 1");
+    tally_of_node(index_first(&queue->tallies.by_priority))->counts[JOB_RUNNING] = 9;
+    expect_mended(w, "1 jobs of q that are running are counted, 9 by priority, and there are 1");
+    tally_of_node(index_first(&w->engine->tallies.by_priority))->counts[JOB_RUNNING] = 0;
+    expect_mended(w, "1 jobs of the engine that are running are counted, 0 by priority");
+    assert_int_equal(queue->tallies.counts[JOB_WAITING], 1);
+    assert_int_equal(cancel(w, 2, "runs,fails,later,depends,waits"), 5);
+}
+
+static void test_check__a_lock_that_is_not_among_those_held_is_found(void **state)
+{
+    struct world *w = *state;
+    prepare_lane(w);
+    struct unique *unique = job_rare(job_named(w, "b"))->unique;
+    map_remove(&w->engine->uniques, unique_key(unique));
+    expect_found(w, "the lock of job b is not among those that are held");
+    expect_found(w, "2 locks are held, and 3 jobs hold one");
+    assert_int_equal(map_insert(&w->engine->uniques, unique), STATUS_OK);
+}
+
+static void test_check__the_count_of_failed_members_is_mended(void **state)
+{
+    struct world *w = *state;
+    prepare(w);
+    job_named(w, "depends")->extra->members_failed = 5;
+    expect_mended(w, "the number of failed members of depends is 5 and should be 0");
+    pop(w, 2, "q", "w1", 1);
+    fail_job(w, 2, "w1", "waits", "group");
+    assert_int_equal(view_of(w, "depends").members_failed, 1);
+    job_named(w, "depends")->extra->members_failed = 0;
+    expect_mended(w, "the number of failed members of depends is 0 and should be 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +316,12 @@ int main(void)
         SERVER_TEST(test_check__a_tag_that_does_not_know_its_job_is_found),
         SERVER_TEST(test_check__a_key_changed_in_place_is_found),
         SERVER_TEST(test_check__a_dependency_that_is_complete_is_found),
+        SERVER_TEST(test_check__the_leases_of_a_lane_are_mended),
+        SERVER_TEST(test_check__a_lane_in_the_wrong_place_is_found),
+        SERVER_TEST(test_check__a_job_that_is_not_in_the_line_of_its_lane_is_found),
+        SERVER_TEST(test_check__counts_by_state_and_priority_are_mended),
+        SERVER_TEST(test_check__a_lock_that_is_not_among_those_held_is_found),
+        SERVER_TEST(test_check__the_count_of_failed_members_is_mended),
     };
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

@@ -50,20 +50,22 @@ static void test_config__an_option_has_what_was_set_else_its_default_else_nothin
 static void test_config__all_options_are_listed_by_name(void **state)
 {
     struct world *w = *state;
-    const char *const defaults = "grace-period=10 heartbeat=60 histogram-history=7 "
-                                 "jobs-history=604800 jobs-history-count=50000 max-depends=10000 "
-                                 "max-job-history=100 max-tags=100 max-worker-age=86400 "
-                                 "stats-history=30";
+    const char *const defaults =
+        "grace-period=10 heartbeat=60 histogram-history=7 "
+        "jobs-history=604800 jobs-history-count=50000 max-depends=10000 "
+        "max-job-history=100 max-job-log=100 max-tags=100 max-worker-age=86400 "
+        "missed-after=60 stats-history=30";
     assert_string_equal(all_options(w), defaults);
     set(w, "aardvark", "1");
     set(w, "zebra", "2");
     set(w, "heartbeat", "20");
     set(w, "heartbeat-q", "30");
-    assert_string_equal(all_options(w),
-                        "aardvark=1 grace-period=10 heartbeat=20 heartbeat-q=30 "
-                        "histogram-history=7 jobs-history=604800 jobs-history-count=50000 "
-                        "max-depends=10000 max-job-history=100 max-tags=100 max-worker-age=86400 "
-                        "stats-history=30 zebra=2");
+    assert_string_equal(
+        all_options(w),
+        "aardvark=1 grace-period=10 heartbeat=20 heartbeat-q=30 "
+        "histogram-history=7 jobs-history=604800 jobs-history-count=50000 "
+        "max-depends=10000 max-job-history=100 max-job-log=100 max-tags=100 max-worker-age=86400 "
+        "missed-after=60 stats-history=30 zebra=2");
     unset(w, "aardvark");
     unset(w, "zebra");
     unset(w, "heartbeat");

@@ -2,6 +2,8 @@
 // The engine as a whole: time, and that nothing but the calls made decides what it holds.
 #include "engine_test.h"
 
+#include "base/bytes.h"
+#include "engine/record.h"
 #include "engine/snapshot.h"
 #include "random.h"
 
@@ -11,6 +13,8 @@
 enum {
     RANDOM_CALLS = 20000,
     RANDOM_CHECK_EVERY = 1000,
+    RANDOM_CHECK_FIRST = 400,
+    RANDOM_FAILURES = 5000,
 };
 
 static void assert_same(const struct world *a, const struct world *b)
@@ -178,13 +182,14 @@ enum {
     QUEUES = 4,
     WORKERS = 4,
     TAGS = 6,
+    DOMAINS = 5,
 };
 
 static struct slice pick(struct random *random, char kind, uint64_t count)
 {
-    static char names[8][8];
+    static char names[32][8];
     static size_t next;
-    char *name = names[next++ % 8];
+    char *name = names[next++ % 32];
     (void)snprintf(name, sizeof(names[0]), "%c%u", kind, (unsigned)random_below(random, count));
     return slice_from_cstr(name);
 }
@@ -204,15 +209,53 @@ static bool maybe(struct random *random)
     return random_below(random, 3) == 0;
 }
 
+static struct job_options random_options(struct random *random)
+{
+    struct job_options options = {
+        .backoff = { .kind = (enum backoff_kind)random_below(random, 4),
+                     .jitter_percent = (uint32_t)random_below(random, 50),
+                     .base_us = us((double)random_below(random, 10)),
+                     .cap_us = us((double)random_below(random, 30)) },
+        .timeout_us = maybe(random) ? us((double)random_below(random, 90)) : 0,
+        .result_ttl_us = maybe(random) ? us((double)random_below(random, 60)) : 0,
+        .crashes_max = (int64_t)random_below(random, 3),
+        .dependency_policy = (enum dependency_policy)random_below(random, 5),
+    };
+    return options;
+}
+
+static void random_extras(struct random *random, int64_t now_us, struct put_request *request,
+                          struct job_options *options)
+{
+    request->has_domain = random_below(random, 4) > 0;
+    request->domain =
+        request->has_domain && !maybe(random) ? pick(random, 'd', DOMAINS) : SLICE_EMPTY;
+    request->has_deadline = maybe(random);
+    request->deadline_us = maybe(random) ? 0 : now_us + us(1 + (double)random_below(random, 60));
+    if (maybe(random)) {
+        *options = random_options(random);
+        request->options = options;
+    }
+    if (maybe(random)) {
+        request->unique =
+            (struct unique_request){ .by = (enum unique_by)random_below(random, 3),
+                                     .key = pick(random, 'u', 5),
+                                     .until = (enum unique_until)random_below(random, 3),
+                                     .for_us = us(1 + (double)random_below(random, 50)),
+                                     .conflict = (enum unique_conflict)random_below(random, 3) };
+    }
+}
+
 static enum status random_put(struct world *w, int64_t now_us, struct random *random)
 {
     struct slice tags[3], depends[3];
+    struct job_options options;
     const struct job *job;
     struct put_request request = {
         .queue = pick(random, 'q', QUEUES),
         .jid = pick(random, 'j', JIDS),
         .klass = pick(random, 'k', 3),
-        .data = pick(random, 'd', 9),
+        .data = maybe(random) ? SLICE("[1, 2]") : SLICE("{}"),
         .worker = pick(random, 'w', WORKERS),
         .delay_us = maybe(random) ? us((double)random_below(random, 100)) : 0,
         .has_priority = maybe(random),
@@ -222,6 +265,7 @@ static enum status random_put(struct world *w, int64_t now_us, struct random *ra
         .has_tags = maybe(random),
         .must_exist = random_below(random, 9) == 0,
     };
+    random_extras(random, now_us, &request, &options);
     request.tags = request.has_tags ? pick_some(random, 't', TAGS, tags) : (struct slices){ 0 };
     request.depends = maybe(random) ? pick_some(random, 'j', JIDS, depends) : (struct slices){ 0 };
     return engine_put(w->engine, now_us, &request, &job, &w->error);
@@ -264,7 +308,14 @@ static enum status random_work(struct world *w, int64_t now_us, struct random *r
     enum job_state state;
     int64_t expires_us;
     int32_t remaining;
-    switch (random_below(random, 7)) {
+    switch (random_below(random, 10)) {
+    case 7:
+        return engine_progress(w->engine, now_us, &holder, (int32_t)random_below(random, 1000),
+                               SLICE("so far"), &w->error);
+    case 8:
+        return engine_checkpoint(w->engine, now_us, &holder, pick(random, 'c', 9), &w->error);
+    case 9:
+        return engine_log_line(w->engine, now_us, &holder, pick(random, 'l', 9), &w->error);
     case 0:
         return engine_heartbeat(w->engine, now_us, &holder, SLICE_EMPTY, &expires_us, &w->error);
     case 1:
@@ -279,6 +330,8 @@ static enum status random_work(struct world *w, int64_t now_us, struct random *r
         const struct retry_request request = { .holder = holder,
                                                .to = maybe(random) ? pick(random, 'q', QUEUES)
                                                                    : SLICE_EMPTY,
+                                               .has_delay = maybe(random),
+                                               .seed = random_u64(random),
                                                .delay_us = maybe(random) ? us(30) : 0,
                                                .has_failure = maybe(random),
                                                .group = SLICE("g0"),
@@ -379,50 +432,81 @@ static enum status random_rest(struct world *w, int64_t now_us, struct random *r
     }
 }
 
+static enum status random_setting(struct world *w, int64_t now_us, struct random *random)
+{
+    static const char *const patterns[] = { "*", "d*", "*1" };
+    const struct slice queue = maybe(random) ? pick(random, 'q', QUEUES) : SLICE_EMPTY;
+    const struct slice domain = maybe(random)   ? name_of(patterns[random_below(random, 3)])
+                                : maybe(random) ? SLICE_EMPTY
+                                                : pick(random, 'd', DOMAINS);
+    switch (random_below(random, 6)) {
+    case 0:
+    case 1: {
+        const struct limit limit = { .has_rate = maybe(random),
+                                     .rate_count = (int64_t)random_below(random, 4),
+                                     .rate_period_us = us(1 + (double)random_below(random, 9)),
+                                     .burst = (int64_t)random_below(random, 4),
+                                     .has_concurrency = true,
+                                     .concurrency = (int64_t)random_below(random, 5),
+                                     .has_weight = maybe(random),
+                                     .weight = 1 + (int64_t)random_below(random, 7) };
+        return engine_limit_set(w->engine, now_us, queue, domain, &limit, &w->error);
+    }
+    case 2:
+        return engine_limit_unset(w->engine, now_us, queue, domain, &w->error);
+    case 3:
+        return engine_config_set(w->engine, now_us,
+                                 maybe(random) ? SLICE("q0-fair") : SLICE("q1-fair"),
+                                 maybe(random) ? SLICE("0") : SLICE("1"), &w->error);
+    default: {
+        const struct job_options options =
+            maybe(random) ? random_options(random) : (struct job_options){ 0 };
+        return engine_policy_set(w->engine, now_us, POLICY_KLASS, pick(random, 'k', 3), &options,
+                                 &w->error);
+    }
+    }
+}
+
 static enum status random_call(struct world *w, int64_t now_us, struct random *random)
 {
     uint64_t choice = random_below(random, 100);
     return choice < 25   ? random_put(w, now_us, random)
            : choice < 50 ? random_pop(w, now_us, random)
            : choice < 75 ? random_work(w, now_us, random)
-           : choice < 90 ? random_change(w, now_us, random)
+           : choice < 88 ? random_change(w, now_us, random)
+           : choice < 94 ? random_setting(w, now_us, random)
                          : random_rest(w, now_us, random);
 }
 
-// Replaces the engine by one that is made of what it saves.
-static void reload(struct world *w, enum engine_clock clock)
+// Time goes on; with the client clock now and then it is behind.
+static int64_t random_time(struct random *random, enum engine_clock clock, double *now)
 {
-    struct buffer bytes;
-    buffer_init(&bytes, &allocator_system, SIZE_MAX - 1);
-    save(w, &bytes);
-    struct world *loaded = world_new(clock, 3);
-    engine_free(loaded->engine);
-    const struct engine_options options = { .allocator = &loaded->fault.allocator,
-                                            .seed = { 5, 6 },
-                                            .clock = clock };
-    said(w, engine_load(&options, buffer_slice(&bytes), &loaded->engine, &w->error));
-    assert_same(w, loaded);
-    world_free(loaded);
-    buffer_release(&bytes);
+    *now += (double)random_below(random, 4000) / 1000;
+    bool behind = clock == ENGINE_CLOCK_CLIENT && random_below(random, 10) == 0;
+    double seconds = behind ? *now - (double)random_below(random, 60) : *now;
+    return us(seconds > 0 ? seconds : 0);
 }
 
-static void same_calls_same_bytes(enum engine_clock clock)
+// With `loads` one of the two engines is saved and loaded all the time.
+static void same_calls_same_bytes(enum engine_clock clock, bool loads)
 {
     struct random random;
     random_init(&random);
     struct world *a = world_new(clock, 1), *b = world_new(clock, 2);
     double now = 0;
     for (int i = 1; i <= RANDOM_CALLS; i++) {
-        now += (double)random_below(&random, 4000) / 1000;
+        int64_t now_us = random_time(&random, clock, &now);
         struct random one = random, other = random;
-        enum status status = random_call(a, us(now), &one);
-        assert_int_equal(random_call(b, us(now), &other), status);
+        enum status status = random_call(a, now_us, &one);
+        assert_int_equal(random_call(b, now_us, &other), status);
         assert_int_equal(one.state, other.state);
         random = one;
-        if (i % RANDOM_CHECK_EVERY == 0) {
+        if (i % RANDOM_CHECK_EVERY == 0 || i <= RANDOM_CHECK_FIRST) {
             assert_same(a, b);
             assert_int_equal(faults_of(a), 0);
-            reload(a, clock);
+            if (loads) {
+                reload(a);
+            }
             buffer_append_char(&b->events, '\0');
             expect_events(a, b->events.data);
             buffer_clear(&b->events);
@@ -435,13 +519,86 @@ static void same_calls_same_bytes(enum engine_clock clock)
 static void test_engine__the_same_calls_give_the_same_bytes(void **state)
 {
     (void)state;
-    same_calls_same_bytes(ENGINE_CLOCK_SERVER);
+    same_calls_same_bytes(ENGINE_CLOCK_SERVER, false);
+}
+
+static void test_engine__an_engine_that_was_loaded_goes_on_as_if_it_had_not(void **state)
+{
+    (void)state;
+    same_calls_same_bytes(ENGINE_CLOCK_SERVER, true);
 }
 
 static void test_engine__the_same_calls_give_the_same_bytes_with_the_client_clock(void **state)
 {
     (void)state;
-    same_calls_same_bytes(ENGINE_CLOCK_CLIENT);
+    same_calls_same_bytes(ENGINE_CLOCK_CLIENT, false);
+}
+
+static void
+test_engine__an_engine_that_was_loaded_goes_on_as_if_it_had_not_with_the_client_clock(void **state)
+{
+    (void)state;
+    same_calls_same_bytes(ENGINE_CLOCK_CLIENT, true);
+}
+
+// One of the first allocations of each call fails. Then nothing may have changed, unless the call
+// is one that does what it can.
+static void calls_without_memory(enum engine_clock clock)
+{
+    struct random random;
+    random_init(&random);
+    struct world *w = world_new(clock, 1);
+    struct buffer before, after;
+    buffer_init(&before, &allocator_system, SIZE_MAX - 1);
+    buffer_init(&after, &allocator_system, SIZE_MAX - 1);
+    double now = 0;
+    for (int i = 1; i <= RANDOM_FAILURES; i++) {
+        int64_t now_us = random_time(&random, clock, &now);
+        while (engine_tick(w->engine, now_us) == now_us) {
+        }
+        save(w, &before);
+        size_t events = w->events.size, fail_at = 1 + random_below(&random, 12);
+        struct random look = random;
+        uint64_t choice = random_below(&look, 100);
+        bool looks =
+            (choice >= 25 && choice < 50) || (clock == ENGINE_CLOCK_CLIENT && choice >= 94);
+        w->fault.calls = 0;
+        w->fault.failed = false;
+        w->fault.fail_at = fail_at;
+        enum status status = random_call(w, now_us, &random);
+        assert_true(status != STATUS_NO_MEMORY || w->fault.failed);
+        w->fault.fail_at = 0;
+        if (status && !looks) {
+            save(w, &after);
+            bool same = slice_equal(buffer_slice(&before), buffer_slice(&after)) &&
+                        w->events.size == events;
+            if (!same) {
+                print_error("call %d, choice %d, allocation %zu: %s\n", i, (int)choice,
+                            w->fault.calls, error_sentence(&w->error));
+            }
+            assert_true(same);
+        }
+        forget_events(w);
+        if (i % 10 == 0) {
+            assert_int_equal(faults_of(w), 0);
+        }
+    }
+    buffer_release(&before);
+    buffer_release(&after);
+    world_free(w);
+}
+
+static void test_engine__calls_that_cannot_get_memory_change_nothing(void **state)
+{
+    (void)state;
+    calls_without_memory(ENGINE_CLOCK_SERVER);
+}
+
+static void
+test_engine__calls_that_cannot_get_memory_change_nothing_with_the_client_clock(void **state)
+{
+    (void)state;
+    calls_without_memory(ENGINE_CLOCK_CLIENT);
 }
 
 static void test_engine__a_host_that_does_not_listen_is_not_told(void **state)
@@ -471,6 +628,12 @@ int main(void)
         cmocka_unit_test(test_engine__it_makes_no_difference_when_somebody_looked),
         cmocka_unit_test(test_engine__the_same_calls_give_the_same_bytes),
         cmocka_unit_test(test_engine__the_same_calls_give_the_same_bytes_with_the_client_clock),
+        cmocka_unit_test(test_engine__an_engine_that_was_loaded_goes_on_as_if_it_had_not),
+        cmocka_unit_test(
+            test_engine__an_engine_that_was_loaded_goes_on_as_if_it_had_not_with_the_client_clock),
+        cmocka_unit_test(test_engine__calls_that_cannot_get_memory_change_nothing),
+        cmocka_unit_test(
+            test_engine__calls_that_cannot_get_memory_change_nothing_with_the_client_clock),
         cmocka_unit_test(test_engine__a_host_that_does_not_listen_is_not_told),
     };
     return cmocka_run_group_tests_name("engine", tests, NULL, NULL);

@@ -98,7 +98,7 @@ static void test_fail__retry_puts_the_job_back_in_line(void **state)
     assert_int_equal(view_of(w, "a").crashes, 0);
     assert_slice_equal(view_of(w, "a").worker, "");
     assert_slice_equal(view_of(w, "a").failure_group, "");
-    assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1");
+    assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 1 retried by w1");
     assert_string_equal(held(w, 1, "w1", false), "0: ");
     assert_string_equal(pop(w, 2, "q", "w2", 1), "a");
 }
@@ -108,6 +108,7 @@ static void test_fail__retry_after_a_delay(void **state)
     struct world *w = *state;
     lease(w, 0, "a");
     struct retry_request request = retry_of("a");
+    request.has_delay = true;
     request.delay_us = us(10);
     assert_int_equal(retry_with(w, 5, request), 4);
     assert_string_equal(state_of(w, "a"), "scheduled");
@@ -155,6 +156,7 @@ static void test_fail__the_last_retry_is_a_failure(void **state)
     forget_events(w);
     struct retry_request request = retry_of("a");
     request.to = SLICE("r");
+    request.has_delay = true;
     request.delay_us = us(100);
     assert_int_equal(retry_with(w, 1, request), -1);
     expect_events(w, "tracker: failed a");

@@ -39,6 +39,67 @@ static enum status put_tag(struct world *w, int64_t now_us, struct slice name)
     return engine_put(w->engine, now_us, &request, &job, &w->error);
 }
 
+static enum status put_domain(struct world *w, int64_t now_us, struct slice name)
+{
+    const struct put_request request = { .queue = SLICE("q"),
+                                         .jid = SLICE("n"),
+                                         .klass = SLICE("k"),
+                                         .has_domain = true,
+                                         .domain = name };
+    const struct job *job;
+    return engine_put(w->engine, now_us, &request, &job, &w->error);
+}
+
+static enum status put_unique(struct world *w, int64_t now_us, struct slice name)
+{
+    const struct put_request request = { .queue = SLICE("q"),
+                                         .jid = SLICE("n"),
+                                         .klass = SLICE("k"),
+                                         .unique = { .by = UNIQUE_BY_KEY, .key = name } };
+    const struct job *job;
+    return engine_put(w->engine, now_us, &request, &job, &w->error);
+}
+
+static enum status limit_for_queue(struct world *w, int64_t now_us, struct slice name)
+{
+    const struct limit limit = concurrency(1);
+    return engine_limit_set(w->engine, now_us, name, SLICE("d"), &limit, &w->error);
+}
+
+static enum status limit_for_domain(struct world *w, int64_t now_us, struct slice name)
+{
+    const struct limit limit = rate(1, 1, 1);
+    return engine_limit_set(w->engine, now_us, SLICE("q"), name, &limit, &w->error);
+}
+
+static enum status unlimit_queue(struct world *w, int64_t now_us, struct slice name)
+{
+    return engine_limit_unset(w->engine, now_us, name, SLICE("d"), &w->error);
+}
+
+static enum status unlimit_domain(struct world *w, int64_t now_us, struct slice name)
+{
+    return engine_limit_unset(w->engine, now_us, SLICE("q"), name, &w->error);
+}
+
+static enum status policy_of_klass(struct world *w, int64_t now_us, struct slice name)
+{
+    const struct job_options options = { .crashes_max = 1 };
+    return engine_policy_set(w->engine, now_us, POLICY_KLASS, name, &options, &w->error);
+}
+
+static enum status policy_of_queue(struct world *w, int64_t now_us, struct slice name)
+{
+    const struct job_options options = { .timeout_us = -1 };
+    return engine_policy_set(w->engine, now_us, POLICY_QUEUE, name, &options, &w->error);
+}
+
+static enum status no_policy(struct world *w, int64_t now_us, struct slice name)
+{
+    const struct job_options options = { 0 };
+    return engine_policy_set(w->engine, now_us, POLICY_QUEUE, name, &options, &w->error);
+}
+
 static enum status log_message(struct world *w, int64_t now_us, struct slice name)
 {
     const struct log_request request = { .jid = SLICE("a"), .message = name };
@@ -174,6 +235,13 @@ static enum status recur_klass(struct world *w, int64_t now_us, struct slice nam
     return engine_recur(w->engine, now_us, &request, &w->error);
 }
 
+static enum status recur_domain(struct world *w, int64_t now_us, struct slice name)
+{
+    struct recur_request request = right_recur();
+    request.domain = name;
+    return engine_recur(w->engine, now_us, &request, &w->error);
+}
+
 static enum status recur_tag(struct world *w, int64_t now_us, struct slice name)
 {
     return engine_recur_tag(w->engine, now_us, SLICE("r"), (struct slices){ &name, 1 }, &w->error);
@@ -211,21 +279,45 @@ static const struct {
     const char *argument;
     bool empty_allowed;
 } calls[] = {
-    { put_queue, "queue", false },     { put_jid, "jid", false },
-    { put_klass, "klass", false },     { put_tag, "tag", false },
-    { log_message, "message", false }, { pop_queue, "queue", false },
-    { pop_worker, "worker", false },   { peek_queue, "queue", false },
-    { complete_next, "next", true },   { fail_group, "group", false },
-    { retry_to, "queue", true },       { retry_group, "group", false },
-    { unfail_queue, "queue", false },  { unfail_group, "group", false },
-    { tag_add, "tag", false },         { look_queue, "queue", false },
-    { list_queue, "queue", false },    { pause_queue, "queue", false },
-    { unpause_queue, "queue", false }, { forget_queue, "queue", false },
-    { recur_queue, "queue", false },   { recur_jid, "jid", false },
-    { recur_klass, "klass", false },   { recur_tag, "tag", false },
-    { update_queue, "queue", false },  { update_klass, "klass", false },
-    { deregister, "worker", false },   { config_option, "option", false },
+    { put_queue, "queue", false },
+    { put_jid, "jid", false },
+    { put_klass, "klass", false },
+    { put_tag, "tag", false },
+    { log_message, "message", false },
+    { pop_queue, "queue", false },
+    { pop_worker, "worker", false },
+    { peek_queue, "queue", false },
+    { complete_next, "next", true },
+    { fail_group, "group", false },
+    { retry_to, "queue", true },
+    { retry_group, "group", false },
+    { unfail_queue, "queue", false },
+    { unfail_group, "group", false },
+    { tag_add, "tag", false },
+    { look_queue, "queue", false },
+    { list_queue, "queue", false },
+    { pause_queue, "queue", false },
+    { unpause_queue, "queue", false },
+    { forget_queue, "queue", false },
+    { recur_queue, "queue", false },
+    { recur_jid, "jid", false },
+    { recur_klass, "klass", false },
+    { recur_tag, "tag", false },
+    { update_queue, "queue", false },
+    { update_klass, "klass", false },
+    { deregister, "worker", false },
+    { config_option, "option", false },
     { unset_option, "option", false },
+    { put_domain, "domain", true },
+    { put_unique, "the key of uniqueness", false },
+    { limit_for_queue, "queue", true },
+    { limit_for_domain, "domain", true },
+    { unlimit_queue, "queue", true },
+    { unlimit_domain, "domain", true },
+    { policy_of_klass, "klass", false },
+    { policy_of_queue, "queue", false },
+    { no_policy, "queue", false },
+    { recur_domain, "domain", true },
 };
 
 enum {
@@ -304,7 +396,15 @@ static void each_jid_call(struct world *w, int64_t now_us, struct slice jid, enu
     const struct log_request note = { .jid = jid, .message = SLICE("m") };
     const struct job *job;
     int64_t expires_us;
-    bool changed;
+    bool changed, finished;
+    refused(w, status, words);
+    said(w, engine_progress(w->engine, now_us, &holder, 5, SLICE("m"), &w->error));
+    refused(w, status, words);
+    said(w, engine_checkpoint(w->engine, now_us, &holder, SLICE("1"), &w->error));
+    refused(w, status, words);
+    said(w, engine_log_line(w->engine, now_us, &holder, SLICE("line"), &w->error));
+    refused(w, status, words);
+    said(w, engine_wait(w->engine, now_us, jid, 1, &finished, &w->error));
     refused(w, status, words);
     said(w, engine_delete(w->engine, now_us, jid, &w->error));
     refused(w, status, words);
@@ -333,6 +433,45 @@ static void each_jid_call(struct world *w, int64_t now_us, struct slice jid, enu
     said(w, engine_track(w->engine, now_us, jid, &changed, &w->error));
     refused(w, status, words);
     said(w, engine_recur_untag(w->engine, now_us, jid, tags, &w->error));
+}
+
+static void test_input__a_jid_must_be_a_name(void **state)
+{
+    struct world *w = *state;
+    prepare(w);
+    const struct slice jid = slice_make(long_name, sizeof(long_name));
+    const struct holder holder = { .jid = jid, .worker = SLICE("w1") };
+    bool finished;
+    refused(w, STATUS_INVALID, "jid is 256 bytes long, and at most 255 are allowed");
+    said(w, engine_progress(w->engine, us(100), &holder, 5, SLICE_EMPTY, &w->error));
+    refused(w, STATUS_INVALID, "jid is 256 bytes long, and at most 255 are allowed");
+    said(w, engine_checkpoint(w->engine, us(100), &holder, SLICE_EMPTY, &w->error));
+    refused(w, STATUS_INVALID, "jid is 256 bytes long, and at most 255 are allowed");
+    said(w, engine_log_line(w->engine, us(100), &holder, SLICE("line"), &w->error));
+    refused(w, STATUS_INVALID, "jid is 256 bytes long, and at most 255 are allowed");
+    said(w, engine_wait(w->engine, us(100), jid, 1, &finished, &w->error));
+    expect_events(w, "");
+}
+
+// Bytes that are not there: only their number is looked at.
+static void test_input__data_of_more_than_a_gibibyte_are_refused(void **state)
+{
+    struct world *w = *state;
+    prepare(w);
+    const struct slice large = slice_make("x", ((size_t)1 << 30) + 1);
+    const struct holder holder = { .jid = SLICE("a"), .worker = SLICE("w1") };
+    int64_t expires_us;
+    refused(w, STATUS_TOO_LARGE, "data is 1073741825 bytes long");
+    put_with(w, 100, (struct put_request){ .jid = SLICE("n"), .data = large });
+    refused(w, STATUS_TOO_LARGE, "1073741825 bytes long");
+    said(w, engine_progress(w->engine, us(100), &holder, 5, large, &w->error));
+    refused(w, STATUS_TOO_LARGE, "1073741825 bytes long");
+    said(w, engine_checkpoint(w->engine, us(100), &holder, large, &w->error));
+    refused(w, STATUS_TOO_LARGE, "1073741825 bytes long");
+    said(w, engine_heartbeat(w->engine, us(100), &holder, large, &expires_us, &w->error));
+    refused(w, STATUS_TOO_LARGE, "1073741825 bytes long");
+    complete_with(w, 100, (struct complete_request){ .holder = holder, .result = large });
+    // A line is cut, so that it may be as long as it likes.
 }
 
 static void test_input__jobs_that_do_not_exist_are_named(void **state)
@@ -405,7 +544,9 @@ static void test_input__a_delay_beyond_the_year_9999_is_refused(void **state)
         refused(w, STATUS_INVALID, "delay");
         put_with(w, 100, (struct put_request){ .jid = SLICE("n"), .delay_us = delays[i] });
         refused(w, STATUS_INVALID, "delay");
-        retry_with(w, 100, (struct retry_request){ .holder = holder, .delay_us = delays[i] });
+        retry_with(
+            w, 100,
+            (struct retry_request){ .holder = holder, .has_delay = true, .delay_us = delays[i] });
         refused(w, STATUS_INVALID, "delay");
         complete_with(
             w, 100,
@@ -514,6 +655,8 @@ int main(void)
         SERVER_TEST(test_input__empty_names_are_refused),
         SERVER_TEST(test_input__names_of_255_bytes_are_taken),
         SERVER_TEST(test_input__names_are_any_bytes),
+        SERVER_TEST(test_input__a_jid_must_be_a_name),
+        SERVER_TEST(test_input__data_of_more_than_a_gibibyte_are_refused),
         SERVER_TEST(test_input__jobs_that_do_not_exist_are_named),
         SERVER_TEST(test_input__times_before_the_epoch_and_after_the_year_9999_are_refused),
         CLIENT_TEST(test_input__times_before_the_epoch_and_after_the_year_9999_are_refused),

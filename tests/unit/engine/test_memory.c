@@ -218,6 +218,7 @@ static enum status retry_many2(struct world *w, int64_t now_us)
 {
     const struct retry_request request = { .holder = w1_holds("many2"),
                                            .to = SLICE("retried"),
+                                           .has_delay = true,
                                            .delay_us = us(50),
                                            .has_failure = true,
                                            .group = SLICE("slow"),
@@ -377,6 +378,253 @@ static enum status deregister_w1(struct world *w, int64_t now_us)
     return engine_worker_deregister(w->engine, now_us, slices_of(w, "w1,w9"), &w->error);
 }
 
+// Lanes: jobs of the queue "lanes" in the domains x and y, and without one.
+
+static enum status limit_rate(struct world *w, int64_t now_us)
+{
+    const struct limit limit = rate(1, 2, 3);
+    return engine_limit_set(w->engine, now_us, SLICE("lanes"), SLICE("x"), &limit, &w->error);
+}
+
+static enum status limit_again(struct world *w, int64_t now_us)
+{
+    const struct limit limit = rate(1, 3, 2);
+    return engine_limit_set(w->engine, now_us, SLICE("lanes"), SLICE("x"), &limit, &w->error);
+}
+
+static enum status limit_pattern(struct world *w, int64_t now_us)
+{
+    const struct limit limit = concurrency(2);
+    return engine_limit_set(w->engine, now_us, SLICE_EMPTY, SLICE("y*"), &limit, &w->error);
+}
+
+static enum status limit_all_lanes(struct world *w, int64_t now_us)
+{
+    struct limit limit = concurrency(3);
+    limit.has_weight = true;
+    limit.weight = 2;
+    return engine_limit_set(w->engine, now_us, SLICE("lanes"), SLICE_EMPTY, &limit, &w->error);
+}
+
+static enum status unlimit_x(struct world *w, int64_t now_us)
+{
+    return engine_limit_unset(w->engine, now_us, SLICE("lanes"), SLICE("x"), &w->error);
+}
+
+static enum status unlimit_queue(struct world *w, int64_t now_us)
+{
+    return engine_limit_unset(w->engine, now_us, SLICE("lanes"), SLICE_EMPTY, &w->error);
+}
+
+static const struct job_options all_options = {
+    .backoff = { .kind = BACKOFF_LIST,
+                 .list_count = 2,
+                 .list_us = { INT64_C(20000000), INT64_C(30000000) } },
+    .timeout_us = INT64_C(40000000),
+    .result_ttl_us = INT64_C(5000000),
+    .crashes_max = 4,
+    .dependency_policy = DEPENDENCY_HOLD,
+};
+
+static enum status policy_of_klass(struct world *w, int64_t now_us)
+{
+    return engine_policy_set(w->engine, now_us, POLICY_KLASS, SLICE("klass"), &all_options,
+                             &w->error);
+}
+
+static enum status policy_of_queue(struct world *w, int64_t now_us)
+{
+    const struct job_options options = { .crashes_max = 9 };
+    return engine_policy_set(w->engine, now_us, POLICY_QUEUE, SLICE("lanes"), &options, &w->error);
+}
+
+static enum status no_policy(struct world *w, int64_t now_us)
+{
+    const struct job_options options = { 0 };
+    return engine_policy_set(w->engine, now_us, POLICY_KLASS, SLICE("klass"), &options, &w->error);
+}
+
+static struct put_request into_lane(const char *jid, const char *domain)
+{
+    return (struct put_request){
+        .queue = SLICE("lanes"), .jid = name_of(jid), .has_domain = true, .domain = name_of(domain)
+    };
+}
+
+static enum status put_x1(struct world *w, int64_t now_us)
+{
+    struct put_request request = into_lane("x1", "x");
+    request.options = &all_options;
+    request.has_deadline = true;
+    request.deadline_us = us(500);
+    request.unique = (struct unique_request){ .by = UNIQUE_BY_KEY, .key = SLICE("a key") };
+    request.has_tags = true;
+    request.tags = slices_of(w, "red,laned");
+    return put_one(w, now_us, request);
+}
+
+static enum status put_x2(struct world *w, int64_t now_us)
+{
+    struct put_request request = into_lane("x2", "x");
+    request.unique = (struct unique_request){ .by = UNIQUE_BY_CONTENTS,
+                                              .until = UNIQUE_FOR_TIME,
+                                              .for_us = us(1000) };
+    return put_one(w, now_us, request);
+}
+
+static enum status put_y1(struct world *w, int64_t now_us)
+{
+    return put_one(w, now_us, into_lane("y1", "y"));
+}
+
+static enum status put_y2(struct world *w, int64_t now_us)
+{
+    return put_one(w, now_us, into_lane("y2", "y"));
+}
+
+static enum status put_y3_later(struct world *w, int64_t now_us)
+{
+    struct put_request request = into_lane("y3", "y");
+    request.delay_us = us(1);
+    request.has_deadline = true;
+    request.deadline_us = us(400);
+    return put_one(w, now_us, request);
+}
+
+static enum status put_plain(struct world *w, int64_t now_us)
+{
+    return put_one(w, now_us, into_lane("plain1", NULL));
+}
+
+static enum status put_to_another_lane(struct world *w, int64_t now_us)
+{
+    struct put_request request = into_lane("plain1", "z");
+    request.has_deadline = true;
+    request.deadline_us = us(450);
+    return put_one(w, now_us, request);
+}
+
+static enum status put_the_same(struct world *w, int64_t now_us)
+{
+    struct put_request request = into_lane("nobody", "nowhere");
+    request.queue = SLICE("nowhere");
+    request.unique = (struct unique_request){ .by = UNIQUE_BY_KEY, .key = SLICE("a key") };
+    return put_one(w, now_us, request);
+}
+
+static enum status replace_x2(struct world *w, int64_t now_us)
+{
+    struct put_request request = into_lane("x3", "x");
+    request.unique =
+        (struct unique_request){ .by = UNIQUE_BY_CONTENTS, .conflict = UNIQUE_REPLACE };
+    return put_one(w, now_us, request);
+}
+
+static enum status pop_lanes(struct world *w, int64_t now_us)
+{
+    const struct slices queues = slices_of(w, "lanes");
+    const struct pop_request request = { .worker = SLICE("w1"), .queues = queues, .count = 5 };
+    const struct job *jobs[5];
+    size_t popped;
+    return engine_pop(w->engine, now_us, &request, jobs, &popped, &w->error);
+}
+
+static enum status progress_x1(struct world *w, int64_t now_us)
+{
+    const struct holder holder = w1_holds("x1");
+    return engine_progress(w->engine, now_us, &holder, 1000, SLICE("a part"), &w->error);
+}
+
+static enum status checkpoint_y1(struct world *w, int64_t now_us)
+{
+    const struct holder holder = w1_holds("y1");
+    return engine_checkpoint(w->engine, now_us, &holder, SLICE("{\"at\":7}"), &w->error);
+}
+
+static enum status log_line_y2(struct world *w, int64_t now_us)
+{
+    const struct holder holder = w1_holds("y2");
+    return engine_log_line(w->engine, now_us, &holder, SLICE("a line of some length"), &w->error);
+}
+
+static enum status wait_for_y2(struct world *w, int64_t now_us)
+{
+    bool finished;
+    return engine_wait(w->engine, now_us, SLICE("y2"), 1, &finished, &w->error);
+}
+
+static enum status retry_x1(struct world *w, int64_t now_us)
+{
+    const struct retry_request request = { .holder = w1_holds("x1"), .seed = 3 };
+    int32_t remaining;
+    return engine_retry(w->engine, now_us, &request, &remaining, &w->error);
+}
+
+static enum status fail_y1(struct world *w, int64_t now_us)
+{
+    const struct fail_request request = { .holder = w1_holds("y1"),
+                                          .group = SLICE("lane group"),
+                                          .message = SLICE("message") };
+    return engine_fail(w->engine, now_us, &request, &w->error);
+}
+
+static enum status complete_y2(struct world *w, int64_t now_us)
+{
+    const struct complete_request request = { .holder = w1_holds("y2"),
+                                              .result = SLICE("\"a result\"") };
+    enum job_state state;
+    return engine_complete(w->engine, now_us, &request, &state, &w->error);
+}
+
+static enum status complete_lane_on(struct world *w, int64_t now_us)
+{
+    const struct complete_request request = { .holder = w1_holds("y1"),
+                                              .next = SLICE("lanes next") };
+    enum job_state state;
+    return engine_complete(w->engine, now_us, &request, &state, &w->error);
+}
+
+static enum status unfail_y1(struct world *w, int64_t now_us)
+{
+    size_t moved;
+    return engine_unfail(w->engine, now_us, SLICE("lanes"), SLICE("lane group"), 5, &moved,
+                         &w->error);
+}
+
+static enum status timeout_x3(struct world *w, int64_t now_us)
+{
+    return engine_timeout(w->engine, now_us, slices_of(w, "x3"), &w->error);
+}
+
+static enum status fair_on(struct world *w, int64_t now_us)
+{
+    return engine_config_set(w->engine, now_us, SLICE("lanes-fair"), SLICE("1"), &w->error);
+}
+
+static enum status fair_off(struct world *w, int64_t now_us)
+{
+    return engine_config_unset(w->engine, now_us, SLICE("lanes-fair"), &w->error);
+}
+
+static enum status priority_in_lane(struct world *w, int64_t now_us)
+{
+    return engine_priority(w->engine, now_us, SLICE("x2"), 5, &w->error);
+}
+
+static enum status peek_lanes(struct world *w, int64_t now_us)
+{
+    const struct job *jobs[LIST_SIZE];
+    size_t found;
+    return engine_peek(w->engine, now_us, SLICE("lanes"), LIST_SIZE, jobs, &found, &w->error);
+}
+
+static enum status cancel_lane(struct world *w, int64_t now_us)
+{
+    size_t canceled;
+    return engine_cancel(w->engine, now_us, slices_of(w, "x1,y3,plain1,gone"), &canceled,
+                         &w->error);
+}
+
 // What only looks, and cannot fail.
 static enum status look_around(struct world *w, int64_t now_us)
 {
@@ -471,10 +719,53 @@ static const struct step script[] = {
     { "deregister", 200, deregister_w1, STAYS },
     { "prune", 90000, prune, STAYS },
     { "unrecur", 90000, unrecur_r, STAYS },
+    { NULL, 0, NULL, STAYS },
 };
 
-enum {
-    STEPS = sizeof(script) / sizeof(script[0]),
+static const struct step script_of_lanes[] = {
+    { "put into a lane, with everything", 0, put_x1, STAYS },
+    { "limit a lane", 0, limit_rate, STAYS },
+    { "limit by a pattern", 0, limit_pattern, STAYS },
+    { "put by contents", 0, put_x2, STAYS },
+    { "put into another lane", 0, put_y1, STAYS },
+    { "put into a lane that is there", 0, put_y2, STAYS },
+    { "put into a lane, later", 0, put_y3_later, STAYS },
+    { "put into the default lane", 0, put_plain, STAYS },
+    { "put what is there already", 0, put_the_same, STAYS },
+    { "priority in a lane", 0, priority_in_lane, STAYS },
+    { "replace a job", 1, replace_x2, STAYS },
+    { "put by contents again", 1, put_x2, STAYS },
+    { "put a job into another lane", 1, put_to_another_lane, STAYS },
+    { "limit a queue", 2, limit_all_lanes, STAYS },
+    { "limit a lane anew", 2, limit_again, STAYS },
+    { "policy of a klass", 2, policy_of_klass, STAYS },
+    { "policy of a queue", 2, policy_of_queue, STAYS },
+    { "make it fair", 2, fair_on, STAYS },
+    { "peek into lanes", 2, peek_lanes, LOOKS },
+    { "pop from lanes", 3, pop_lanes, POPS },
+    { "progress", 4, progress_x1, STAYS },
+    { "checkpoint", 4, checkpoint_y1, STAYS },
+    { "wait", 4, wait_for_y2, STAYS },
+    { "pop from lanes", 9, pop_lanes, POPS },
+    { "pop from lanes", 15, pop_lanes, POPS },
+    { "retry as the backoff says", 16, retry_x1, STAYS },
+    { "fail in a lane", 16, fail_y1, STAYS },
+    { "pop from lanes", 17, pop_lanes, POPS },
+    { "log line", 17, log_line_y2, STAYS },
+    { "unfail into a lane", 17, unfail_y1, STAYS },
+    { "timeout in a lane", 18, timeout_x3, STAYS },
+    { "no policy", 18, no_policy, STAYS },
+    { "make it unfair", 18, fair_off, STAYS },
+    { "complete in a lane", 19, complete_y2, STAYS },
+    { "pop from lanes", 20, pop_lanes, POPS },
+    { "complete into a lane of the next queue", 21, complete_lane_on, STAYS },
+    { "the limit of a lane goes", 21, unlimit_x, STAYS },
+    { "pop from lanes", 40, pop_lanes, POPS },
+    { "cancel in lanes", 41, cancel_lane, STAYS },
+    { "the limit of a queue goes", 41, unlimit_queue, STAYS },
+    { "pop when leases in lanes have run out", 110, pop_lanes, POPS },
+    { "pop when leases in lanes were lost", 200, pop_lanes, POPS },
+    { NULL, 0, NULL, STAYS },
 };
 
 // With the server clock all that is due has happened before the step, and is not what fails.
@@ -494,13 +785,13 @@ static void run(struct world *w, const struct step *step)
     assert_int_equal(status, STATUS_OK);
 }
 
-static struct world *world_before(enum engine_clock clock, size_t step)
+static struct world *world_before(enum engine_clock clock, const struct step *steps, size_t step)
 {
     struct world *w = world_new(clock, 1);
     for (size_t i = 0; i < step; i++) {
-        run(w, &script[i]);
+        run(w, &steps[i]);
     }
-    settle(w, &script[step]);
+    settle(w, &steps[step]);
     return w;
 }
 
@@ -517,7 +808,9 @@ static bool same_bytes(const struct world *w, const struct buffer *before)
 // The newest token that any job of the script has: a pop that hands out nothing gives no new one.
 static uint64_t newest_token(const struct world *w)
 {
-    static const char *const queues[] = { "q", "r", "s", "many", "rec", "rec2", "unfailed" };
+    static const char *const queues[] = {
+        "q", "r", "s", "many", "rec", "rec2", "unfailed", "lanes"
+    };
     uint64_t newest = 0;
     for (size_t i = 0; i < 2 * sizeof(queues) / sizeof(queues[0]); i++) {
         const struct job *jobs[256];
@@ -536,7 +829,8 @@ static uint64_t newest_token(const struct world *w)
 
 static void note_states(const struct world *w, struct buffer *out)
 {
-    static const char *const others[] = { "a", "b", "c", "last", "r-1", "r-2", "r-3" };
+    static const char *const others[] = { "a",  "b",  "c",  "last", "r-1", "r-2", "r-3",
+                                          "x1", "x2", "x3", "y1",   "y2",  "y3",  "plain1" };
     buffer_clear(out);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         buffer_printf(out, "%s ", state_of(w, others[i]));
@@ -550,11 +844,11 @@ static void note_states(const struct world *w, struct buffer *out)
 
 // Runs a step with its n-th allocation failing; false when it makes fewer than that. Counts what is
 // not as it should be.
-static bool fail_nth(enum engine_clock clock, size_t index, size_t n, const struct buffer *clean,
-                     size_t *broken)
+static bool fail_nth(enum engine_clock clock, const struct step *steps, size_t index, size_t n,
+                     const struct buffer *clean, size_t *broken)
 {
-    const struct step *step = &script[index];
-    struct world *w = world_before(clock, index);
+    const struct step *step = &steps[index];
+    struct world *w = world_before(clock, steps, index);
     w->now = step->now;
     const bool may_move =
         step->kind == POPS || (step->kind == LOOKS && clock == ENGINE_CLOCK_CLIENT);
@@ -575,7 +869,7 @@ static bool fail_nth(enum engine_clock clock, size_t index, size_t n, const stru
     w->fault.failed = false;
     bool right = !status || (reached && status == STATUS_NO_MEMORY);
     bool same = !status || may_move || (same_bytes(w, &before) && w->events.size == events);
-    bool given = status == STATUS_NO_MEMORY && newest_token(w) != token;
+    bool given = status == STATUS_NO_MEMORY && newest_token(w) > token;
     note_states(w, &states_after);
     // With the client clock a pop may have done what was due before it failed.
     bool stayed = !status || clock == ENGINE_CLOCK_CLIENT ||
@@ -597,17 +891,17 @@ static bool fail_nth(enum engine_clock clock, size_t index, size_t n, const stru
     return reached;
 }
 
-static void fail_each(enum engine_clock clock)
+static void fail_each(enum engine_clock clock, const struct step *steps)
 {
     size_t broken = 0;
-    for (size_t i = 0; i < STEPS; i++) {
-        struct world *w = world_before(clock, i);
-        run(w, &script[i]);
+    for (size_t i = 0; steps[i].name; i++) {
+        struct world *w = world_before(clock, steps, i);
+        run(w, &steps[i]);
         struct buffer clean;
         buffer_init(&clean, &allocator_system, SIZE_MAX - 1);
         save(w, &clean);
         world_free(w);
-        for (size_t n = 1; fail_nth(clock, i, n, &clean, &broken); n++) {
+        for (size_t n = 1; fail_nth(clock, steps, i, n, &clean, &broken); n++) {
         }
         buffer_release(&clean);
     }
@@ -617,14 +911,16 @@ static void fail_each(enum engine_clock clock)
 static void test_memory__a_call_that_cannot_get_it_changes_nothing(void **state)
 {
     (void)state;
-    fail_each(ENGINE_CLOCK_SERVER);
+    fail_each(ENGINE_CLOCK_SERVER, script);
+    fail_each(ENGINE_CLOCK_SERVER, script_of_lanes);
 }
 
 static void
 test_memory__a_call_that_cannot_get_it_changes_nothing_with_the_client_clock(void **state)
 {
     (void)state;
-    fail_each(ENGINE_CLOCK_CLIENT);
+    fail_each(ENGINE_CLOCK_CLIENT, script);
+    fail_each(ENGINE_CLOCK_CLIENT, script_of_lanes);
 }
 
 // A world in which much is due at once.
@@ -642,6 +938,34 @@ static struct world *world_with_dues(void)
     track(w, 0, "a");
     put_later(w, 0, "q", "b", 30);
     pop(w, 0, "q", "w1", 2);
+    // A lane that may run again, one that is busy, a result to be dropped, and a deadline with what
+    // follows from it.
+    limit_set(w, 0, NULL, "x", rate(1, 10, 1));
+    limit_set(w, 0, NULL, "y", concurrency(1));
+    policy_set(w, 0, POLICY_QUEUE, "lanes", (struct job_options){ .result_ttl_us = us(25) });
+    static const char *const jids[] = { "x1", "x2", "y1", "y2", "done" };
+    for (size_t i = 0; i < sizeof(jids) / sizeof(jids[0]); i++) {
+        const char domain[] = { jids[i][0], '\0' };
+        put_with(
+            w, 0,
+            (struct put_request){ .queue = SLICE("lanes"),
+                                  .jid = name_of(jids[i]),
+                                  .has_domain = true,
+                                  .domain = name_of(domain),
+                                  .has_deadline = i % 2,
+                                  .deadline_us = us(50),
+                                  .unique = { .by = UNIQUE_BY_KEY, .key = name_of(jids[i]) } });
+    }
+    put_with(w, 0,
+             (struct put_request){
+                 .queue = SLICE("lanes"),
+                 .jid = SLICE("follows"),
+                 .depends = slices_of(w, "y2"),
+                 .options = &(struct job_options){ .dependency_policy = DEPENDENCY_FAIL } });
+    assert_string_equal(pop(w, 0, "lanes", "w1", 9), "x1,y1,done");
+    complete_with(w, 0,
+                  (struct complete_request){ .holder = { SLICE("done"), SLICE("w1"), .token = 0 },
+                                             .result = SLICE("1") });
     return w;
 }
 
@@ -662,8 +986,8 @@ static void test_memory__a_tick_that_cannot_get_it_goes_on_the_next_time(void **
         reached = w->fault.failed;
         w->fault.fail_at = 0;
         assert_int_equal(faults_of(w), 0);
-        // It wants to be called again at once.
-        assert_true(next == (reached ? 99 : 100));
+        // It wants to be called again at once, unless it could do without.
+        assert_true(next == 100 || (reached && next == 99));
         assert_true(tick(w, 99) == 100);
         assert_true(same_bytes(w, &wanted));
         buffer_append_char(&clean->events, '\0');

@@ -114,7 +114,8 @@ static void test_put__again_moves_the_job_and_starts_its_retries_anew(void **sta
     assert_int_equal(view.retries, 2);
     assert_int_equal(view.remaining, 2);
     assert_string_equal(tags_of(w, "a"), "red");
-    assert_string_equal(history_of(w, "a"), "0 put in q; 1 popped by w1; 3 put in r");
+    assert_string_equal(history_of(w, "a"),
+                        "0 put in q; 1 popped by w1; 2 retried by w1; 3 put in r");
     assert_string_equal(queue_of(w, 3, "q"), "listeners 1");
     assert_string_equal(queue_of(w, 3, "r"), "waiting 1");
 }
@@ -201,7 +202,7 @@ static void test_put__of_a_complete_job_forgets_its_result(void **state)
     assert_string_equal(jobs(w, 3, LIST_COMPLETE, NULL, 0, 9), "0: ");
 }
 
-static void test_put__crashes_stay(void **state)
+static void test_put__crashes_start_anew(void **state)
 {
     struct world *w = *state;
     set(w, "grace-period", "0");
@@ -211,7 +212,7 @@ static void test_put__crashes_stay(void **state)
     assert_int_equal(view_of(w, "a").crashes, 1);
     assert_int_equal(view_of(w, "a").remaining, 4);
     put(w, 61, "q", "a");
-    assert_int_equal(view_of(w, "a").crashes, 1);
+    assert_int_equal(view_of(w, "a").crashes, 0);
     assert_int_equal(view_of(w, "a").remaining, 5);
 }
 
@@ -330,8 +331,8 @@ int main(void)
         SERVER_TEST(test_put__by_the_holder_tells_nobody_of_a_lost_lease),
         SERVER_TEST(test_put__of_a_failed_job_takes_the_failure_back_where_it_failed),
         SERVER_TEST(test_put__of_a_complete_job_forgets_its_result),
-        SERVER_TEST(test_put__crashes_stay),
-        CLIENT_TEST(test_put__crashes_stay),
+        SERVER_TEST(test_put__crashes_start_anew),
+        CLIENT_TEST(test_put__crashes_start_anew),
         SERVER_TEST(test_put__requeue_wants_a_job_that_exists),
         SERVER_TEST(test_put__a_tracked_jid_is_tracked_from_the_start),
         SERVER_TEST(test_put__dependencies_make_it_wait_for_them),

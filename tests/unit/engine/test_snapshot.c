@@ -4,15 +4,196 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "engine/bulk.h"
 #include "engine/changes.h"
 #include "engine/check.h"
+#include "engine/zone.h"
 
 #include "engine_test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct engine_options options = { .allocator = &allocator_system, .seed = { 1, 2 } };
+
+static struct put_request in_lane(const char *jid, const char *domain)
+{
+    return (struct put_request){
+        .queue = SLICE("lanes"), .jid = name_of(jid), .has_domain = true, .domain = name_of(domain)
+    };
+}
+
+// Lanes that may run, are limited, busy or at rest, in a queue that is fair for a while.
+static void script_lanes(struct world *w, void (*after)(struct world *w))
+{
+    limit_set(w, 100, "lanes", "slow", rate(3, 100, 2));
+    after(w);
+    limit_set(w, 100, NULL, "b*", concurrency(1));
+    after(w);
+    limit_set(w, 100, NULL, NULL, weight(3));
+    after(w);
+    limit_set(w, 100, NULL, "*", rate(7, 1, 0));
+    after(w);
+    for (int i = 0; i < 12; i++) {
+        char jid[8];
+        (void)snprintf(jid, sizeof(jid), "lane%d", i);
+        const char *domain = i % 4 == 0 ? "slow" : i % 4 == 1 ? "busy" : i % 4 == 2 ? "other" : "";
+        put_with(w, 100, in_lane(jid, domain));
+        after(w);
+    }
+    set(w, "lanes-fair", "1");
+    after(w);
+    pop(w, 101, "lanes", "w4", 2);
+    after(w);
+    pop(w, 101, "lanes", "w4", 9);
+    after(w);
+    limit_set(w, 102, "lanes", "slow", rate(1, 50, 4));
+    after(w);
+    limit_unset(w, 103, NULL, "*");
+    after(w);
+    complete(w, 104, "w4", "lane0");
+    after(w);
+    cancel(w, 104, "lane4");
+    after(w);
+    cancel(w, 104, "lane8"); // the lane has nothing left but what it may not run yet
+    after(w);
+    unset(w, "lanes-fair");
+    after(w);
+    pop(w, 110, "lanes", "w4", 2);
+    after(w);
+    set(w, "lanes-fair", "1");
+    after(w);
+    put_with(w, 111, in_lane("lane12", "new"));
+    after(w);
+    limit_set(w, 111, "lanes", NULL, rate(1, 5, 1));
+    after(w);
+    pop(w, 111, "lanes", "w4", 9);
+    after(w);
+    said(w, engine_priority(w->engine, at(w, 111), SLICE("lane9"), -4, &w->error));
+    after(w);
+    tick(w, 118);
+    after(w);
+    assert_int_equal(lane_count(w), 4);
+}
+
+// Options, policies, locks, deadlines, and what a run reports.
+static void script_options(struct world *w, void (*after)(struct world *w))
+{
+    static const struct holder holds = { .jid = { "report", 6 }, .worker = { "w5", 2 } };
+    const struct job_options options_of_job = {
+        .backoff = { .kind = BACKOFF_LIST,
+                     .jitter_percent = 20,
+                     .cap_us = us(50),
+                     .list_count = 3,
+                     .list_us = { us(1), us(2), us(3) } },
+        .timeout_us = us(1000),
+        .dependency_policy = DEPENDENCY_RUN,
+    };
+    policy_set(w, 120, POLICY_KLASS, "k",
+               (struct job_options){ .crashes_max = 2, .result_ttl_us = us(20) });
+    after(w);
+    policy_set(w, 120, POLICY_QUEUE, "report", options_of_job);
+    after(w);
+    policy_set(w, 120, POLICY_QUEUE, "report", (struct job_options){ .timeout_us = -1 });
+    after(w);
+    policy_set(w, 120, POLICY_QUEUE, "none", (struct job_options){ .timeout_us = us(3) });
+    after(w);
+    policy_set(w, 120, POLICY_QUEUE, "none", (struct job_options){ 0 });
+    after(w);
+    put_with(w, 120,
+             (struct put_request){ .queue = SLICE("report"),
+                                   .jid = SLICE("report"),
+                                   .options = &options_of_job,
+                                   .has_deadline = true,
+                                   .deadline_us = us(500),
+                                   .unique = { .by = UNIQUE_BY_KEY, .key = SLICE("key") } });
+    after(w);
+    put_with(
+        w, 120,
+        (struct put_request){
+            .queue = SLICE("report"),
+            .jid = SLICE("contents"),
+            .delay_us = us(900),
+            .has_deadline = true,
+            .deadline_us = us(140),
+            .unique = { .by = UNIQUE_BY_CONTENTS, .until = UNIQUE_FOR_TIME, .for_us = us(50) } });
+    after(w);
+    put_with(w, 120,
+             (struct put_request){ .queue = SLICE("report"),
+                                   .jid = SLICE("started"),
+                                   .unique = { .by = UNIQUE_BY_KEY,
+                                               .key = SLICE("started"),
+                                               .until = UNIQUE_UNTIL_STARTED } });
+    after(w);
+    pop(w, 121, "report", "w5", 1);
+    after(w);
+    said(w, engine_progress(w->engine, at(w, 122), &holds, 500000, SLICE("half"), &w->error));
+    after(w);
+    said(w, engine_checkpoint(w->engine, at(w, 122), &holds, SLICE("[10]"), &w->error));
+    after(w);
+    said(w, engine_log_line(w->engine, at(w, 122), &holds, SLICE("a line"), &w->error));
+    after(w);
+    said(w, engine_log_line(w->engine, at(w, 123), &holds, SLICE("another"), &w->error));
+    after(w);
+    retry_with(w, 124, (struct retry_request){ .holder = holds, .seed = 4 });
+    after(w);
+    pop(w, 130, "report", "w5", 2);
+    after(w);
+    complete_with(w, 131,
+                  (struct complete_request){ .holder = holds, .result = SLICE("\"result\"") });
+    after(w);
+    put_with(
+        w, 132,
+        (struct put_request){ .queue = SLICE("report"),
+                              .jid = SLICE("replaces"),
+                              .unique = { .by = UNIQUE_BY_CONTENTS, .conflict = UNIQUE_REPLACE } });
+    after(w);
+    put_with(w, 132,
+             (struct put_request){ .queue = SLICE("report"),
+                                   .jid = SLICE("expires"),
+                                   .has_deadline = true,
+                                   .deadline_us = us(135),
+                                   .unique = { .by = UNIQUE_BY_KEY, .key = SLICE("expires") } });
+    after(w);
+    tick(w, 140); // with the server clock it expires
+    after(w);
+    tick(w, 160); // and the result is dropped
+    after(w);
+    complete(w, 161, "w5", "started");
+    after(w);
+}
+
+// What the host hands over and begins.
+static void script_operations(struct world *w, void (*after)(struct world *w))
+{
+    static const struct zone_transition transitions[] = { { 5, 3600 }, { 900, 7200 } };
+    const struct zone_rules rules = { .offset_s = -60, .transitions = transitions, .count = 2 };
+    said(w, engine_zone_set(w->engine, at(w, 170), SLICE("Here/There"), &rules, &w->error));
+    after(w);
+    const struct zone_rules utc = { 0 };
+    said(w, engine_zone_set(w->engine, at(w, 170), SLICE("Nowhere"), &utc, &w->error));
+    after(w);
+    recur_with(w, 170,
+               (struct recur_request){ .queue = SLICE("lanes"),
+                                       .jid = SLICE("cron"),
+                                       .cron = SLICE("*/5 * * * *"),
+                                       .zone = SLICE("Here/There"),
+                                       .missed = RECUR_MISSED_ONE,
+                                       .overlap = RECUR_OVERLAP_SKIP,
+                                       .domain = SLICE("other"),
+                                       .options = &(struct job_options){ .crashes_max = 3 },
+                                       .tags = slices_of(w, "red") });
+    after(w);
+    const struct bulk_request request = { .act = BULK_TAG,
+                                          .filter.queue = SLICE("lanes"),
+                                          .tags = slices_of(w, "green") };
+    uint64_t id;
+    said(w, engine_bulk(w->engine, at(w, 171), &request, &id, &w->error));
+    after(w);
+    pop(w, 320, "lanes", "w6", 1);
+    after(w);
+}
 
 // Something of everything, one call after the other; `after` is called behind each.
 static void script(struct world *w, void (*after)(struct world *w))
@@ -62,6 +243,9 @@ static void script(struct world *w, void (*after)(struct world *w))
     after(w);
     tick(w, 70);
     after(w);
+    script_lanes(w, after);
+    script_options(w, after);
+    script_operations(w, after);
 }
 
 static void nothing(struct world *w)
@@ -147,9 +331,14 @@ static void test_snapshot__without_memory_nothing_is_loaded(void **state)
     buffer_release(&bytes);
 }
 
+static void test_snapshot__what_was_loaded_saves_the_same_after_every_call(void **state)
+{
+    script(*state, reload);
+}
+
 // A store in its plainest form: the newest bytes of each record.
 enum {
-    RECORDS_MAX = 200,
+    RECORDS_MAX = 500,
 };
 
 struct stored {
@@ -191,13 +380,17 @@ static enum status keep(void *context, struct record_key key, struct slice bytes
 }
 
 // An engine made of the store's records, kind by kind.
-static struct engine *rebuild(struct error *error)
+static struct engine *rebuild(enum engine_clock clock, struct error *error)
 {
-    static const enum record_kind order[] = { RECORD_ENGINE, RECORD_CONFIG, RECORD_QUEUE,
-                                              RECORD_STATS,  RECORD_WORKER, RECORD_RECURRING,
-                                              RECORD_BODY,   RECORD_HEAD,   RECORD_TRACKED };
+    struct engine_options of_clock = options;
+    of_clock.clock = clock;
+    static const enum record_kind order[] = {
+        RECORD_ENGINE, RECORD_CONFIG, RECORD_LIMIT,   RECORD_POLICY, RECORD_ZONE,
+        RECORD_QUEUE,  RECORD_STATS,  RECORD_LANE,    RECORD_WORKER, RECORD_RECURRING,
+        RECORD_BODY,   RECORD_HEAD,   RECORD_TRACKED, RECORD_BULK,
+    };
     struct engine *engine;
-    assert_int_equal(engine_new(&options, &engine), STATUS_OK);
+    assert_int_equal(engine_new(&of_clock, &engine), STATUS_OK);
     for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
         for (size_t i = 0; i < store_count; i++) {
             if (store[i].key.kind == order[k] && (store[i].bytes || order[k] == RECORD_CONFIG)) {
@@ -218,7 +411,7 @@ static void take_changes_and_compare(struct world *w)
 {
     const struct changes_sink sink = { .receive = keep };
     assert_int_equal(engine_changes(w->engine, &sink), STATUS_OK);
-    struct engine *rebuilt = rebuild(&w->error);
+    struct engine *rebuilt = rebuild(w->clock, &w->error);
     struct buffer wanted, got;
     buffer_init(&wanted, &allocator_system, SIZE_MAX - 1);
     buffer_init(&got, &allocator_system, SIZE_MAX - 1);
@@ -235,9 +428,9 @@ static void take_changes_and_compare(struct world *w)
 static void keep_changes(struct world *w)
 {
     engine_free(w->engine);
-    const struct engine_options keeping = { .allocator = &w->fault.allocator,
-                                            .seed = { 3, 4 },
-                                            .keeps_changes = true };
+    const struct engine_options keeping = {
+        .allocator = &w->fault.allocator, .seed = { 3, 4 }, .clock = w->clock, .keeps_changes = true
+    };
     assert_int_equal(engine_new(&keeping, &w->engine), STATUS_OK);
 }
 
@@ -300,7 +493,10 @@ int main(void)
         SERVER_TEST(test_snapshot__every_cut_is_found),
         SERVER_TEST(test_snapshot__damage_under_a_right_checksum_loads_sound_or_not_at_all),
         SERVER_TEST(test_snapshot__without_memory_nothing_is_loaded),
+        SERVER_TEST(test_snapshot__what_was_loaded_saves_the_same_after_every_call),
+        CLIENT_TEST(test_snapshot__what_was_loaded_saves_the_same_after_every_call),
         SERVER_TEST(test_changes__the_records_told_make_the_same_engine_after_every_call),
+        CLIENT_TEST(test_changes__the_records_told_make_the_same_engine_after_every_call),
         SERVER_TEST(test_changes__a_heartbeat_does_not_write_the_data_again),
         SERVER_TEST(test_changes__what_the_sink_refuses_is_told_again),
     };

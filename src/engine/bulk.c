@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+#include "engine/bulk.h"
+
+#include "engine/cancel.h"
+#include "engine/due.h"
+#include "engine/fail.h"
+#include "engine/history.h"
+#include "engine/job.h"
+#include "engine/place.h"
+#include "engine/put.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+#include "engine/tag.h"
+
+#include <string.h>
+
+enum {
+    SLICE_STEPS = 1000,
+    DONE_MAX = 100,
+};
+
+// ---------------------------------------------------------------------------------------------
+// Operations
+
+static enum status check_name(struct slice name, const char *what, struct error *error)
+{
+    return name.size ? name_check(name, what, error) : STATUS_OK;
+}
+
+static enum status check_filter(const struct job_filter *filter, struct error *error)
+{
+    enum status status = check_name(filter->queue, "queue", error);
+    if (!status) {
+        status = check_name(filter->klass, "klass", error);
+    }
+    if (!status) {
+        status = check_name(filter->tag, "tag", error);
+    }
+    if (!status) {
+        status = check_name(filter->group, "group", error);
+    }
+    if (!status && filter->has_state && (unsigned)filter->state >= JOB_STATE_COUNT) {
+        status = error_set(error, STATUS_INVALID, "state is of no known kind");
+    }
+    if (!status && (filter->older_us < 0 || filter->newer_us < 0)) {
+        status = error_set(error, STATUS_INVALID, "an age must not be negative");
+    }
+    return status;
+}
+
+static bool takes_tags(const struct bulk_request *request)
+{
+    return request->act == BULK_TAG || request->act == BULK_UNTAG;
+}
+
+enum status bulk_check(const struct bulk_request *request, struct error *error)
+{
+    if ((unsigned)request->act > BULK_UNTAG) {
+        return error_set(error, STATUS_INVALID, "act is of no known kind");
+    }
+    enum status status = check_filter(&request->filter, error);
+    if (!status && request->act == BULK_MOVE) {
+        status = name_check(request->to, "queue to move to", error);
+    }
+    if (!status && takes_tags(request) && request->tags.count == 0) {
+        status = error_set(error, STATUS_INVALID, "tags must be given");
+    }
+    return status;
+}
+
+static struct slice keep(char **at, struct slice bytes)
+{
+    struct slice kept = slice_make(*at, bytes.size);
+    if (bytes.size) {
+        memcpy(*at, bytes.data, bytes.size);
+    }
+    *at += bytes.size;
+    return kept;
+}
+
+struct bulk *bulk_new(struct engine *engine, const struct bulk_request *request)
+{
+    const struct job_filter *filter = &request->filter;
+    size_t tag_count = takes_tags(request) ? request->tags.count : 0;
+    size_t size = sizeof(struct bulk) + tag_count * sizeof(struct slice) + filter->queue.size +
+                  filter->klass.size + filter->tag.size + filter->group.size + request->to.size;
+    for (size_t i = 0; i < tag_count; i++) {
+        size += request->tags.items[i].size;
+    }
+    struct bulk *bulk = mem_zalloc(engine->allocator, size);
+    if (!bulk) {
+        return NULL;
+    }
+    char *at = (char *)(bulk->tags + tag_count);
+    bulk->size = size;
+    bulk->request = *request;
+    bulk->request.filter.queue = keep(&at, filter->queue);
+    bulk->request.filter.klass = keep(&at, filter->klass);
+    bulk->request.filter.tag = keep(&at, filter->tag);
+    bulk->request.filter.group = keep(&at, filter->group);
+    bulk->request.to = keep(&at, request->to);
+    for (size_t i = 0; i < tag_count; i++) {
+        bulk->tags[i] = keep(&at, request->tags.items[i]);
+    }
+    bulk->request.tags = (struct slices){ bulk->tags, tag_count };
+    bulk->view.act = request->act;
+    bulk->view.dry_run = request->dry_run;
+    bulk->cursor.stage = bulk_first_stage(filter);
+    return bulk;
+}
+
+static void changed(struct engine *engine, struct bulk *bulk)
+{
+    ENGINE_NOTE_CHANGE(engine, dirty_bulks, bulk);
+}
+
+void bulk_add(struct engine *engine, struct bulk *bulk, uint64_t id)
+{
+    bulk->view.id = id;
+    bulk->node.key = (struct index_key){ 0, id };
+    index_insert(&engine->bulks, &bulk->node);
+    changed(engine, bulk);
+}
+
+void bulk_free_shell(struct engine *engine, struct bulk *bulk)
+{
+    mem_free(engine->allocator, bulk, bulk->size);
+}
+
+void bulk_free(struct engine *engine, struct bulk *bulk)
+{
+    index_remove(&engine->bulks, &bulk->node);
+    bulk->gone = true;
+    changed(engine, bulk);
+    if (!bulk->dirty) {
+        bulk_free_shell(engine, bulk);
+    }
+}
+
+// The operation is over; of those that are only the last ones are kept, this one among them.
+static void end(struct engine *engine, struct bulk *bulk)
+{
+    bulk->view.done = true;
+    changed(engine, bulk);
+    size_t done = 0;
+    struct bulk *oldest = NULL;
+    struct index_cursor cursor = index_cursor_at(&engine->bulks, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        struct bulk *at = bulk_of_node(node);
+        done += at->view.done;
+        oldest = at->view.done && at != bulk && !oldest ? at : oldest;
+    }
+    if (done > DONE_MAX) {
+        bulk_free(engine, oldest);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Acts. Each says by `*did` whether it changes, or would change, the job.
+
+static enum status cancel_one(struct engine *engine, struct job *job, int64_t now_us, bool dry,
+                              bool *did)
+{
+    *did = job->state != JOB_COMPLETE && !(job->extra && job->extra->dependent_count);
+    if (!*did || dry) {
+        return STATUS_OK;
+    }
+    if (leave_reserve(engine, job)) {
+        return STATUS_NO_MEMORY;
+    }
+    cancel_job(engine, job, now_us);
+    return STATUS_OK;
+}
+
+static enum status retry_one(struct engine *engine, struct job *job, int64_t now_us, bool dry,
+                             bool *did)
+{
+    *did = job->state == JOB_FAILED || job->state == JOB_SCHEDULED;
+    if (!*did || dry) {
+        return STATUS_OK;
+    }
+    return job->state == JOB_FAILED ? unfail_job(engine, now_us, job, job->queue)
+                                    : due_move(engine, job, now_us);
+}
+
+// A job that is not failed goes to another queue, as it is.
+static enum status move_job(struct engine *engine, struct job *job, int64_t now_us,
+                            struct queue *to)
+{
+    const struct history_entry entry = { .kind = HISTORY_PUT,
+                                         .when_us = now_us,
+                                         .queue = queue_name(to) };
+    int64_t due_us = job->state == JOB_SCHEDULED ? time_of_key(job->node.key)
+                     : job->state == JOB_DEPENDS ? job->extra->due_us
+                                                 : 0;
+    bool delayed = due_us > now_us;
+    const struct place place = place_for(job, to, job->state == JOB_DEPENDS, delayed);
+    if (queue_reserve_known(engine, to) || history_reserve(engine, job, &entry, 1) ||
+        leave_reserve(engine, job) || place_reserve(engine, &place)) {
+        return STATUS_NO_MEMORY;
+    }
+    queue_make_known(engine, to, now_us);
+    history_append(engine, job, &entry);
+    job_leave(engine, job);
+    job_move_to(engine, job, to);
+    job_start_anew(job, now_us);
+    job->time_us = now_us;
+    place_job(engine, job, now_us, delayed ? due_us - now_us : 0);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+    return STATUS_OK;
+}
+
+static enum status move_one(struct engine *engine, struct job *job, int64_t now_us, bool dry,
+                            struct slice name, bool *did)
+{
+    bool there = job->queue && slice_equal(queue_name(job->queue), name);
+    *did = job->state == JOB_FAILED ||
+           (!there && job->state != JOB_RUNNING && job->state != JOB_COMPLETE);
+    if (!*did || dry) {
+        return STATUS_OK;
+    }
+    struct queue *to;
+    enum status status = queue_acquire(engine, name, &to, NULL);
+    if (!status) {
+        status = job->state == JOB_FAILED ? unfail_job(engine, now_us, job, to)
+                                          : move_job(engine, job, now_us, to);
+        if (status) {
+            queue_abandon(engine, to);
+        }
+    }
+    return status;
+}
+
+static enum status tag_one(struct engine *engine, struct job *job, int64_t now_us,
+                           const struct bulk_request *request, bool *did)
+{
+    size_t had = job->extra ? job->extra->tag_count : 0;
+    bool tag = request->act == BULK_TAG;
+    bool fits = !tags_check(engine, tag ? had : 0, request->tags, NULL);
+    *did = false;
+    for (size_t i = 0; fits && i < request->tags.count; i++) {
+        *did = *did || job_has_tag(job, request->tags.items[i]) != tag;
+    }
+    if (!*did || request->dry_run) {
+        return STATUS_OK;
+    }
+    if (tag) {
+        return tags_give(engine, job, request->tags, now_us, NULL);
+    }
+    (void)tags_take(engine, job, request->tags);
+    return STATUS_OK;
+}
+
+static enum status act(struct engine *engine, const struct bulk_request *request, struct job *job,
+                       int64_t now_us, bool *did)
+{
+    switch (request->act) {
+    case BULK_CANCEL:
+        return cancel_one(engine, job, now_us, request->dry_run, did);
+    case BULK_RETRY:
+        return retry_one(engine, job, now_us, request->dry_run, did);
+    case BULK_MOVE:
+        return move_one(engine, job, now_us, request->dry_run, request->to, did);
+    case BULK_TAG:
+    case BULK_UNTAG:
+        break;
+    }
+    return tag_one(engine, job, now_us, request, did);
+}
+
+// Looks at up to a slice of jobs. Says whether there is more.
+static bool run_slice(struct engine *engine, struct bulk *bulk, int64_t now_us)
+{
+    for (int step = 0; step < SLICE_STEPS; step++) {
+        const struct bulk_cursor before = bulk->cursor;
+        uint64_t looked_at = bulk->view.looked_at;
+        struct job *job = bulk_next(engine, bulk);
+        bool did = false;
+        enum status status = job ? act(engine, &bulk->request, job, now_us, &did) : STATUS_OK;
+        engine_settle(engine);
+        if (status) {
+            // This job comes again.
+            bulk->cursor = before;
+            bulk->view.looked_at = looked_at;
+            return true;
+        }
+        bulk->view.matched += job != NULL;
+        bulk->view.changed += did;
+        if (bulk->cursor.stage == BULK_END) {
+            end(engine, bulk);
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct bulk *first_open(const struct engine *engine)
+{
+    struct index_cursor cursor = index_cursor_at(&engine->bulks, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        if (!bulk_of_node(node)->view.done) {
+            return bulk_of_node(node);
+        }
+    }
+    return NULL;
+}
+
+bool bulk_run(struct engine *engine, int64_t now_us)
+{
+    struct bulk *bulk = engine->bulks.count ? first_open(engine) : NULL;
+    if (bulk) {
+        changed(engine, bulk);
+        (void)run_slice(engine, bulk, now_us);
+        bulk = first_open(engine);
+    }
+    return bulk != NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Calls
+
+enum status engine_bulk(struct engine *engine, int64_t now_us, const struct bulk_request *request,
+                        uint64_t *id, struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = bulk_check(request, error);
+    }
+    if (!status && takes_tags(request)) {
+        status = tags_check(engine, 0, request->tags, error);
+    }
+    if (status) {
+        return status;
+    }
+    struct bulk *bulk = index_reserve(&engine->bulks, 1) ? NULL : bulk_new(engine, request);
+    if (!bulk) {
+        engine_settle(engine);
+        return engine_no_memory(error);
+    }
+    bulk->view.began_us = now_us;
+    bulk->job_last = engine->job_id;
+    bulk_add(engine, bulk, ++engine->sequence);
+    *id = bulk->view.id;
+    engine_settle(engine);
+    (void)run_slice(engine, bulk, now_us);
+    return STATUS_OK;
+}
+
+static struct bulk *find(const struct engine *engine, uint64_t id)
+{
+    const struct index_key key = { 0, id };
+    struct index_node *node = index_find(&engine->bulks, key);
+    return node && index_key_equal(node->key, key) ? bulk_of_node(node) : NULL;
+}
+
+bool engine_bulk_at(const struct engine *engine, size_t index, struct bulk_view *view)
+{
+    struct index_node *node = index_at(&engine->bulks, index);
+    if (node) {
+        *view = bulk_of_node(node)->view;
+    }
+    return node != NULL;
+}
+
+bool engine_bulk_get(const struct engine *engine, uint64_t id, struct bulk_view *view)
+{
+    const struct bulk *bulk = find(engine, id);
+    if (bulk) {
+        *view = bulk->view;
+    }
+    return bulk != NULL;
+}
+
+enum status engine_bulk_stop(struct engine *engine, int64_t now_us, uint64_t id,
+                             struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    struct bulk *bulk = status ? NULL : find(engine, id);
+    if (!status && (!bulk || bulk->view.done)) {
+        return error_set(error, STATUS_NOT_FOUND, "no operation %llu is under way",
+                         (unsigned long long)id);
+    }
+    if (bulk) {
+        end(engine, bulk);
+    }
+    return status;
+}

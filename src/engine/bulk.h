@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// One act on all jobs that a filter matches, done in slices: the first 1,000 jobs looked at in the
+// call itself, then 1,000 with each engine_tick, which asks to be called at once until it is done.
+#ifndef SLUICE_ENGINE_BULK_H
+#define SLUICE_ENGINE_BULK_H
+
+#include "base/index.h"
+#include "engine/engine.h"
+
+// What is empty, or has no `has_`, matches every job.
+struct job_filter {
+    struct slice queue, klass, tag, group; // group: failed in it
+    bool has_state;
+    enum job_state state;
+    int64_t older_us; // made at least so long before the operation began
+    int64_t newer_us; // made at most so long before; 0: any
+};
+
+enum bulk_act {
+    BULK_CANCEL, // but complete jobs, and jobs that others depend on
+    BULK_RETRY,  // failed jobs go back into their queue, as by unfail; scheduled ones are due now
+    BULK_MOVE,   // jobs that are waiting, stalled, scheduled, depending or failed go to `to`; of
+                 // those that are there already only failed ones are looked at
+    BULK_TAG,
+    BULK_UNTAG,
+};
+
+struct bulk_request {
+    struct job_filter filter;
+    enum bulk_act act;
+    struct slice to;    // BULK_MOVE: the queue
+    struct slices tags; // BULK_TAG, BULK_UNTAG
+    bool dry_run;       // only count what would be changed
+};
+
+// Gives the operation's number, under which its progress is read.
+MUST_USE enum status engine_bulk(struct engine *engine, int64_t now_us,
+                                 const struct bulk_request *request, uint64_t *id,
+                                 struct error *error);
+
+struct bulk_view {
+    uint64_t id;
+    enum bulk_act act;
+    bool dry_run;
+    bool done;
+    int64_t began_us;
+    uint64_t looked_at, matched, changed; // matched: by the filter; changed, or would be
+};
+
+// The operations under way and the last 100 that are done, the oldest first: `index` from 0 until
+// it returns false.
+bool engine_bulk_at(const struct engine *engine, size_t index, struct bulk_view *view);
+// False when there is none with that number.
+bool engine_bulk_get(const struct engine *engine, uint64_t id, struct bulk_view *view);
+// Ends an operation where it is. NOT_FOUND when none with that number is under way.
+MUST_USE enum status engine_bulk_stop(struct engine *engine, int64_t now_us, uint64_t id,
+                                      struct error *error);
+
+// ---------------------------------------------------------------------------------------------
+// For the other files of the engine
+
+// Where an operation is: the next key to be looked at in an index of a container.
+enum bulk_stage {
+    BULK_TAGGED,
+    BULK_QUEUES,
+    BULK_GROUPS,
+    BULK_COMPLETED,
+    BULK_END,
+};
+
+enum {
+    BULK_PARTS = 6, // indexes of a queue
+};
+
+struct bulk_cursor {
+    enum bulk_stage stage;
+    uint64_t container; // the number of a queue, or the place of a group in the order
+    unsigned part;      // which index of a queue
+    struct index_key key;
+};
+
+struct bulk {
+    struct index_node node; // by its number
+    struct bulk_request request;
+    struct bulk_view view;
+    uint64_t job_last; // jobs made later are left out
+    struct bulk_cursor cursor;
+    struct bulk *dirty_next;
+    bool dirty, gone;
+    size_t size; // of the whole block
+    struct slice tags[];
+    // Then the bytes that the request's slices are made of.
+};
+
+static inline struct bulk *bulk_of_node(struct index_node *node)
+{
+    return (struct bulk *)(void *)node; // it is the first member
+}
+
+// Where jobs that a filter can match are first looked for.
+enum bulk_stage bulk_first_stage(const struct job_filter *filter);
+
+// Looks at one more job: it, if the filter matches it, else NULL. At the end the stage is BULK_END.
+struct job *bulk_next(const struct engine *engine, struct bulk *bulk);
+
+// Does a slice of what is under way. Says whether there is more.
+bool bulk_run(struct engine *engine, int64_t now_us);
+
+// Makes an operation of a request that was checked; in no index yet. NULL without memory.
+struct bulk *bulk_new(struct engine *engine, const struct bulk_request *request);
+// Whether it may be one; how many tags are allowed, which may change, is looked at by engine_bulk.
+MUST_USE enum status bulk_check(const struct bulk_request *request, struct error *error);
+// Puts it among the others under its number, for which room must have been made.
+void bulk_add(struct engine *engine, struct bulk *bulk, uint64_t id);
+void bulk_free(struct engine *engine, struct bulk *bulk);
+void bulk_free_shell(struct engine *engine, struct bulk *bulk);
+
+#endif

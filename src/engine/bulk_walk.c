@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Walks over jobs while they and others move. The walk knows its place by keys, never by pointers:
+// it can be saved, and whatever goes or comes meanwhile does it no harm. A job that stays where it
+// is comes up exactly once.
+#include "engine/bulk.h"
+#include "engine/group.h"
+#include "engine/job.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+#include "engine/tag.h"
+
+static bool matches(const struct engine *engine, const struct bulk *bulk, const struct job *job)
+{
+    const struct job_filter *filter = &bulk->request.filter;
+    int64_t age_us = bulk->view.began_us - job->created_us;
+    if (job->id > bulk->job_last || (filter->has_state && job->state != filter->state) ||
+        (filter->older_us && age_us < filter->older_us) ||
+        (filter->newer_us && age_us > filter->newer_us)) {
+        return false;
+    }
+    if (filter->queue.size &&
+        (!job->queue || !slice_equal(queue_name(job->queue), filter->queue))) {
+        return false;
+    }
+    if (filter->klass.size && !slice_equal(intern_get(&engine->names, job->klass), filter->klass)) {
+        return false;
+    }
+    if (bulk->request.act == BULK_MOVE && job->state != JOB_FAILED && job->queue &&
+        slice_equal(queue_name(job->queue), bulk->request.to)) {
+        return false;
+    }
+    if (filter->group.size &&
+        (job->state != JOB_FAILED || !slice_equal(group_key(job->extra->group), filter->group))) {
+        return false;
+    }
+    return !filter->tag.size || job_has_tag(job, filter->tag);
+}
+
+static struct index_key key_after(struct index_key key)
+{
+    key.low++;
+    key.high += key.low == 0;
+    return key;
+}
+
+// The states of the jobs in each part of a queue.
+static bool part_concerns(const struct job_filter *filter, unsigned part)
+{
+    static const enum job_state states[BULK_PARTS] = { JOB_WAITING, JOB_WAITING, JOB_SCHEDULED,
+                                                       JOB_RUNNING, JOB_RUNNING, JOB_DEPENDS };
+    return !filter->has_state || filter->state == states[part] ||
+           (filter->state == JOB_STALLED && states[part] == JOB_WAITING);
+}
+
+static const struct index *queue_part(const struct queue *queue, unsigned part)
+{
+    const struct index *parts[BULK_PARTS] = { &queue->plain.line, &queue->laned, &queue->scheduled,
+                                              &queue->leased,     &queue->grace, &queue->depends };
+    return parts[part];
+}
+
+static void go_to(struct bulk_cursor *cursor, enum bulk_stage stage, uint64_t container,
+                  unsigned part)
+{
+    *cursor = (struct bulk_cursor){ .stage = stage, .container = container, .part = part };
+}
+
+// Whether the jobs in the queues, or failed, or complete, can match at all.
+static bool stage_concerns(const struct job_filter *filter, enum bulk_stage stage)
+{
+    bool any = !filter->has_state;
+    switch (stage) {
+    case BULK_QUEUES:
+        return !filter->group.size &&
+               (any || (filter->state != JOB_FAILED && filter->state != JOB_COMPLETE));
+    case BULK_GROUPS:
+        return any || filter->state == JOB_FAILED;
+    case BULK_COMPLETED:
+        return !filter->group.size && !filter->queue.size && (any || filter->state == JOB_COMPLETE);
+    case BULK_TAGGED:
+    case BULK_END:
+        break;
+    }
+    return true;
+}
+
+enum bulk_stage bulk_first_stage(const struct job_filter *filter)
+{
+    enum bulk_stage stage = filter->tag.size ? BULK_TAGGED : BULK_QUEUES;
+    while (!stage_concerns(filter, stage)) {
+        stage++;
+    }
+    return stage;
+}
+
+static void next_stage(const struct bulk *bulk, struct bulk_cursor *cursor)
+{
+    enum bulk_stage stage = cursor->stage == BULK_TAGGED ? BULK_END : cursor->stage + 1;
+    while (!stage_concerns(&bulk->request.filter, stage)) {
+        stage++;
+    }
+    go_to(cursor, stage, 0, 0);
+}
+
+// The index that the cursor is in; NULL when it had to move on, to the next one or to the next
+// stage.
+static const struct index *index_in_queues(const struct engine *engine, const struct bulk *bulk,
+                                           struct bulk_cursor *cursor)
+{
+    const struct bulk_request *request = &bulk->request;
+    struct index_node *node =
+        index_find(&engine->queue_all, time_key((int64_t)cursor->container, cursor->container));
+    if (!node) {
+        next_stage(bulk, cursor);
+        return NULL;
+    }
+    const struct queue *queue = queue_of_all(node);
+    if (queue->id != cursor->container) {
+        go_to(cursor, BULK_QUEUES, queue->id, 0);
+    }
+    bool elsewhere =
+        request->filter.queue.size && !slice_equal(queue_name(queue), request->filter.queue);
+    bool there = request->act == BULK_MOVE && slice_equal(queue_name(queue), request->to);
+    if (elsewhere || there || cursor->part == BULK_PARTS) {
+        go_to(cursor, BULK_QUEUES, queue->id + 1, 0);
+        return NULL;
+    }
+    if (!part_concerns(&request->filter, cursor->part)) {
+        go_to(cursor, BULK_QUEUES, queue->id, cursor->part + 1);
+        return NULL;
+    }
+    return queue_part(queue, cursor->part);
+}
+
+static const struct index *index_in_groups(const struct engine *engine, const struct bulk *bulk,
+                                           struct bulk_cursor *cursor)
+{
+    struct slice wanted = bulk->request.filter.group;
+    struct index_node *node =
+        index_find(&engine->group_order, (struct index_key){ cursor->container, 0 });
+    if (!node) {
+        next_stage(bulk, cursor);
+        return NULL;
+    }
+    const struct group *group = group_of_node(node);
+    if (node->key.high != cursor->container) {
+        go_to(cursor, BULK_GROUPS, node->key.high, 0);
+    }
+    if (wanted.size && !slice_equal(group_key(group), wanted)) {
+        go_to(cursor, BULK_GROUPS, cursor->container + 1, 0);
+        return NULL;
+    }
+    return &group->jobs;
+}
+
+static const struct index *index_at_cursor(const struct engine *engine, const struct bulk *bulk,
+                                           struct bulk_cursor *cursor)
+{
+    const struct tag *tag;
+    switch (cursor->stage) {
+    case BULK_TAGGED:
+        tag = map_find(&engine->tags, bulk->request.filter.tag);
+        if (!tag) {
+            next_stage(bulk, cursor);
+        }
+        return tag ? &tag->taggings : NULL;
+    case BULK_QUEUES:
+        return index_in_queues(engine, bulk, cursor);
+    case BULK_GROUPS:
+        return index_in_groups(engine, bulk, cursor);
+    case BULK_COMPLETED:
+        return &engine->completed;
+    case BULK_END:
+        break;
+    }
+    return NULL;
+}
+
+// An index has no more: on to the next one.
+static void leave_index(const struct bulk *bulk, struct bulk_cursor *cursor)
+{
+    if (cursor->stage == BULK_QUEUES) {
+        go_to(cursor, BULK_QUEUES, cursor->container, cursor->part + 1);
+    } else if (cursor->stage == BULK_GROUPS) {
+        go_to(cursor, BULK_GROUPS, cursor->container + 1, 0);
+    } else {
+        next_stage(bulk, cursor);
+    }
+}
+
+struct job *bulk_next(const struct engine *engine, struct bulk *bulk)
+{
+    struct bulk_cursor *cursor = &bulk->cursor;
+    const struct index *index = index_at_cursor(engine, bulk, cursor);
+    if (!index) {
+        return NULL;
+    }
+    struct index_node *node = index_find(index, cursor->key);
+    if (!node) {
+        leave_index(bulk, cursor);
+        return NULL;
+    }
+    cursor->key = key_after(node->key);
+    struct job *job = cursor->stage == BULK_TAGGED ? tagging_of_node(node)->job : job_of_node(node);
+    bulk->view.looked_at++;
+    return matches(engine, bulk, job) ? job : NULL;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// A job that fails and has dependents that are not to wait on stands in a list until they have been
+// dealt with. It takes no memory to get there, so failing never fails for the sake of dependents;
+// dealing with them may, and is then tried again with the next call.
+#include "engine/cascade.h"
+
+#include "engine/cancel.h"
+#include "engine/depends.h"
+#include "engine/failure.h"
+#include "engine/job.h"
+#include "engine/place.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+
+#include <stdio.h>
+
+enum {
+    SLICE_JOBS = 1000,
+    MESSAGE_SIZE = ENGINE_NAME_SIZE_MAX + 64,
+};
+
+static enum dependency_policy policy_of(const struct engine *engine, const struct job *job)
+{
+    struct job_options options;
+    if (job->options == INTERN_NONE && engine->policies.count == 0) {
+        return DEPENDENCY_HOLD;
+    }
+    job_options_in_effect(engine, job, &options);
+    return options.dependency_policy;
+}
+
+static bool is_concerned(const struct engine *engine, const struct edge *edge)
+{
+    return edge->dependent->state == JOB_DEPENDS &&
+           policy_of(engine, edge->dependent) > DEPENDENCY_HOLD;
+}
+
+void cascade_insert(struct engine *engine, struct job *job)
+{
+    struct job_extra *extra = job->extra;
+    if (extra->cascades) {
+        return;
+    }
+    struct job *last = engine->cascade_last;
+    extra->cascades = true;
+    if (!last || index_key_less(last->node.key, job->node.key)) {
+        extra->cascade_next = NULL;
+        *(last ? &last->extra->cascade_next : &engine->cascade_first) = job;
+        engine->cascade_last = job;
+        return;
+    }
+    struct job **at = &engine->cascade_first;
+    while (index_key_less((*at)->node.key, job->node.key)) {
+        at = &(*at)->extra->cascade_next;
+    }
+    extra->cascade_next = *at;
+    *at = job;
+}
+
+void cascade_note(struct engine *engine, const struct edge *edge)
+{
+    // What was noted is saved.
+    if (!engine->loads && is_concerned(engine, edge)) {
+        cascade_insert(engine, edge->dependency);
+        job_changed(engine, edge->dependency, JOB_DIRTY_HEAD);
+    }
+}
+
+void cascade_note_placed(struct engine *engine, const struct job *job)
+{
+    const struct job_extra *extra = job->extra;
+    for (const struct edge *edge = extra->members_failed ? extra->dependencies : NULL; edge;
+         edge = edge->next_dependency) {
+        if (edge->dependency->state == JOB_FAILED) {
+            cascade_note(engine, edge);
+        }
+    }
+}
+
+void cascade_note_all(struct engine *engine, struct job *failed)
+{
+    for (const struct edge *edge = failed->extra->dependents; edge && !failed->extra->cascades;
+         edge = edge->next_dependent) {
+        cascade_note(engine, edge);
+    }
+}
+
+void cascade_forget(struct engine *engine, struct job *job)
+{
+    if (!job->extra->cascades) {
+        return;
+    }
+    struct job *before = NULL;
+    struct job **at = &engine->cascade_first;
+    while (*at != job) {
+        before = *at;
+        at = &before->extra->cascade_next;
+    }
+    *at = job->extra->cascade_next;
+    if (engine->cascade_last == job) {
+        engine->cascade_last = before;
+    }
+    job->extra->cascades = false;
+}
+
+static enum status fail_too(struct engine *engine, struct job *job, const struct job *failed,
+                            int64_t when_us)
+{
+    char text[MESSAGE_SIZE];
+    int size = snprintf(text, sizeof(text), "Job %.*s failed, and this one depends on it",
+                        SLICE_PRINT(job_jid(failed)));
+    const struct failure_words words = { .group = SLICE("dependency-failed"),
+                                         .message = slice_make(text, (size_t)size),
+                                         .when_us = when_us };
+    return fail_by_itself(engine, job, &words);
+}
+
+// Deals with one dependent of a failed job.
+static enum status deal_with(struct engine *engine, struct edge *edge)
+{
+    struct job *job = edge->dependent;
+    const struct job *failed = edge->dependency;
+    struct job_view view;
+    failure_view(failed->extra->failure, &view);
+    int64_t when_us = view.failure_when_us > job->time_us ? view.failure_when_us : job->time_us;
+    // With the client clock that may be later than now, and no lane is to see that.
+    engine->call_us = engine->clock == ENGINE_CLOCK_SERVER ? when_us : engine->call_us;
+    switch (policy_of(engine, job)) {
+    case DEPENDENCY_RUN:
+        return depends_pass(engine, edge, when_us);
+    case DEPENDENCY_CANCEL:
+        if (job->extra->dependent_count == 0) {
+            cancel_job(engine, job, when_us);
+            engine_settle(engine);
+            return STATUS_OK;
+        }
+        return fail_too(engine, job, failed, when_us);
+    case DEPENDENCY_FAIL:
+        return fail_too(engine, job, failed, when_us);
+    case DEPENDENCY_UNSET:
+    case DEPENDENCY_HOLD:
+        break;
+    }
+    return STATUS_OK;
+}
+
+static bool run(struct engine *engine)
+{
+    int done = 0;
+    while (engine->cascade_first) {
+        struct job *failed = engine->cascade_first;
+        struct edge *next;
+        for (struct edge *edge = failed->extra->dependents; edge; edge = next) {
+            next = edge->next_dependent;
+            if (!is_concerned(engine, edge)) {
+                continue;
+            }
+            if (done++ == SLICE_JOBS || deal_with(engine, edge)) {
+                return true;
+            }
+        }
+        cascade_forget(engine, failed);
+        job_changed(engine, failed, JOB_DIRTY_HEAD);
+    }
+    return false;
+}
+
+bool cascade_run(struct engine *engine)
+{
+    int64_t call_us = engine->call_us;
+    bool more = engine->cascade_first && run(engine);
+    engine->call_us = call_us;
+    return more;
+}

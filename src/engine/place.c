@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "engine/place.h"
+
+#include "engine/cascade.h"
+#include "engine/depends.h"
+#include "engine/due.h"
+#include "engine/group.h"
+#include "engine/job.h"
+#include "engine/lane.h"
+#include "engine/lease.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+#include "engine/tally.h"
+
+static bool in_line(const struct job *job)
+{
+    return job->state == JOB_WAITING || job->state == JOB_STALLED;
+}
+
+// The index of a job that is not in line.
+static inline struct index *index_of(struct engine *engine, struct job *job)
+{
+    switch ((enum job_state)job->state) {
+    case JOB_SCHEDULED:
+        return &job->queue->scheduled;
+    case JOB_DEPENDS:
+        return &job->queue->depends;
+    case JOB_RUNNING:
+        return lease_index(engine, job);
+    case JOB_FAILED:
+        return &job->extra->group->jobs;
+    case JOB_WAITING:
+    case JOB_STALLED:
+    case JOB_COMPLETE:
+    default:
+        return &engine->completed;
+    }
+}
+
+// The index that it is in because of a time, or NULL.
+static struct index *timed_index(struct engine *engine, const struct job *job)
+{
+    const struct job_rare *rare = job_rare(job);
+    if (!rare) {
+        return NULL;
+    }
+    switch ((enum job_state)job->state) {
+    case JOB_SCHEDULED:
+    case JOB_DEPENDS:
+    case JOB_WAITING:
+        return rare->deadline_us ? &job->queue->deadlines : NULL;
+    case JOB_COMPLETE:
+        return rare->result_until_us ? &engine->results : NULL;
+    case JOB_RUNNING:
+    case JOB_STALLED:
+    case JOB_FAILED:
+    default:
+        return NULL;
+    }
+}
+
+// Whether something becomes of a job by itself because of the state it is in.
+static bool falls_due(const struct job *job)
+{
+    return job->state == JOB_RUNNING || job->state == JOB_SCHEDULED;
+}
+
+// In the places where every job comes by.
+static inline __attribute__((always_inline)) void count(struct engine *engine,
+                                                        const struct job *job, size_t change)
+{
+    struct tally *total;
+    if (job->queue) {
+        struct tally *tally = tally_find(&job->queue->tallies, job->priority);
+        tally_count(tally, job->state, change);
+        total = tally->total;
+        if (change != 1 && tally != job->queue->tallies.last) {
+            tally_note_empty(engine, tally);
+        }
+    } else {
+        total = tally_find(&engine->tallies, job->priority);
+    }
+    tally_count(total, job->state, change);
+    if (change != 1 && total != engine->tallies.last) {
+        tally_note_empty(engine, total);
+    }
+}
+
+void job_count(struct engine *engine, const struct job *job, size_t change)
+{
+    count(engine, job, change);
+}
+
+struct place place_for(const struct job *job, struct queue *queue, bool depends, bool delayed)
+{
+    const struct job_rare *rare = job_rare(job);
+    return (struct place){
+        .queue = queue,
+        .domain = job->domain,
+        .priority = job->priority,
+        .state = depends   ? JOB_DEPENDS
+                 : delayed ? JOB_SCHEDULED
+                           : JOB_WAITING,
+        .timed = rare && rare->deadline_us,
+    };
+}
+
+enum status place_reserve(struct engine *engine, const struct place *place)
+{
+    struct queue *queue = place->queue;
+    enum status status =
+        tally_reserve(engine, queue, queue ? &queue->tallies : &engine->tallies, place->priority);
+    if (!status && place->timed) {
+        status = index_reserve(queue ? &queue->deadlines : &engine->results, 1);
+    }
+    if (status) {
+        return status;
+    }
+    switch (place->state) {
+    case JOB_WAITING:
+    case JOB_STALLED:
+        return line_reserve(engine, queue, place->domain);
+    case JOB_SCHEDULED:
+        return index_reserve(&queue->scheduled, 1);
+    case JOB_DEPENDS:
+        return index_reserve(&queue->depends, 1);
+    case JOB_COMPLETE:
+        return index_reserve(&engine->completed, 1);
+    case JOB_RUNNING:
+    case JOB_FAILED:
+    case JOB_STATE_COUNT:
+        break;
+    }
+    return STATUS_OK;
+}
+
+// What only some jobs need. Says whether the job will do something by itself.
+static bool enter_more(struct engine *engine, struct job *job)
+{
+    struct index *timed = timed_index(engine, job);
+    if (timed) {
+        struct job_rare *rare = job_rare(job);
+        rare->timed.key = time_key(job->queue ? rare->deadline_us : rare->result_until_us, job->id);
+        index_insert(timed, &rare->timed);
+    }
+    if (job->state == JOB_FAILED) {
+        depends_count_failed(job, true);
+        cascade_note_all(engine, job);
+    }
+    return timed && job->queue;
+}
+
+static bool leave_more(struct engine *engine, struct job *job)
+{
+    struct index *timed = timed_index(engine, job);
+    if (timed) {
+        index_remove(timed, &job_rare(job)->timed);
+    }
+    if (job->state == JOB_FAILED) {
+        depends_count_failed(job, false);
+        cascade_forget(engine, job);
+        group_settle(engine, job->extra->group);
+        job->extra->group = NULL;
+    }
+    return timed && job->queue;
+}
+
+void job_enter(struct engine *engine, struct job *job)
+{
+    if (in_line(job)) {
+        if (job->queue->lanes_count) {
+            line_insert(engine, job);
+        } else {
+            index_insert(&job->queue->plain.line, &job->node);
+        }
+    } else if (job->state == JOB_COMPLETE) {
+        index_insert(&engine->completed, &job->node);
+    } else {
+        index_insert(index_of(engine, job), &job->node);
+    }
+    count(engine, job, 1);
+    if ((job->extra && enter_more(engine, job)) || falls_due(job)) {
+        due_update(engine, job->queue);
+    }
+}
+
+enum status lane_leave_reserve(struct engine *engine, struct job *job)
+{
+    if (!in_line(job) && !job->lease) {
+        return STATUS_OK;
+    }
+    return lane_reserve(engine, lane_find(engine, job->queue, job->domain));
+}
+
+void job_leave(struct engine *engine, struct job *job)
+{
+    count(engine, job, SIZE_MAX);
+    if (in_line(job)) {
+        if (job->queue->lanes_count) {
+            line_remove(engine, job);
+        } else {
+            index_remove(&job->queue->plain.line, &job->node);
+        }
+    } else {
+        index_remove(index_of(engine, job), &job->node);
+    }
+    if (job->lease) {
+        lease_end(engine, job);
+    }
+    if ((job->extra && leave_more(engine, job)) || falls_due(job)) {
+        due_update(engine, job->queue);
+    }
+}
+
+enum status job_load_place(struct engine *engine, struct job *job)
+{
+    const struct job_rare *rare = job_rare(job);
+    const struct place place = { .queue = job->queue,
+                                 .domain = job->domain,
+                                 .priority = job->priority,
+                                 .state = job->state,
+                                 .timed = rare != NULL };
+    bool taken = in_line(job) ? index_has(&job->queue->plain.line, job->node.key) ||
+                                    index_has(&job->queue->laned, job->node.key)
+                              : index_has(index_of(engine, job), job->node.key);
+    if (taken) {
+        return STATUS_CORRUPT;
+    }
+    if (place_reserve(engine, &place) ||
+        (!in_line(job) && index_reserve(index_of(engine, job), 1))) {
+        return STATUS_NO_MEMORY;
+    }
+    job_enter(engine, job);
+    return STATUS_OK;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Who waits for a job to finish. The host blocks; the engine knows for what, and says when.
+#ifndef SLUICE_ENGINE_WAITER_H
+#define SLUICE_ENGINE_WAITER_H
+
+#include "engine/engine.h"
+
+struct waiter {
+    struct waiter *next; // of the same job, the newest first
+    struct job *job;
+    uint64_t id;
+};
+
+struct slice waiter_key(const void *waiter);
+
+// The job has finished: tells all who wait for it, in the order in which they came.
+void waiters_finish(struct engine *engine, struct job *job, int64_t when_us, struct slice state);
+
+// Nobody waits any more, without a word.
+void waiters_forget(struct engine *engine, struct job *job);
+
+#endif

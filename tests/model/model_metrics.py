@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""What is measured: counts of jobs, how long things took, how many jobs came and ran lately."""
+
+from collections import Counter
+
+from model_base import SECOND
+
+HISTOGRAM_BUCKETS = 176
+SPAN_SECONDS = 15
+WINDOW = 60  # full seconds, or full spans
+
+HISTOGRAMS = ("lifetime", "time_to_completion", "time_to_failure", "runtime", "latency", "attempts")
+METERS = ("queued", "run")
+
+
+def bucket_of(value):
+    """0 to 7 have a bucket each; above that each power of two has four."""
+    value = max(0, value)
+    shift = max(0, value.bit_length() - 3)
+    return min(4 * shift + (value >> shift), HISTOGRAM_BUCKETS - 1)
+
+
+class Meter:
+    """How many there were in each second; time does not go back."""
+
+    def __init__(self):
+        self.newest = 0
+        self.seconds = Counter()
+
+    def add(self, now):
+        self.newest = max(self.newest, now // SECOND)
+        self.seconds[self.newest] += 1
+        for second in [each for each in self.seconds if each < self.newest - 1000]:
+            del self.seconds[second]
+
+    def between(self, first, end):
+        return sum(count for second, count in self.seconds.items() if first <= second < end)
+
+    def rates(self, now):
+        """Of the last full second, 60 full seconds, 60 full spans."""
+        second = max(self.newest, now // SECOND)
+        span = second // SPAN_SECONDS * SPAN_SECONDS
+        return [
+            float(self.between(second - 1, second)),
+            self.between(second - WINDOW, second) / WINDOW,
+            self.between(span - WINDOW * SPAN_SECONDS, span) / (WINDOW * SPAN_SECONDS),
+        ]
+
+
+class Metrics:
+    def __init__(self):
+        self.histograms = {name: Counter() for name in HISTOGRAMS}
+        self.meters = {name: Meter() for name in METERS}
+
+    def view(self, now):
+        view = {}
+        for name, buckets in self.histograms.items():
+            view[name] = {"count": sum(buckets.values()),
+                          "buckets": {str(bucket): buckets[bucket] for bucket in sorted(buckets)}}
+        for name, meter in self.meters.items():
+            view[name] = meter.rates(now)
+        return view
+
+
+class MetricsRules:
+    def measures(self, queue):
+        """Those of the queue and those of all."""
+        return [self.metrics.setdefault(name, Metrics()) for name in (queue, "")]
+
+    def measure(self, what, queue, value):
+        for metrics in self.measures(queue):
+            metrics.histograms[what][bucket_of(value)] += 1
+
+    def meter(self, what, queue, when):
+        for metrics in self.measures(queue):
+            metrics.meters[what].add(when)
+
+    def measure_complete(self, job, now):
+        """A job that is done for good, before anything of it has changed."""
+        runs = [entry[0] for entry in job.history if entry[1] == "popped" and entry[3]]
+        first_run = runs[0] if runs else job.created
+        self.measure("lifetime", job.queue, now - job.created)
+        self.measure("time_to_completion", job.queue, now - first_run)
+        self.measure("attempts", job.queue, job.attempts)
+
+    def call_metrics(self, command):
+        metrics = self.metrics.get(command["queue"]) or (
+            None if command["queue"] else Metrics())
+        return metrics.view(command["now"]) if metrics else None
+
+    def filtered(self, command):
+        queue = command.get("queue", "")
+        return [job for job in self.jobs.values()
+                if (not queue or job.queue == queue)
+                and job.priority == command.get("priority", job.priority)
+                and job.state == command.get("state", job.state)]
+
+    def call_count(self, command):
+        return len(self.filtered(command))
+
+    def call_priorities(self, command):
+        return sorted({job.priority for job in self.filtered({"queue": command["queue"]})})

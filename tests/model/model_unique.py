@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Uniqueness: a job that holds a lock, and what a put does that meets it."""
+
+import hashlib
+import json
+
+from model_base import Refused, check_name
+
+
+def contents_key(klass, data):
+    """Whatever white space and order of keys the data has."""
+    try:
+        value = json.loads(data)
+    except ValueError:
+        raise Refused("invalid") from None
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(klass.encode() + b"\0" + canonical.encode()).hexdigest()
+
+
+class UniqueRules:
+    def lock_wanted(self, command):
+        """(by, key) of the lock that a put asks for, or None."""
+        unique = command.get("unique", {})
+        by = unique.get("by", "none")
+        if by == "none":
+            return None
+        if unique.get("until", "finished") == "time" and unique.get("for_us", 0) <= 0:
+            raise Refused("invalid")
+        if by == "key":
+            check_name(unique["key"])
+            return by, unique["key"]
+        return by, contents_key(command["klass"], command["data"])
+
+    def lock_holder(self, lock, jid, now):
+        """Another job that holds the lock. What is over by now does not count."""
+        for job in self.jobs.values():
+            if job.unique_held and (job.unique_by, job.unique_key) == lock and job.jid != jid:
+                if job.unique_until != "time" or job.unique_over > now:
+                    return job
+        return None
+
+    def check_way(self, holder, conflict, depends):
+        """Another job holds the lock: it is to go, or the put is refused."""
+        if conflict == "refuse":
+            raise Refused("exists")
+        assert conflict == "replace"
+        if holder.state in ("running", "complete") or holder.dependents or holder.jid in depends:
+            raise Refused("state")
+
+    def take_lock(self, job, lock, unique, now):
+        for other in self.jobs.values():
+            if (other.unique_by, other.unique_key) == lock:
+                other.unique_held = False  # it is over, and now another job's
+        job.unique_by, job.unique_key = lock
+        job.unique_until = unique.get("until", "finished")
+        job.unique_over = now + unique["for_us"] if job.unique_until == "time" else 0
+        job.unique_held = True
+
+    def unlock(self, job, *until):
+        """What the lock was held until has come."""
+        if job.unique_until in until:
+            job.unique_held = False
+
+    def check_unique(self):
+        locks = [(job.unique_by, job.unique_key) for job in self.jobs.values() if job.unique_held]
+        assert len(locks) == len(set(locks))
+        for job in self.jobs.values():
+            assert (job.unique_by == "none") == (job.unique_key == "")
+            assert job.unique_by != "none" or not job.unique_held
+            if job.unique_held and job.unique_until == "finished":
+                assert job.state not in ("complete", "failed")
+            if job.unique_held and job.unique_until == "started":
+                assert job.state not in ("running", "stalled", "complete", "failed")

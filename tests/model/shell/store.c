@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "store.h"
+
+#include "engine/changes.h"
+#include "shell.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct stored {
+    struct record_key key;
+    char *bytes;
+    size_t size;
+};
+
+static struct stored *records;
+static size_t record_count, record_capacity;
+
+void store_clear(void)
+{
+    while (record_count > 0) {
+        free(records[--record_count].bytes);
+    }
+    free(records);
+    records = NULL;
+    record_capacity = 0;
+}
+
+static bool same_key(struct record_key a, struct record_key b)
+{
+    return a.kind == b.kind && a.id == b.id && a.extra == b.extra;
+}
+
+static struct stored *find(struct record_key key)
+{
+    for (size_t i = 0; i < record_count; i++) {
+        if (same_key(records[i].key, key)) {
+            return &records[i];
+        }
+    }
+    return NULL;
+}
+
+static struct stored *add(struct record_key key)
+{
+    if (record_count == record_capacity) {
+        record_capacity = record_capacity ? 2 * record_capacity : 64;
+        records = realloc(records, record_capacity * sizeof(*records));
+        if (!records) {
+            die("out of memory", "store");
+        }
+    }
+    records[record_count] = (struct stored){ .key = key };
+    return &records[record_count++];
+}
+
+static enum status receive(void *context, struct record_key key, struct slice bytes)
+{
+    (void)context;
+    struct stored *stored = find(key);
+    // The configuration may be empty and still be there.
+    if (bytes.size == 0 && key.kind != RECORD_CONFIG && key.kind != RECORD_TRACKED) {
+        if (stored) {
+            free(stored->bytes);
+            *stored = records[--record_count];
+        }
+        return STATUS_OK;
+    }
+    stored = stored ? stored : add(key);
+    free(stored->bytes);
+    stored->bytes = malloc(bytes.size + 1);
+    if (!stored->bytes) {
+        die("out of memory", "store");
+    }
+    if (bytes.size) {
+        memcpy(stored->bytes, bytes.data, bytes.size);
+    }
+    stored->size = bytes.size;
+    return STATUS_OK;
+}
+
+enum status store_take(struct engine *engine)
+{
+    return engine_changes(engine, &(struct changes_sink){ .receive = receive });
+}
+
+static enum status read_all(struct engine *engine, struct error *error)
+{
+    static const enum record_kind order[] = {
+        RECORD_ENGINE, RECORD_CONFIG, RECORD_LIMIT,   RECORD_POLICY, RECORD_ZONE,
+        RECORD_QUEUE,  RECORD_STATS,  RECORD_LANE,    RECORD_WORKER, RECORD_RECURRING,
+        RECORD_BODY,   RECORD_HEAD,   RECORD_TRACKED, RECORD_BULK,
+    };
+    for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
+        for (size_t i = 0; i < record_count; i++) {
+            const struct stored *at = &records[i];
+            enum status status =
+                at->key.kind == order[k]
+                    ? record_read(engine, at->key, slice_make(at->bytes, at->size), error)
+                    : STATUS_OK;
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status store_load(const struct engine_options *options, struct engine **out,
+                       struct error *error)
+{
+    struct engine_options loading = *options;
+    loading.keeps_changes = false;
+    struct engine *engine;
+    enum status status = engine_new(&loading, &engine);
+    if (status) {
+        return status;
+    }
+    status = read_all(engine, error);
+    enum status end = record_read_end(engine, status ? NULL : error);
+    status = status ? status : end;
+    if (status) {
+        engine_free(engine);
+        return status;
+    }
+    *out = engine;
+    return STATUS_OK;
+}
