@@ -140,11 +140,16 @@ enum status intern_acquire(struct intern *intern, struct slice string, uint32_t 
 
 void intern_share(struct intern *intern, uint32_t id)
 {
-    entry_of(intern, id)->users++;
+    if (id != INTERN_NONE) {
+        entry_of(intern, id)->users++;
+    }
 }
 
 void intern_drop(struct intern *intern, uint32_t id)
 {
+    if (id == INTERN_NONE) {
+        return;
+    }
     struct intern_entry *entry = entry_of(intern, id);
     if (--entry->users > 0) {
         return;
@@ -163,5 +168,5 @@ uint32_t intern_find(const struct intern *intern, struct slice string)
 
 struct slice intern_get(const struct intern *intern, uint32_t id)
 {
-    return entry_key(entry_of(intern, id));
+    return id == INTERN_NONE ? SLICE_EMPTY : entry_key(entry_of(intern, id));
 }

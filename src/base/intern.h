@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The id of no string.
+// The id of no string. It may be shared, dropped and got like any other: then nothing happens, and
+// it stands for an empty string.
 #define INTERN_NONE UINT32_MAX
 
 struct intern_entry;

@@ -3,8 +3,6 @@
 
 #include "engine/cancel.h"
 #include "engine/due.h"
-#include "engine/fail.h"
-#include "engine/history.h"
 #include "engine/job.h"
 #include "engine/place.h"
 #include "engine/put.h"
@@ -22,22 +20,17 @@ enum {
 // ---------------------------------------------------------------------------------------------
 // Operations
 
-static enum status check_name(struct slice name, const char *what, struct error *error)
-{
-    return name.size ? name_check(name, what, error) : STATUS_OK;
-}
-
 static enum status check_filter(const struct job_filter *filter, struct error *error)
 {
-    enum status status = check_name(filter->queue, "queue", error);
+    enum status status = name_check_if_given(filter->queue, "queue", error);
     if (!status) {
-        status = check_name(filter->klass, "klass", error);
+        status = name_check_if_given(filter->klass, "klass", error);
     }
     if (!status) {
-        status = check_name(filter->tag, "tag", error);
+        status = name_check_if_given(filter->tag, "tag", error);
     }
     if (!status) {
-        status = check_name(filter->group, "group", error);
+        status = name_check_if_given(filter->group, "group", error);
     }
     if (!status && filter->has_state && (unsigned)filter->state >= JOB_STATE_COUNT) {
         status = error_set(error, STATUS_INVALID, "state is of no known kind");
@@ -130,11 +123,7 @@ void bulk_free_shell(struct engine *engine, struct bulk *bulk)
 void bulk_free(struct engine *engine, struct bulk *bulk)
 {
     index_remove(&engine->bulks, &bulk->node);
-    bulk->gone = true;
-    changed(engine, bulk);
-    if (!bulk->dirty) {
-        bulk_free_shell(engine, bulk);
-    }
+    ENGINE_NOTE_GONE(engine, dirty_bulks, bulk, bulk_free_shell);
 }
 
 // The operation is over; of those that are only the last ones are kept, this one among them.
@@ -179,35 +168,8 @@ static enum status retry_one(struct engine *engine, struct job *job, int64_t now
     if (!*did || dry) {
         return STATUS_OK;
     }
-    return job->state == JOB_FAILED ? unfail_job(engine, now_us, job, job->queue)
+    return job->state == JOB_FAILED ? job_requeue(engine, now_us, job, job->queue)
                                     : due_move(engine, job, now_us);
-}
-
-// A job that is not failed goes to another queue, as it is.
-static enum status move_job(struct engine *engine, struct job *job, int64_t now_us,
-                            struct queue *to)
-{
-    const struct history_entry entry = { .kind = HISTORY_PUT,
-                                         .when_us = now_us,
-                                         .queue = queue_name(to) };
-    int64_t due_us = job->state == JOB_SCHEDULED ? time_of_key(job->node.key)
-                     : job->state == JOB_DEPENDS ? job->extra->due_us
-                                                 : 0;
-    bool delayed = due_us > now_us;
-    const struct place place = place_for(job, to, job->state == JOB_DEPENDS, delayed);
-    if (queue_reserve_known(engine, to) || history_reserve(engine, job, &entry, 1) ||
-        leave_reserve(engine, job) || place_reserve(engine, &place)) {
-        return STATUS_NO_MEMORY;
-    }
-    queue_make_known(engine, to, now_us);
-    history_append(engine, job, &entry);
-    job_leave(engine, job);
-    job_move_to(engine, job, to);
-    job_start_anew(job, now_us);
-    job->time_us = now_us;
-    place_job(engine, job, now_us, delayed ? due_us - now_us : 0);
-    job_changed(engine, job, JOB_DIRTY_HEAD);
-    return STATUS_OK;
 }
 
 static enum status move_one(struct engine *engine, struct job *job, int64_t now_us, bool dry,
@@ -222,8 +184,7 @@ static enum status move_one(struct engine *engine, struct job *job, int64_t now_
     struct queue *to;
     enum status status = queue_acquire(engine, name, &to, NULL);
     if (!status) {
-        status = job->state == JOB_FAILED ? unfail_job(engine, now_us, job, to)
-                                          : move_job(engine, job, now_us, to);
+        status = job_requeue(engine, now_us, job, to);
         if (status) {
             queue_abandon(engine, to);
         }

@@ -8,6 +8,7 @@
 #include "engine/depends.h"
 #include "engine/failure.h"
 #include "engine/job.h"
+#include "engine/options.h"
 #include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/state.h"
@@ -22,7 +23,7 @@ enum {
 static enum dependency_policy policy_of(const struct engine *engine, const struct job *job)
 {
     struct job_options options;
-    if (job->options == INTERN_NONE && engine->policies.count == 0) {
+    if (!job_has_options(engine, job)) {
         return DEPENDENCY_HOLD;
     }
     job_options_in_effect(engine, job, &options);
@@ -120,9 +121,8 @@ static enum status deal_with(struct engine *engine, struct edge *edge)
 {
     struct job *job = edge->dependent;
     const struct job *failed = edge->dependency;
-    struct job_view view;
-    failure_view(failed->extra->failure, &view);
-    int64_t when_us = view.failure_when_us > job->time_us ? view.failure_when_us : job->time_us;
+    int64_t failed_us = failed->extra->failure->when_us;
+    int64_t when_us = failed_us > job->time_us ? failed_us : job->time_us;
     // With the client clock that may be later than now, and no lane is to see that.
     engine->call_us = engine->clock == ENGINE_CLOCK_SERVER ? when_us : engine->call_us;
     switch (policy_of(engine, job)) {

@@ -70,6 +70,23 @@ static enum status give_queue(struct giving *giving, const struct queue *queue)
     return status;
 }
 
+// Those that are gone come first: a lane may have taken the number of one.
+static enum status give_lanes(struct giving *giving, bool gone)
+{
+    const struct engine *engine = giving->engine;
+    enum status status = STATUS_OK;
+    for (const struct lane *at = engine->dirty_lanes; !status && at; at = at->dirty_next) {
+        if (at->gone != gone) {
+            continue;
+        }
+        if (!gone) {
+            record_write_lane(engine, at, &giving->buffer);
+        }
+        status = give(giving, (struct record_key){ RECORD_LANE, at->id, 0 });
+    }
+    return status;
+}
+
 static enum status give_single(struct giving *giving, enum record_kind kind,
                                void (*write)(const struct engine *engine, struct buffer *out))
 {
@@ -125,11 +142,11 @@ static enum status give_all(struct giving *giving)
     for (const struct queue *at = engine->dirty_queues; !status && at; at = at->dirty_next) {
         status = give_queue(giving, at);
     }
-    for (const struct lane *at = engine->dirty_lanes; !status && at; at = at->dirty_next) {
-        if (!at->gone) {
-            record_write_lane(engine, at, &giving->buffer);
-        }
-        status = give(giving, (struct record_key){ RECORD_LANE, at->id, 0 });
+    if (!status) {
+        status = give_lanes(giving, true);
+    }
+    if (!status) {
+        status = give_lanes(giving, false);
     }
     for (const struct worker *at = engine->dirty_workers; !status && at; at = at->dirty_next) {
         if (at->known) {

@@ -8,6 +8,7 @@
 #include "engine/job.h"
 #include "engine/lease.h"
 #include "engine/metrics.h"
+#include "engine/options.h"
 #include "engine/place.h"
 #include "engine/put.h"
 #include "engine/queue.h"
@@ -39,8 +40,8 @@ static enum status check(struct engine *engine, int64_t now_us,
     if (!status && request->next.size == 0 && request->has_depends) {
         status = error_set(error, STATUS_INVALID, "depends cannot be used without a next queue");
     }
-    if (!status && request->next.size) {
-        status = name_check(request->next, "next queue", error);
+    if (!status) {
+        status = name_check_if_given(request->next, "next queue", error);
     }
     if (!status) {
         status = delay_check(now_us, delay_of(request), error);
@@ -94,7 +95,7 @@ static enum status plan_next(struct engine *engine, const struct complete_reques
 static int64_t result_end(const struct engine *engine, int64_t now_us,
                           const struct complete_request *request, const struct job *job)
 {
-    if (request->result.size == 0 || (job->options == INTERN_NONE && engine->policies.count == 0)) {
+    if (request->result.size == 0 || !job_has_options(engine, job)) {
         return 0;
     }
     struct job_options options;
@@ -165,19 +166,18 @@ static void retain(struct engine *engine, int64_t now_us)
     }
 }
 
-bool results_drop(struct engine *engine, int64_t now_us, size_t count)
+void results_drop(struct engine *engine, int64_t now_us, size_t count)
 {
     struct index_node *node;
     for (; count > 0 && (node = index_first(&engine->results)); count--) {
         if (time_of_key(node->key) > now_us) {
-            return false;
+            break;
         }
         index_remove(&engine->results, node);
         struct job *job = job_of_timed(node);
         job_drop_result(engine, job);
         job_changed(engine, job, JOB_DIRTY_HEAD);
     }
-    return engine->results.count > 0;
 }
 
 static void announce(struct engine *engine, int64_t now_us, const struct job *job,

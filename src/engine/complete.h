@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 
-// Drops up to `count` results that are not to be kept any longer. Says whether there are others.
-bool results_drop(struct engine *engine, int64_t now_us, size_t count);
+// Drops up to `count` results that are not to be kept any longer.
+void results_drop(struct engine *engine, int64_t now_us, size_t count);
 
 #endif

@@ -227,14 +227,15 @@ bool due_run(struct engine *engine, int64_t now_us)
     bool more = run(engine, now_us);
     engine->call_us = now_us;
     // Who looks at a result that is over sees none; in which order they go nobody sees.
-    if (engine->results.count) {
-        more =
-            (results_drop(engine, now_us, SLICE_THINGS) && results_due(engine) <= now_us) || more;
-    }
-    return more;
+    results_drop(engine, now_us, SLICE_THINGS);
+    return more || first_time(&engine->results) <= now_us;
 }
 
-int64_t results_due(const struct engine *engine)
+int64_t due_next(const struct engine *engine)
 {
-    return first_time(&engine->results);
+    if (engine->clock != ENGINE_CLOCK_SERVER) {
+        return INT64_MAX;
+    }
+    return earlier(engine->due_count ? engine->due[0]->due_us : INT64_MAX,
+                   first_time(&engine->results));
 }

@@ -26,8 +26,8 @@ bool due_is_there(const struct engine *engine, int64_t now_us);
 // Does what is due by `now_us`, in order, at most a slice of it. Says whether there may be more.
 bool due_run(struct engine *engine, int64_t now_us);
 
-// When the next result is to be dropped, or INT64_MAX.
-int64_t results_due(const struct engine *engine);
+// When something will next be due, or INT64_MAX.
+int64_t due_next(const struct engine *engine);
 
 // A job that has not been started by its deadline fails, as of `when_us`.
 MUST_USE enum status deadline_pass(struct engine *engine, struct job *job, int64_t when_us);

@@ -228,15 +228,22 @@ static bool catch_up(struct engine *engine, int64_t now_us)
     return due_is_there(engine, now_us) && due_run(engine, now_us);
 }
 
+// With the server clock time never goes back.
+static int64_t time_that_counts(struct engine *engine, int64_t now_us)
+{
+    if (engine->clock != ENGINE_CLOCK_SERVER) {
+        return now_us;
+    }
+    engine->now_us = now_us > engine->now_us ? now_us : engine->now_us;
+    return engine->now_us;
+}
+
 enum status engine_begin(struct engine *engine, int64_t *now_us, struct error *error)
 {
     if (*now_us < 0 || *now_us > ENGINE_TIME_MAX) {
         return error_set(error, STATUS_INVALID, "now must lie between the years 1970 and 9999");
     }
-    if (engine->clock == ENGINE_CLOCK_SERVER) {
-        engine->now_us = *now_us > engine->now_us ? *now_us : engine->now_us;
-        *now_us = engine->now_us;
-    }
+    *now_us = time_that_counts(engine, *now_us);
     (void)catch_up(engine, *now_us);
     return STATUS_OK;
 }
@@ -261,19 +268,10 @@ int64_t engine_tick(struct engine *engine, int64_t now_us)
     if (now_us < 0 || now_us > ENGINE_TIME_MAX) {
         return INT64_MAX;
     }
-    bool server = engine->clock == ENGINE_CLOCK_SERVER;
-    if (server) {
-        engine->now_us = now_us > engine->now_us ? now_us : engine->now_us;
-        now_us = engine->now_us;
-    }
+    now_us = time_that_counts(engine, now_us);
     bool more = catch_up(engine, now_us);
     more = bulk_run(engine, now_us) || more || engine->cascade_first;
-    if (more) {
-        return now_us;
-    }
-    int64_t due_us = engine->due_count ? engine->due[0]->due_us : INT64_MAX;
-    int64_t result_us = results_due(engine);
-    return !server ? INT64_MAX : due_us < result_us ? due_us : result_us;
+    return more ? now_us : due_next(engine);
 }
 
 enum status engine_no_memory(struct error *error)
@@ -291,4 +289,9 @@ enum status name_check(struct slice name, const char *what, struct error *error)
                          what, name.size, ENGINE_NAME_SIZE_MAX);
     }
     return STATUS_OK;
+}
+
+enum status name_check_if_given(struct slice name, const char *what, struct error *error)
+{
+    return name.size ? name_check(name, what, error) : STATUS_OK;
 }

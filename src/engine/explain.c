@@ -380,8 +380,7 @@ enum status engine_explain(struct engine *engine, int64_t now_us, struct slice j
     *out = (struct explanation){
         .state = job->state,
         .queue = job->queue ? queue_name(job->queue) : SLICE_EMPTY,
-        .domain =
-            job->domain == INTERN_NONE ? SLICE_EMPTY : intern_get(&engine->names, job->domain),
+        .domain = intern_get(&engine->names, job->domain),
         .attempts = job->attempts,
     };
     out->reason = find_reason(engine, job, now_us, out);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Fail, retry and unfail.
-#include "engine/fail.h"
-
 #include "base/hash.h"
 #include "engine/cascade.h"
 #include "engine/failure.h"
@@ -100,7 +98,7 @@ static enum status retry_fail(struct engine *engine, int64_t now_us,
 static int64_t retry_delay(const struct engine *engine, int64_t now_us,
                            const struct retry_request *request, const struct job *job)
 {
-    if (request->has_delay || (job->options == INTERN_NONE && engine->policies.count == 0)) {
+    if (request->has_delay || !job_has_options(engine, job)) {
         return request->has_delay ? request->delay_us : 0;
     }
     struct job_options options;
@@ -155,8 +153,8 @@ enum status engine_retry(struct engine *engine, int64_t now_us, const struct ret
 {
     struct job *job;
     enum status status = engine_begin(engine, &now_us, error);
-    if (!status && request->to.size) {
-        status = name_check(request->to, "queue", error);
+    if (!status) {
+        status = name_check_if_given(request->to, "queue", error);
     }
     if (!status) {
         status = delay_check(now_us, request->delay_us, error);
@@ -196,28 +194,6 @@ enum status engine_retry(struct engine *engine, int64_t now_us, const struct ret
     return status;
 }
 
-enum status unfail_job(struct engine *engine, int64_t now_us, struct job *job, struct queue *queue)
-{
-    const struct history_entry entry = { .kind = HISTORY_PUT,
-                                         .when_us = now_us,
-                                         .queue = queue_name(queue) };
-    const struct place place = place_for(job, queue, job->extra->dependency_count > 0, false);
-    if (queue_reserve_known(engine, queue) || history_reserve(engine, job, &entry, 1) ||
-        place_reserve(engine, &place)) {
-        return STATUS_NO_MEMORY;
-    }
-    queue_make_known(engine, queue, now_us);
-    failure_forget(engine, job);
-    job_leave(engine, job);
-    job_move_to(engine, job, queue);
-    job_start_anew(job, now_us);
-    job->time_us = now_us;
-    history_append(engine, job, &entry);
-    place_job(engine, job, now_us, 0);
-    job_changed(engine, job, JOB_DIRTY_HEAD);
-    return STATUS_OK;
-}
-
 enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice name,
                           struct slice group_name, size_t count, size_t *moved, struct error *error)
 {
@@ -240,7 +216,7 @@ enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice na
     }
     // Each job on its own: of a thousand that are to be moved some may have been when memory ends.
     for (; *moved < count && (group = map_find(&engine->groups, group_name)); ++*moved) {
-        if (unfail_job(engine, now_us, job_of_node(index_first(&group->jobs)), queue)) {
+        if (job_requeue(engine, now_us, job_of_node(index_first(&group->jobs)), queue)) {
             break;
         }
         engine_settle(engine);

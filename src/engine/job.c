@@ -76,9 +76,7 @@ static void free_extra(struct engine *engine, struct job *job)
     failure_free(engine, extra->failure);
     mem_free(engine->allocator, extra->result, extra->result_size);
     mem_free(engine->allocator, extra->data, extra->data_size);
-    if (extra->spawned_from != INTERN_NONE) {
-        intern_drop(&engine->names, extra->spawned_from);
-    }
+    intern_drop(&engine->names, extra->spawned_from);
     slab_give(&engine->extras, extra);
     job->extra = NULL;
 }
@@ -88,12 +86,10 @@ static void strip(struct engine *engine, struct job *job)
 {
     free_extra(engine, job);
     trail_free(engine, job->history);
-    const uint32_t names[] = { job->klass, job->created_queue, job->domain, job->options };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (names[i] != INTERN_NONE) {
-            intern_drop(&engine->names, names[i]);
-        }
-    }
+    intern_drop(&engine->names, job->klass);
+    intern_drop(&engine->names, job->created_queue);
+    intern_drop(&engine->names, job->domain);
+    intern_drop(&engine->names, job->options);
 }
 
 void job_free_shell(struct engine *engine, struct job *job)
@@ -243,8 +239,7 @@ void job_view(const struct engine *engine, const struct job *job, struct job_vie
         .klass = intern_get(&engine->names, job->klass),
         .data = job_data(job),
         .queue = job->queue ? queue_name(job->queue) : SLICE_EMPTY,
-        .domain =
-            job->domain == INTERN_NONE ? SLICE_EMPTY : intern_get(&engine->names, job->domain),
+        .domain = intern_get(&engine->names, job->domain),
         .state = job->state,
         .tracked = job->tracked,
         .priority = job->priority,
@@ -269,9 +264,7 @@ void job_view(const struct engine *engine, const struct job *job, struct job_vie
     }
     if (extra) {
         view->result = slice_make(extra->result, extra->result_size);
-        if (extra->spawned_from != INTERN_NONE) {
-            view->spawned_from = intern_get(&engine->names, extra->spawned_from);
-        }
+        view->spawned_from = intern_get(&engine->names, extra->spawned_from);
         view->tag_count = extra->tag_count;
         view->dependency_count = extra->dependency_count;
         view->dependent_count = extra->dependent_count;

@@ -65,7 +65,8 @@ static int64_t counts_from(const struct lane *lane, int64_t now_us)
     return now_us > lane->level_us || lane->level >= full_level(lane) ? now_us : lane->level_us;
 }
 
-// When the bucket holds `wanted`, which may be more than fits into it: then as if it did.
+// When the bucket holds a token beyond `tokens` others, which may be more than fits into it: then
+// as if it did.
 static int64_t time_of_level(const struct lane *lane, int64_t now_us, uint64_t tokens)
 {
     int64_t missing = lane->rate_period_us - level_at(lane, now_us);
@@ -128,20 +129,30 @@ static bool is_unused(const struct lane *lane)
     return lane->line.count == 0 && lane->running == 0;
 }
 
+static bool has_rate(const struct lane *lane, const struct limit *limit)
+{
+    return lane->rate_count == limit->rate_count && lane->rate_period_us == limit->rate_period_us &&
+           lane->burst == limit->burst;
+}
+
+static void take_rate(struct lane *lane, const struct limit *limit)
+{
+    lane->rate_count = limit->rate_count;
+    lane->rate_period_us = limit->rate_period_us;
+    lane->burst = limit->burst;
+}
+
 static void set_rate(const struct engine *engine, struct lane *lane, const struct limit *limit)
 {
     bool had = lane->rate_count > 0;
-    if (had && lane->rate_count == limit->rate_count &&
-        lane->rate_period_us == limit->rate_period_us && lane->burst == limit->burst) {
+    if (had && has_rate(lane, limit)) {
         return;
     }
     // An unused lane with a full bucket is the same as one that is not there.
     bool fresh = !had || (is_unused(lane) && is_full(lane, engine->call_us));
     int64_t tokens = fresh ? limit->burst : level_at(lane, engine->call_us) / lane->rate_period_us;
     tokens = tokens < limit->burst ? tokens : limit->burst;
-    lane->rate_count = limit->rate_count;
-    lane->rate_period_us = limit->rate_period_us;
-    lane->burst = limit->burst;
+    take_rate(lane, limit);
     lane->level = lane->rate_count ? tokens * lane->rate_period_us : 0;
     // A bucket that is full has no time, so that it does not matter when the lane was made.
     lane->level_us = lane->level >= full_level(lane) ? 0 : engine->call_us;
@@ -150,9 +161,7 @@ static void set_rate(const struct engine *engine, struct lane *lane, const struc
 static void apply_limits(struct engine *engine, struct lane *lane)
 {
     struct limit limit;
-    struct slice domain = lane->key.domain == INTERN_NONE
-                              ? SLICE_EMPTY
-                              : intern_get(&engine->names, (uint32_t)lane->key.domain);
+    struct slice domain = intern_get(&engine->names, (uint32_t)lane->key.domain);
     limits_find(engine, queue_name(lane->queue), domain, &limit);
     set_rate(engine, lane, &limit);
     lane->concurrency = limit.concurrency;
@@ -241,7 +250,7 @@ static void lane_free(struct engine *engine, struct lane *lane)
     map_remove(&engine->lanes, lane_key(lane));
     intern_drop(&engine->names, (uint32_t)lane->key.domain);
     lane->gone = true;
-    if (lane->id && engine->keeps_changes) {
+    if (lane->id) {
         changed(engine, lane);
     }
     if (!lane->dirty) {
@@ -502,12 +511,9 @@ enum status lane_load(struct engine *engine, struct lane *lane, uint64_t id,
     lane->id = id;
     lane->saved.key = key;
     index_insert(&engine->lanes_saved, &lane->saved);
-    if (lane->rate_count != rate->rate_count || lane->rate_period_us != rate->rate_period_us ||
-        lane->burst != rate->burst) {
+    if (!has_rate(lane, rate)) {
         // What holds by now is still to reach it.
-        lane->rate_count = rate->rate_count;
-        lane->rate_period_us = rate->rate_period_us;
-        lane->burst = rate->burst;
+        take_rate(lane, rate);
         lane->version = engine->limits_version - 1;
         list_remove(engine, lane);
         list_prepend(engine, lane);
@@ -550,6 +556,10 @@ enum status line_reserve(struct engine *engine, struct queue *queue, uint32_t do
 void line_insert(struct engine *engine, struct job *job)
 {
     struct queue *queue = job->queue;
+    if (!queue->lanes_count) {
+        index_insert(&queue->plain.line, &job->node);
+        return;
+    }
     struct lane *lane = lane_find(engine, queue, job->domain);
     if (job->domain != INTERN_NONE) {
         index_insert(&queue->laned, &job->node);
@@ -558,23 +568,23 @@ void line_insert(struct engine *engine, struct job *job)
         lane->turn = queue->clock + step_of(lane);
     }
     index_insert(&lane->line, &job->node);
-    if (queue->lanes_count) {
-        queue->collects = !engine->loads;
-        lane_touch(engine, lane);
-    }
+    queue->collects = !engine->loads;
+    lane_touch(engine, lane);
 }
 
 void line_remove(struct engine *engine, struct job *job)
 {
     struct queue *queue = job->queue;
+    if (!queue->lanes_count) {
+        index_remove(&queue->plain.line, &job->node);
+        return;
+    }
     struct lane *lane = lane_find(engine, queue, job->domain);
     if (job->domain != INTERN_NONE) {
         index_remove(&queue->laned, &job->node);
     }
     index_remove(&lane->line, &job->node);
-    if (queue->lanes_count) {
-        lane_touch(engine, lane);
-    }
+    lane_touch(engine, lane);
 }
 
 void line_move(struct engine *engine, struct job *job, struct index_key key)

@@ -6,6 +6,7 @@
 #include "engine/history.h"
 #include "engine/job.h"
 #include "engine/lane.h"
+#include "engine/options.h"
 #include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/state.h"
@@ -71,7 +72,7 @@ static void place_lease(struct engine *engine, struct job *job, int64_t end_us)
 // When a run that begins now ends however well it heartbeats, or 0.
 static int64_t run_end(const struct engine *engine, const struct job *job, int64_t now_us)
 {
-    if (job->options == INTERN_NONE && engine->policies.count == 0) {
+    if (!job_has_options(engine, job)) {
         return 0;
     }
     struct job_options options;
@@ -208,7 +209,7 @@ static enum status lose_and_fail(struct engine *engine, struct job *job, int64_t
 // Whether one lease more that is lost is one too many.
 static bool crashes_too_often(const struct engine *engine, const struct job *job)
 {
-    if (job->options == INTERN_NONE && engine->policies.count == 0) {
+    if (!job_has_options(engine, job)) {
         return false;
     }
     struct job_options options;

@@ -189,13 +189,16 @@ static enum status check_rate(const struct limit *limit, struct error *error)
     return STATUS_OK;
 }
 
+static enum status check_names(struct slice queue, struct slice domain, struct error *error)
+{
+    enum status status = name_check_if_given(queue, "queue", error);
+    return status ? status : name_check_if_given(domain, "domain", error);
+}
+
 static enum status check(struct slice queue, struct slice domain, const struct limit *limit,
                          struct error *error)
 {
-    enum status status = queue.size ? name_check(queue, "queue", error) : STATUS_OK;
-    if (!status && domain.size) {
-        status = name_check(domain, "domain", error);
-    }
+    enum status status = check_names(queue, domain, error);
     if (!status && !limit->has_rate && !limit->has_concurrency && !limit->has_weight) {
         status = error_set(error, STATUS_INVALID,
                            "a limit must say something of rate, concurrency "
@@ -294,11 +297,7 @@ void limit_free(struct engine *engine, struct limit_entry *entry)
     if (is_pattern(limit_domain(entry))) {
         patterns_remove(engine, entry);
     }
-    entry->gone = true;
-    changed(engine, entry);
-    if (!entry->dirty) {
-        limit_free_shell(engine, entry);
-    }
+    ENGINE_NOTE_GONE(engine, dirty_limits, entry, limit_free_shell);
     engine->limits_version++;
 }
 
@@ -321,11 +320,8 @@ enum status engine_limit_unset(struct engine *engine, int64_t now_us, struct sli
                                struct slice domain, struct error *error)
 {
     enum status status = engine_begin(engine, &now_us, error);
-    if (!status && queue.size) {
-        status = name_check(queue, "queue", error);
-    }
-    if (!status && domain.size) {
-        status = name_check(domain, "domain", error);
+    if (!status) {
+        status = check_names(queue, domain, error);
     }
     struct limit_entry *entry = status ? NULL : find(engine, queue, domain);
     if (entry) {

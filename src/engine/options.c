@@ -99,13 +99,6 @@ enum status options_acquire(struct engine *engine, const struct job_options *opt
     return intern_acquire(&engine->names, slice_make(&normal, sizeof(normal)), id);
 }
 
-void options_drop(struct engine *engine, uint32_t id)
-{
-    if (id != INTERN_NONE) {
-        intern_drop(&engine->names, id);
-    }
-}
-
 void options_get(const struct engine *engine, uint32_t id, struct job_options *out)
 {
     if (id == INTERN_NONE) {
@@ -131,6 +124,11 @@ void options_merge(struct job_options *options, const struct job_options *other)
 void job_options(const struct engine *engine, const struct job *job, struct job_options *out)
 {
     options_get(engine, job->options, out);
+}
+
+bool job_has_options(const struct engine *engine, const struct job *job)
+{
+    return job->options != INTERN_NONE || engine->policies.count;
 }
 
 void job_options_in_effect(const struct engine *engine, const struct job *job,

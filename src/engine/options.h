@@ -14,11 +14,14 @@ bool options_are_unset(const struct job_options *options);
 // The same options in one form: what does not count is 0.
 struct job_options options_normal(const struct job_options *options);
 
-// Adds one user of options and gives their number; INTERN_NONE for options that say nothing.
+// Adds one user of options and gives their number among the names; INTERN_NONE for options that say
+// nothing.
 MUST_USE enum status options_acquire(struct engine *engine, const struct job_options *options,
                                      uint32_t *id);
-void options_drop(struct engine *engine, uint32_t id);
 void options_get(const struct engine *engine, uint32_t id, struct job_options *out);
+
+// Whether a job may have options in effect at all; it is cheaper to ask than to look.
+bool job_has_options(const struct engine *engine, const struct job *job);
 
 // Takes from `other` what `options` do not say.
 void options_merge(struct job_options *options, const struct job_options *other);

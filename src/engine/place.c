@@ -168,13 +168,7 @@ static bool leave_more(struct engine *engine, struct job *job)
 void job_enter(struct engine *engine, struct job *job)
 {
     if (in_line(job)) {
-        if (job->queue->lanes_count) {
-            line_insert(engine, job);
-        } else {
-            index_insert(&job->queue->plain.line, &job->node);
-        }
-    } else if (job->state == JOB_COMPLETE) {
-        index_insert(&engine->completed, &job->node);
+        line_insert(engine, job);
     } else {
         index_insert(index_of(engine, job), &job->node);
     }
@@ -196,11 +190,7 @@ void job_leave(struct engine *engine, struct job *job)
 {
     count(engine, job, SIZE_MAX);
     if (in_line(job)) {
-        if (job->queue->lanes_count) {
-            line_remove(engine, job);
-        } else {
-            index_remove(&job->queue->plain.line, &job->node);
-        }
+        line_remove(engine, job);
     } else {
         index_remove(index_of(engine, job), &job->node);
     }

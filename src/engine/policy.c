@@ -94,11 +94,7 @@ void policy_free(struct engine *engine, struct policy *policy)
 {
     map_remove(&engine->policies, policy_key(policy));
     index_remove(&engine->policy_order, &policy->node);
-    policy->gone = true;
-    changed(engine, policy);
-    if (!policy->dirty) {
-        policy_free_shell(engine, policy);
-    }
+    ENGINE_NOTE_GONE(engine, dirty_policies, policy, policy_free_shell);
 }
 
 enum status engine_policy_set(struct engine *engine, int64_t now_us, enum policy_scope scope,

@@ -9,12 +9,10 @@ enum status engine_recurring_runs(const struct engine *engine, struct slice jid,
                                   int64_t *out, size_t *found, struct error *error)
 {
     *found = 0;
-    enum status status = name_check(jid, "jid", error);
-    const struct recurring *recurring = status ? NULL : map_find(&engine->recurring, jid);
-    if (status || !recurring) {
-        return status ? status
-                      : error_set(error, STATUS_NOT_FOUND, "recurring job %.*s does not exist",
-                                  SLICE_PRINT(jid));
+    struct recurring *recurring;
+    enum status status = recurring_find(engine, jid, &recurring, error);
+    if (status) {
+        return status;
     }
     int64_t run_us = time_of_key(recurring->node.key);
     for (; *found < count && run_us <= ENGINE_TIME_MAX; ++*found) {

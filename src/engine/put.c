@@ -56,8 +56,8 @@ static enum status check(const struct put_request *request, int64_t now_us, stru
     if (!status && request->has_retries && request->retries < 0) {
         status = error_set(error, STATUS_INVALID, "retries must not be negative");
     }
-    if (!status && request->has_domain && request->domain.size) {
-        status = name_check(request->domain, "domain", error);
+    if (!status && request->has_domain) {
+        status = name_check_if_given(request->domain, "domain", error);
     }
     if (!status && request->has_deadline && request->deadline_us &&
         (request->deadline_us <= now_us || request->deadline_us > ENGINE_TIME_MAX)) {
@@ -90,6 +90,32 @@ void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t d
     }
 }
 
+enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, struct queue *queue)
+{
+    const struct history_entry entry = { .kind = HISTORY_PUT,
+                                         .when_us = now_us,
+                                         .queue = queue_name(queue) };
+    int64_t due_us = job->state == JOB_SCHEDULED ? time_of_key(job->node.key)
+                     : job->state == JOB_DEPENDS ? job->extra->due_us
+                                                 : 0;
+    bool depends = job->extra && job->extra->dependency_count > 0;
+    const struct place place = place_for(job, queue, depends, due_us > now_us);
+    if (queue_reserve_known(engine, queue) || history_reserve(engine, job, &entry, 1) ||
+        leave_reserve(engine, job) || place_reserve(engine, &place)) {
+        return STATUS_NO_MEMORY;
+    }
+    queue_make_known(engine, queue, now_us);
+    failure_forget(engine, job);
+    history_append(engine, job, &entry);
+    job_leave(engine, job);
+    job_move_to(engine, job, queue);
+    job_start_anew(job, now_us);
+    job->time_us = now_us;
+    place_job(engine, job, now_us, due_us > now_us ? due_us - now_us : 0);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+    return STATUS_OK;
+}
+
 // How many dependencies an existing job keeps when `depends` replace those it has.
 static size_t kept_count(const struct job *job, struct slices depends)
 {
@@ -118,13 +144,6 @@ struct plan {
     bool tags_reserved;
 };
 
-static void drop_name(struct engine *engine, uint32_t name)
-{
-    if (name != INTERN_NONE) {
-        intern_drop(&engine->names, name);
-    }
-}
-
 static void plan_cancel(struct engine *engine, const struct put_request *request, struct plan *plan)
 {
     if (plan->tags_reserved) {
@@ -138,9 +157,9 @@ static void plan_cancel(struct engine *engine, const struct put_request *request
     if (plan->queue) {
         queue_abandon(engine, plan->queue);
     }
-    drop_name(engine, plan->klass);
-    drop_name(engine, plan->domain);
-    drop_name(engine, plan->options);
+    intern_drop(&engine->names, plan->klass);
+    intern_drop(&engine->names, plan->domain);
+    intern_drop(&engine->names, plan->options);
 }
 
 // What a job needs that exists, and one that does not.
@@ -181,9 +200,7 @@ static enum status acquire_klass(struct engine *engine, struct slice klass, uint
         if (intern_acquire(&engine->names, klass, &id)) {
             return STATUS_NO_MEMORY;
         }
-        if (engine->klass_last != INTERN_NONE) {
-            intern_drop(&engine->names, engine->klass_last);
-        }
+        intern_drop(&engine->names, engine->klass_last);
         engine->klass_last = id;
     }
     intern_share(&engine->names, engine->klass_last);
@@ -296,11 +313,11 @@ static void set_given(struct engine *engine, const struct put_request *request, 
     job->priority = request->has_priority ? request->priority : job->priority;
     job->retries = request->has_retries ? request->retries : job->retries;
     if (request->has_domain) {
-        drop_name(engine, job->domain);
+        intern_drop(&engine->names, job->domain);
         job->domain = plan->domain;
     }
     if (request->options) {
-        drop_name(engine, job->options);
+        intern_drop(&engine->names, job->options);
         job->options = plan->options;
     }
     if (request->has_deadline && job_rare(job)) {

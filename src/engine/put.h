@@ -18,6 +18,12 @@ void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t d
 // Makes `queue` (or none, for NULL) the job's queue.
 void job_move_to(struct engine *engine, struct job *job, struct queue *queue);
 
+// Moves a job that is neither running nor complete into a queue, or a failed one into its own:
+// unfail, and bulk acts. One that is scheduled or depends keeps its time. NO_MEMORY when nothing
+// has changed.
+MUST_USE enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job,
+                                 struct queue *queue);
+
 // Forgets the job's failure and result.
 void job_forget_outcome(struct engine *engine, struct job *job);
 

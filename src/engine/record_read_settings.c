@@ -143,9 +143,7 @@ enum status read_lane(struct engine *engine, uint64_t id, struct reader *reader)
     if (!status) {
         status = lane_load(engine, lane, id, &record);
     }
-    if (name != INTERN_NONE) {
-        intern_drop(&engine->names, name);
-    }
+    intern_drop(&engine->names, name);
     return outcome(reader, status);
 }
 

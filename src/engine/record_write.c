@@ -72,7 +72,7 @@ static void put_key(struct buffer *out, struct index_key key)
 // A name that may be none: then an empty string.
 static void put_name(const struct engine *engine, struct buffer *out, uint32_t name)
 {
-    put_string(out, name == INTERN_NONE ? SLICE_EMPTY : intern_get(&engine->names, name));
+    put_string(out, intern_get(&engine->names, name));
 }
 
 static void put_options(struct buffer *out, const struct job_options *options)

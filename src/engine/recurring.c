@@ -42,13 +42,10 @@ static void strip(struct engine *engine, struct recurring *recurring)
     recurring->tags = NULL;
     recurring->tag_count = 0;
     mem_free(engine->allocator, recurring->data, recurring->data_size);
-    const uint32_t names[] = { recurring->klass, recurring->cron_text, recurring->domain,
-                               recurring->options };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (names[i] != INTERN_NONE) {
-            intern_drop(&engine->names, names[i]);
-        }
-    }
+    intern_drop(&engine->names, recurring->klass);
+    intern_drop(&engine->names, recurring->cron_text);
+    intern_drop(&engine->names, recurring->domain);
+    intern_drop(&engine->names, recurring->options);
 }
 
 void recurring_free(struct engine *engine, struct recurring *recurring)
@@ -61,22 +58,12 @@ void recurring_free(struct engine *engine, struct recurring *recurring)
         queue_settle(engine, queue);
     }
     strip(engine, recurring);
-    if (engine->keeps_changes) {
-        recurring->gone = true;
-        recurring_changed(engine, recurring);
-    } else {
-        recurring_free_shell(engine, recurring);
-    }
+    ENGINE_NOTE_GONE(engine, dirty_recurring, recurring, recurring_free_shell);
 }
 
 const struct recurring *engine_recurring_get(const struct engine *engine, struct slice jid)
 {
     return map_find(&engine->recurring, jid);
-}
-
-static struct slice name_or_empty(const struct engine *engine, uint32_t name)
-{
-    return name == INTERN_NONE ? SLICE_EMPTY : intern_get(&engine->names, name);
 }
 
 void recurring_view(const struct engine *engine, const struct recurring *recurring,
@@ -87,9 +74,9 @@ void recurring_view(const struct engine *engine, const struct recurring *recurri
         .klass = intern_get(&engine->names, recurring->klass),
         .data = slice_make(recurring->data, recurring->data_size),
         .queue = queue_name(recurring->queue),
-        .cron = name_or_empty(engine, recurring->cron_text),
+        .cron = intern_get(&engine->names, recurring->cron_text),
         .zone = recurring->zone ? zone_key(recurring->zone) : SLICE_EMPTY,
-        .domain = name_or_empty(engine, recurring->domain),
+        .domain = intern_get(&engine->names, recurring->domain),
         .missed = (enum recur_missed)recurring->missed,
         .overlap = (enum recur_overlap)recurring->overlap,
         .interval_us = recurring->interval_us,
@@ -215,8 +202,8 @@ static enum status check(const struct engine *engine, int64_t now_us,
     if (!status) {
         status = check_numbers(request->backlog, request->retries, request->priority, error);
     }
-    if (!status && request->domain.size) {
-        status = name_check(request->domain, "domain", error);
+    if (!status) {
+        status = name_check_if_given(request->domain, "domain", error);
     }
     if (!status && request->options) {
         status = options_check(request->options, error);
@@ -370,8 +357,8 @@ enum status engine_unrecur(struct engine *engine, int64_t now_us, struct slice j
     return STATUS_OK;
 }
 
-static enum status find(const struct engine *engine, struct slice jid, struct recurring **out,
-                        struct error *error)
+enum status recurring_find(const struct engine *engine, struct slice jid, struct recurring **out,
+                           struct error *error)
 {
     enum status status = name_check(jid, "jid", error);
     *out = status ? NULL : map_find(&engine->recurring, jid);
@@ -450,7 +437,7 @@ enum status engine_recur_update(struct engine *engine, int64_t now_us,
     struct recurring *recurring = NULL;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = find(engine, request->jid, &recurring, error);
+        status = recurring_find(engine, request->jid, &recurring, error);
     }
     if (!status) {
         status = check_update(request, recurring, error);
@@ -471,9 +458,7 @@ enum status engine_recur_update(struct engine *engine, int64_t now_us,
          (request->has_queue && queue_reserve_known(engine, queue)))) {
         status = engine_no_memory(error);
         mem_free(engine->allocator, data, data ? request->data.size : 0);
-        if (klass != INTERN_NONE) {
-            intern_drop(&engine->names, klass);
-        }
+        intern_drop(&engine->names, klass);
         queue_abandon(engine, queue);
     }
     if (!status) {
@@ -535,7 +520,7 @@ enum status engine_recur_tag(struct engine *engine, int64_t now_us, struct slice
     struct recurring *recurring = NULL;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = find(engine, jid, &recurring, error);
+        status = recurring_find(engine, jid, &recurring, error);
     }
     if (!status) {
         status = tags_check(engine, recurring->tag_count, tags, error);
@@ -549,7 +534,7 @@ enum status engine_recur_untag(struct engine *engine, int64_t now_us, struct sli
     struct recurring *recurring = NULL;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = find(engine, jid, &recurring, error);
+        status = recurring_find(engine, jid, &recurring, error);
     }
     return status ? status : change_tags(engine, recurring, (struct slices){ 0 }, tags, error);
 }

@@ -48,6 +48,10 @@ static inline struct recurring *recurring_of_node(struct index_node *node)
 
 struct slice recurring_key(const void *recurring);
 
+// NOT_FOUND when there is no such recurring job.
+MUST_USE enum status recurring_find(const struct engine *engine, struct slice jid,
+                                    struct recurring **out, struct error *error);
+
 // Says that its record has changed.
 void recurring_changed(struct engine *engine, struct recurring *recurring);
 

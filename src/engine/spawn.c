@@ -159,9 +159,7 @@ static bool overlaps(const struct engine *engine, const struct recurring *recurr
 static void share_name(struct engine *engine, uint32_t name, uint32_t *out)
 {
     *out = name;
-    if (name != INTERN_NONE) {
-        intern_share(&engine->names, name);
-    }
+    intern_share(&engine->names, name);
 }
 
 // The job that a recurring job makes, with all that it needs.

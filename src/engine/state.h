@@ -129,11 +129,24 @@ void engine_settle(struct engine *engine);
         }                                                                                          \
     } while (0)
 
+// The object is no more: it is freed, or waits as a shell until the host has been told.
+#define ENGINE_NOTE_GONE(engine, list, object, free_shell)                                         \
+    do {                                                                                           \
+        (object)->gone = true;                                                                     \
+        ENGINE_NOTE_CHANGE(engine, list, object);                                                  \
+        if (!(object)->dirty) {                                                                    \
+            free_shell(engine, object);                                                            \
+        }                                                                                          \
+    } while (0)
+
 // Shorthand for what ends most checks.
 MUST_USE enum status engine_no_memory(struct error *error);
 
 // Whether `name` may name something: not empty unless `may_be_empty`, and not too long.
 MUST_USE enum status name_check(struct slice name, const char *what, struct error *error);
+
+// The same for one that may be left out.
+MUST_USE enum status name_check_if_given(struct slice name, const char *what, struct error *error);
 
 void engine_emit(const struct engine *engine, const struct event *event);
 

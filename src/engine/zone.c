@@ -146,11 +146,7 @@ void zone_free(struct engine *engine, struct zone *zone)
     map_remove(&engine->zones, zone_key(zone));
     index_remove(&engine->zone_order, &zone->node);
     free_transitions(engine, zone);
-    zone->gone = true;
-    changed(engine, zone);
-    if (!zone->dirty) {
-        zone_free_shell(engine, zone);
-    }
+    ENGINE_NOTE_GONE(engine, dirty_zones, zone, zone_free_shell);
 }
 
 enum status engine_zone_set(struct engine *engine, int64_t now_us, struct slice name,

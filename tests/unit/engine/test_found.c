@@ -223,6 +223,7 @@ static void test_lane__a_full_bucket_fills_up_from_the_run_on(void **state)
 // What the host was told last of each kind of record: how many there were, and how many are gone.
 struct told {
     int written[RECORD_BULK + 1], gone[RECORD_BULK + 1];
+    bool wrote_last[RECORD_BULK + 1];
 };
 
 static enum status tell(void *context, struct record_key key, struct slice bytes)
@@ -230,6 +231,7 @@ static enum status tell(void *context, struct record_key key, struct slice bytes
     struct told *told = context;
     told->written[key.kind] += bytes.size > 0;
     told->gone[key.kind] += bytes.size == 0;
+    told->wrote_last[key.kind] = bytes.size > 0;
     return STATUS_OK;
 }
 
@@ -280,6 +282,22 @@ static void test_changes__a_queue_that_only_a_worker_knows_is_told_of(void **sta
     assert_int_equal(told.gone[RECORD_QUEUE], 1);
 }
 
+static void test_changes__a_lane_may_take_the_number_of_one_that_is_gone(void **state)
+{
+    struct world *w = *state;
+    keep_changes(w);
+    set(w, "q-fair", "1");
+    struct put_request in_lane = { .jid = SLICE("a"), .has_domain = true, .domain = SLICE("d") };
+    put_with(w, 1, in_lane);
+    assert_int_equal(changes(w).written[RECORD_LANE], 1);
+    in_lane.domain = SLICE("e");
+    put_with(w, 1, in_lane);
+    struct told told = changes(w);
+    assert_int_equal(told.gone[RECORD_LANE], 1);
+    assert_int_equal(told.written[RECORD_LANE], 1);
+    assert_true(told.wrote_last[RECORD_LANE]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +317,7 @@ int main(void)
         CLIENT_TEST(test_lane__a_full_bucket_fills_up_from_the_run_on),
         SERVER_TEST(test_changes__statistics_that_are_dropped_are_told_of),
         SERVER_TEST(test_changes__a_queue_that_only_a_worker_knows_is_told_of),
+        SERVER_TEST(test_changes__a_lane_may_take_the_number_of_one_that_is_gone),
     };
     return cmocka_run_group_tests_name("found", tests, NULL, NULL);
 }
