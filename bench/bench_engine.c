@@ -4,7 +4,6 @@
 // [--lives N] [BACKLOG...]`, by default 0, 100,000, 1,000,000 and 10,000,000. With few lives it can
 // be run under `valgrind --tool=callgrind`, which counts instructions and knows no noise.
 #include "base/num.h"
-#include "base/uuid.h"
 #include "engine/engine.h"
 
 #include "bench.h"
@@ -18,7 +17,6 @@
 static size_t lives = 1000000;
 
 enum {
-    JID_SIZE = 36,
     PAGE = 25,
 };
 
@@ -34,25 +32,12 @@ static void load_init(struct load *load)
 {
     *load = (struct load){ .now_us = 1700000000000000 };
     load_data(load->data);
-    load->engine = load_engine(load->now_us);
+    load->engine = load_engine(load->now_us, false);
 }
 
 static void put(struct load *load)
 {
-    uint8_t entropy[10] = { 0 };
-    uint64_t random = bench_scramble(load->made++);
-    memcpy(entropy, &random, sizeof(random));
-    struct uuid uuid;
-    char jid[JID_SIZE];
-    uuid_v7(load->now_us, entropy, &uuid);
-    uuid_format(&uuid, jid);
-    const struct put_request request = { .queue = load_queue,
-                                         .jid = slice_make(jid, JID_SIZE),
-                                         .klass = load_klass,
-                                         .data = slice_make(load->data, LOAD_DATA_SIZE) };
-    const struct job *job;
-    struct error error;
-    load_must(engine_put(load->engine, load->now_us, &request, &job, &error), &error);
+    load_put(load->engine, load->now_us, load->made++, load->data);
 }
 
 static void life(struct load *load)
@@ -75,7 +60,7 @@ static void fill(struct load *load, size_t backlog)
     size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
     if (backlog) {
         printf("%-58s %10.1f bytes\n", "  memory a waiting job beyond its jid and data",
-               (double)(after - before) / (double)backlog - LOAD_DATA_SIZE - JID_SIZE);
+               (double)(after - before) / (double)backlog - LOAD_DATA_SIZE - LOAD_JID_SIZE);
         printf("%-58s %10.1f us\n", "  slowest put while filling", (double)load->slowest_ns / 1000);
     }
 }

@@ -41,7 +41,7 @@ static void load_init(struct load *load, enum kind kind, size_t lanes)
 {
     *load = (struct load){ .now_us = 1700000000000000, .kind = kind, .lanes = lanes };
     load_data(load->data);
-    load->engine = load_engine(load->now_us);
+    load->engine = load_engine(load->now_us, false);
     struct error error;
     if (kind == FAIR) {
         load_must(

@@ -4,7 +4,10 @@
 #define SLUICE_BENCH_LOAD_H
 
 #include "base/alloc.h"
+#include "base/uuid.h"
 #include "engine/engine.h"
+
+#include "bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +15,7 @@
 
 enum {
     LOAD_DATA_SIZE = 200,
+    LOAD_JID_SIZE = 36,
 };
 
 static const struct slice load_queue = { "mail", 4 }, load_klass = { "Send", 4 },
@@ -27,11 +31,12 @@ static inline void load_must(enum status status, const struct error *error)
 
 // An engine in which what is complete is forgotten soon, so that a run measures its backlog and not
 // the past.
-static inline struct engine *load_engine(int64_t now_us)
+static inline struct engine *load_engine(int64_t now_us, bool keeps_changes)
 {
     const struct engine_options options = { .allocator = &allocator_system,
                                             .seed = { 1, 2 },
-                                            .clock = ENGINE_CLOCK_SERVER };
+                                            .clock = ENGINE_CLOCK_SERVER,
+                                            .keeps_changes = keeps_changes };
     struct engine *engine;
     struct error error;
     if (engine_new(&options, &engine)) {
@@ -47,6 +52,26 @@ static inline void load_data(char data[LOAD_DATA_SIZE])
 {
     memset(data, 'x', LOAD_DATA_SIZE);
     data[0] = data[LOAD_DATA_SIZE - 1] = '"';
+}
+
+// Puts a job whose jid is an UUID made of the time and a number.
+static inline void load_put(struct engine *engine, int64_t now_us, uint64_t number,
+                            const char data[LOAD_DATA_SIZE])
+{
+    uint8_t entropy[10] = { 0 };
+    uint64_t random = bench_scramble(number);
+    memcpy(entropy, &random, sizeof(random));
+    struct uuid uuid;
+    char jid[LOAD_JID_SIZE];
+    uuid_v7(now_us, entropy, &uuid);
+    uuid_format(&uuid, jid);
+    const struct put_request request = { .queue = load_queue,
+                                         .jid = slice_make(jid, LOAD_JID_SIZE),
+                                         .klass = load_klass,
+                                         .data = slice_make(data, LOAD_DATA_SIZE) };
+    const struct job *job;
+    struct error error;
+    load_must(engine_put(engine, now_us, &request, &job, &error), &error);
 }
 
 // The rest of a life: a job is popped and completed.

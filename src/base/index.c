@@ -70,9 +70,12 @@ static struct index_node **leaf_nodes(const struct leaf *leaf)
     return (struct index_node **)(void *)(leaf->keys + leaf->capacity);
 }
 
-// How many of `count` ascending keys are below `key`.
+// How many of `count` ascending keys are below `key`. Often all: lines grow at their end.
 static uint32_t keys_below(const struct index_key *keys, uint32_t count, struct index_key key)
 {
+    if (count > 0 && index_key_less(keys[count - 1], key)) {
+        return count;
+    }
     uint32_t start = 0;
     while (count > 1) {
         uint32_t half = count / 2;
@@ -300,7 +303,10 @@ static void find_path(const struct index *index, struct index_key key, struct pa
         path->steps[height - 1].inner = inner;
         path->steps[height - 1].child = child;
         node = inner->children[child];
-        prefetch(node);
+        // The end of a line is in use, and at hand.
+        if (child + 1 < inner->count) {
+            prefetch(node);
+        }
     }
     path->leaf = node;
     path->position = keys_below(path->leaf->keys, path->leaf->count, key);

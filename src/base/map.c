@@ -24,6 +24,9 @@ enum {
     BUCKETS_MIN = 2,
     BUCKETS_MAX = 256,
     SLOTS_MAX = BUCKETS_MAX * BUCKET_SLOTS,
+    SEGMENT_EXPECTED = SLOTS_MAX * 7 / 10, // on average: then next to none is full
+    RADIX_BITS = 8,
+    RADIX = 1 << RADIX_BITS,
     DEPTH_MAX = 24, // with the 8 bits that choose a bucket this uses up the hash
     CACHE_LINE = 64,
 };
@@ -358,6 +361,115 @@ enum status map_insert(struct map *map, void *value)
     enum status status = map_reserve_at(map, spot);
     if (!status) {
         map_add_at(map, spot, value);
+    }
+    return status;
+}
+
+// Makes the segments for that many entries.
+static enum status make_segments(struct map *map, size_t count)
+{
+    unsigned depth = 0;
+    while (depth < DEPTH_MAX && count > (size_t)SEGMENT_EXPECTED << depth) {
+        depth++;
+    }
+    if (map->directory || depth == 0) {
+        return STATUS_OK;
+    }
+    size_t segments = (size_t)1 << depth, made = 0;
+    struct map_segment **directory = mem_alloc(map->allocator, segments * sizeof(*directory));
+    if (!directory) {
+        return STATUS_NO_MEMORY;
+    }
+    while (made < segments && (directory[made] = segment_new(map->allocator, BUCKETS_MAX, depth))) {
+        made++;
+    }
+    if (made < segments) {
+        while (made > 0) {
+            segment_free(map->allocator, directory[--made]);
+        }
+        mem_free(map->allocator, directory, segments * sizeof(*directory));
+        return STATUS_NO_MEMORY;
+    }
+    map->directory = directory;
+    map->depth = depth;
+    return STATUS_OK;
+}
+
+static unsigned digit_of(const struct map_entry *entry, unsigned shift)
+{
+    return entry->spot.hash >> shift & (RADIX - 1);
+}
+
+// Sorts by the bits of the hash from `shift` on, whose higher ones are the same in all: each entry
+// in turn goes to where those with its digit stand, in exchange for one that stood there.
+static void sort_digit(struct map_entry *entries, size_t count, unsigned shift, size_t ends[RADIX])
+{
+    size_t next[RADIX], at = 0;
+    memset(ends, 0, RADIX * sizeof(*ends));
+    for (size_t i = 0; i < count; i++) {
+        ends[digit_of(&entries[i], shift)]++;
+    }
+    for (unsigned digit = 0; digit < RADIX; digit++) {
+        next[digit] = at;
+        at += ends[digit];
+        ends[digit] = at;
+    }
+    for (unsigned digit = 0; digit < RADIX; digit++) {
+        while (next[digit] < ends[digit]) {
+            struct map_entry entry = entries[next[digit]];
+            for (unsigned home; (home = digit_of(&entry, shift)) != digit;) {
+                struct map_entry other = entries[next[home]];
+                entries[next[home]++] = entry;
+                entry = other;
+            }
+            entries[next[digit]++] = entry;
+        }
+    }
+}
+
+// Brings together what belongs into one segment, so that it is filled while it is at hand.
+static void sort_by_segment(const struct map *map, struct map_entry *entries, size_t count)
+{
+    size_t ends[RADIX], ends_below[RADIX];
+    sort_digit(entries, count, 32 - RADIX_BITS, ends);
+    for (unsigned digit = 0; map->depth > RADIX_BITS && digit < RADIX; digit++) {
+        size_t start = digit ? ends[digit - 1] : 0;
+        sort_digit(entries + start, ends[digit] - start, 32 - 2 * RADIX_BITS, ends_below);
+    }
+}
+
+// Whether there is an object with the same key. Objects are only looked at if their hashes agree.
+static bool has_twin(const struct map *map, const struct map_entry *entry)
+{
+    const struct map_segment *segment = map->directory[directory_index(map, entry->spot.hash)];
+    uint32_t slot = slot_home(segment, entry->spot.hash);
+    for (uint32_t found; (found = *slot_hash(segment, slot)); slot = slot_next(segment, slot)) {
+        if (found == entry->spot.hash &&
+            slice_equal(map->key_of(*slot_value(segment, slot)), map->key_of(entry->value))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum status map_fill(struct map *map, struct map_entry *entries, size_t count)
+{
+    assert(map->count == 0);
+    enum status status = make_segments(map, count);
+    if (!status && map->depth > 0) {
+        sort_by_segment(map, entries, count);
+    }
+    for (size_t i = 0; !status && i < count; i++) {
+        status = map_reserve_at(map, entries[i].spot);
+        if (!status && has_twin(map, &entries[i])) {
+            status = STATUS_EXISTS;
+        }
+        if (!status) {
+            map_add_at(map, entries[i].spot, entries[i].value);
+        }
+    }
+    if (status) {
+        map_release(map);
     }
     return status;
 }

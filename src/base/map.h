@@ -60,6 +60,15 @@ void *map_find_at(const struct map *map, struct map_spot spot, struct slice key)
 MUST_USE enum status map_reserve_at(struct map *map, struct map_spot spot);
 void map_add_at(struct map *map, struct map_spot spot, void *value);
 
+// Adds objects with different keys to a map that holds nothing, much faster than one by one when
+// they are many. Changes the order of the entries. EXISTS when two have the same key; then, and
+// without memory, the map holds nothing still.
+struct map_entry {
+    struct map_spot spot; // of the object's key
+    void *value;
+};
+MUST_USE enum status map_fill(struct map *map, struct map_entry *entries, size_t count);
+
 // Bytes of memory that the table takes.
 size_t map_memory(const struct map *map);
 

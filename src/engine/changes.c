@@ -13,6 +13,7 @@
 #include "engine/worker.h"
 
 #include <stddef.h>
+#include <string.h>
 
 // One record at a time goes through here.
 struct giving {
@@ -166,6 +167,27 @@ static enum status give_all(struct giving *giving)
     return status;
 }
 
+// Each of them only grows, and is part of the engine's record.
+static void counters(const struct engine *engine, uint64_t out[ENGINE_COUNTERS])
+{
+    out[0] = engine->job_id;
+    out[1] = engine->queue_id;
+    out[2] = engine->worker_id;
+    out[3] = engine->token;
+    out[4] = engine->sequence;
+}
+
+bool engine_has_changes(const struct engine *engine)
+{
+    uint64_t now[ENGINE_COUNTERS];
+    counters(engine, now);
+    return !engine->told || engine->dirty_jobs || engine->dirty_queues || engine->dirty_workers ||
+           engine->dirty_recurring || engine->dirty_lanes || engine->dirty_limits ||
+           engine->dirty_policies || engine->dirty_zones || engine->dirty_bulks ||
+           engine->dirty_tracked || engine->config.dirty ||
+           memcmp(now, engine->counters_told, sizeof(now)) != 0;
+}
+
 enum status engine_changes(struct engine *engine, const struct changes_sink *sink)
 {
     struct giving giving = { .engine = engine, .sink = sink };
@@ -174,6 +196,7 @@ enum status engine_changes(struct engine *engine, const struct changes_sink *sin
     buffer_release(&giving.buffer);
     if (!status) {
         changes_forget(engine);
+        engine->told = true;
     }
     return status;
 }
@@ -226,4 +249,5 @@ void changes_forget(struct engine *engine)
             queue_free(engine, queue);
         }
     }
+    counters(engine, engine->counters_told);
 }

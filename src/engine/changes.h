@@ -13,8 +13,15 @@ struct changes_sink {
     void *context;
 };
 
-// Gives every record that has changed, in an order that depends on nothing but the calls made, and
-// forgets that they have. When it fails, or the sink does, nothing is forgotten.
+// Whether there is anything to store. The time that the engine last saw is not: a call that only
+// reads leaves nothing to write. With the server clock an engine that is loaded may then see an
+// earlier time than a read was answered at, but none before a change that was stored, since the
+// engine's record goes with each of them. A new engine is a change, one that was loaded is none.
+bool engine_has_changes(const struct engine *engine);
+
+// Gives the engine's own record and every other that has changed, in an order that depends on
+// nothing but the calls made, and forgets that they have. When it fails, or the sink does, nothing
+// is forgotten.
 MUST_USE enum status engine_changes(struct engine *engine, const struct changes_sink *sink);
 
 // Forgets all changes.

@@ -34,12 +34,6 @@ static struct slice job_key(const void *value)
     return job_jid(value);
 }
 
-static struct slice loading_key(const void *value)
-{
-    const struct job *job = value;
-    return slice_make(&job->id, sizeof(job->id));
-}
-
 static struct slice queue_key(const void *value)
 {
     return queue_name(value);
@@ -92,7 +86,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     map_init(&engine->limits, allocator, options->seed, limit_key);
     map_init(&engine->policies, allocator, options->seed, policy_key);
     map_init(&engine->zones, allocator, options->seed, zone_key);
-    map_init(&engine->loading, allocator, options->seed, loading_key);
+    loading_init(&engine->loading, allocator, options->seed);
     map_init(&engine->loading_ids, allocator, options->seed, record_id_key);
     intern_init(&engine->names, allocator, options->seed);
 

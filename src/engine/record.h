@@ -17,22 +17,23 @@ struct stats_day;
 struct worker;
 struct zone;
 
+// In the order in which records are read: one kind after the other.
 enum record_kind {
-    RECORD_ENGINE = 1,    // the counters; id 0
-    RECORD_CONFIG = 2,    // all options; id 0
-    RECORD_TRACKED = 3,   // all tracked jids; id 0
-    RECORD_QUEUE = 4,     // id: the queue's
-    RECORD_STATS = 5,     // id: the queue's; extra: the day
-    RECORD_WORKER = 6,    // id: the worker's
-    RECORD_RECURRING = 7, // id: the recurring job's
-    RECORD_BODY = 8,      // id: the job's
-    RECORD_HEAD = 9,      // id: the job's
-    RECORD_TAG = 10,      // no record: the numbers of tags, for record_take_id
-    RECORD_LIMIT = 11,    // id: the limit's
-    RECORD_POLICY = 12,   // id: the policy's
-    RECORD_ZONE = 13,     // id: the zone's
-    RECORD_LANE = 14,     // id: the lane's
-    RECORD_BULK = 15,     // id: the operation's
+    RECORD_ENGINE = 1,     // the counters; id 0
+    RECORD_CONFIG = 2,     // all options; id 0
+    RECORD_LIMIT = 3,      // id: the limit's
+    RECORD_POLICY = 4,     // id: the policy's
+    RECORD_ZONE = 5,       // id: the zone's
+    RECORD_QUEUE = 6,      // id: the queue's
+    RECORD_STATS = 7,      // id: the queue's; extra: the day
+    RECORD_LANE = 8,       // id: the lane's
+    RECORD_WORKER = 9,     // id: the worker's
+    RECORD_RECURRING = 10, // id: the recurring job's
+    RECORD_BODY = 11,      // id: the job's
+    RECORD_HEAD = 12,      // id: the job's
+    RECORD_TRACKED = 13,   // all tracked jids; id 0
+    RECORD_BULK = 14,      // id: the operation's
+    RECORD_TAG = 15,       // no record: the numbers of tags, for record_take_id
 };
 
 struct record_key {
@@ -58,10 +59,8 @@ void record_write_zone(const struct zone *zone, struct buffer *out);
 void record_write_lane(const struct engine *engine, const struct lane *lane, struct buffer *out);
 void record_write_bulk(const struct bulk *bulk, struct buffer *out);
 
-// Reads a record into an engine that is being loaded: first the engine's, then configuration,
-// limits, policies, zones, queues, statistics, lanes, workers, recurring jobs, bodies, heads (after
-// all bodies), tracked jids, operations.
-// STATUS_CORRUPT when the bytes make no sense.
+// Reads a record into an engine that is being loaded: all records of a kind, in any order, before
+// those of the next. STATUS_CORRUPT when the bytes make no sense.
 MUST_USE enum status record_read(struct engine *engine, struct record_key key, struct slice bytes,
                                  struct error *error);
 
@@ -71,7 +70,8 @@ MUST_USE enum status record_take_id(struct engine *engine, enum record_kind kind
                                     uint64_t last);
 struct slice record_id_key(const void *value);
 
-// The end of loading: every body has its head, and every lane its place.
+// The end of loading, also when a record was refused: every body has its head, and every lane its
+// place. What was loaded is no change.
 MUST_USE enum status record_read_end(struct engine *engine, struct error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include "engine/record.h"
 
 #include "engine/cascade.h"
+#include "engine/changes.h"
 #include "engine/config.h"
 #include "engine/depends.h"
 #include "engine/due.h"
@@ -76,6 +77,7 @@ static enum status read_engine(struct engine *engine, struct reader *reader)
     reader->bad = reader->bad || clock > ENGINE_CLOCK_CLIENT || engine->now_us < 0 ||
                   engine->now_us > ENGINE_TIME_MAX;
     engine->clock = clock;
+    engine->told = true;
     return STATUS_OK;
 }
 
@@ -250,6 +252,26 @@ static enum status read_tags(struct engine *engine, struct job *job, struct read
     return STATUS_OK;
 }
 
+// A name, which often is that of the job before.
+static enum status acquire_name(struct engine *engine, struct slice name, uint32_t before,
+                                uint32_t *out)
+{
+    if (before != INTERN_NONE && slice_equal(intern_get(&engine->names, before), name)) {
+        intern_share(&engine->names, before);
+        *out = before;
+        return STATUS_OK;
+    }
+    return intern_acquire(&engine->names, name, out);
+}
+
+static enum status read_unique(struct engine *engine, struct job *job, struct reader *reader)
+{
+    struct slice key = take_string(reader);
+    uint8_t until = take_u8(reader);
+    int64_t until_us = take_i64(reader);
+    return reader->bad ? STATUS_CORRUPT : unique_load(engine, job, key, until, until_us);
+}
+
 // Makes the job; until its head is read it is in no index, which its state says.
 static enum status read_body(struct engine *engine, uint64_t id, struct reader *reader)
 {
@@ -263,13 +285,12 @@ static enum status read_body(struct engine *engine, uint64_t id, struct reader *
     struct slice spawned_from = take_optional(reader);
     struct slice domain = take_optional(reader);
     struct job_options options;
-    take_named_options(reader, &options);
+    bool has_options = take_bool(reader);
+    if (has_options) {
+        take_options(reader, &options);
+    }
     bool unique = take_bool(reader);
-    struct slice key = unique ? take_string(reader) : SLICE_EMPTY;
-    uint8_t until = unique ? take_u8(reader) : 0;
-    int64_t until_us = unique ? take_i64(reader) : 0;
-    reader->bad = reader->bad || id == 0 || id > engine->job_id || map_find(&engine->jobs, jid) ||
-                  map_find(&engine->loading, slice_make(&id, sizeof(id)));
+    reader->bad = reader->bad || id == 0 || id > engine->job_id;
     if (reader->bad) {
         return STATUS_OK;
     }
@@ -282,30 +303,26 @@ static enum status read_body(struct engine *engine, uint64_t id, struct reader *
     job->priority = priority;
     job->retries = retries;
     job->created_us = created_us;
-    if (map_insert(&engine->loading, job)) {
+    const struct job *before = loading_last(&engine->loading);
+    enum status status = loading_add(&engine->loading, job, map_spot(&engine->jobs, jid));
+    if (status) {
         job_free(engine, job);
-        return STATUS_NO_MEMORY;
+        return status;
     }
     // From here on the job belongs to the engine, also when something fails.
-    job->dirty_next = engine->loading_jobs;
-    engine->loading_jobs = job;
-    if (map_insert(&engine->jobs, job) || intern_acquire(&engine->names, klass, &job->klass) ||
-        intern_acquire(&engine->names, created_queue, &job->created_queue) ||
-        (domain.size && intern_acquire(&engine->names, domain, &job->domain)) ||
-        options_acquire(engine, &options, &job->options) ||
+    if (acquire_name(engine, klass, before ? before->klass : INTERN_NONE, &job->klass) ||
+        acquire_name(engine, created_queue, before ? before->created_queue : INTERN_NONE,
+                     &job->created_queue) ||
+        (domain.size &&
+         acquire_name(engine, domain, before ? before->domain : INTERN_NONE, &job->domain)) ||
+        (has_options && options_acquire(engine, &options, &job->options)) ||
         ((spawned_from.size || reader->left) && job_reserve_extra(engine, job)) ||
         (spawned_from.size &&
          intern_acquire(&engine->names, spawned_from, &job->extra->spawned_from))) {
         return STATUS_NO_MEMORY;
     }
-    if (unique) {
-        enum status status = unique_load(engine, job, key, until, until_us);
-        if (status) {
-            reader->bad = reader->bad || status == STATUS_CORRUPT;
-            return status == STATUS_CORRUPT ? STATUS_OK : status;
-        }
-    }
-    return read_tags(engine, job, reader);
+    status = unique ? read_unique(engine, job, reader) : STATUS_OK;
+    return status ? status : read_tags(engine, job, reader);
 }
 
 static enum status read_lease(struct engine *engine, struct job *job, struct queue *queue,
@@ -445,7 +462,7 @@ static enum status read_dependencies(struct engine *engine, struct job *job, str
     while (!reader->bad && reader->left) {
         uint64_t id = take_u64(reader);
         uint64_t sequence = take_u64(reader);
-        struct job *dependency = map_find(&engine->loading, slice_make(&id, sizeof(id)));
+        struct job *dependency = loading_find(&engine->loading, id);
         if (!dependency || dependency == job || dependency->state == JOB_COMPLETE ||
             sequence > engine->sequence) {
             reader->bad = true;
@@ -459,7 +476,11 @@ static enum status read_dependencies(struct engine *engine, struct job *job, str
 
 static enum status read_head(struct engine *engine, uint64_t id, struct reader *reader)
 {
-    struct job *job = map_find(&engine->loading, slice_make(&id, sizeof(id)));
+    enum status status = loading_fill(&engine->loading, &engine->jobs);
+    if (status) {
+        return status;
+    }
+    struct job *job = loading_next(&engine->loading, id);
     uint8_t state = take_u8(reader);
     uint64_t queue_id = take_u64(reader);
     struct index_key key = take_key(reader);
@@ -473,7 +494,7 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
     job->remaining = (int32_t)take_u32(reader);
     job->crashes = (uint16_t)take_u32(reader);
     job->attempts = (uint16_t)take_u32(reader);
-    enum status status = trail_load(engine, &job->history, take_string(reader));
+    status = trail_load(engine, &job->history, take_string(reader));
     reader->bad = reader->bad || status == STATUS_CORRUPT;
     job->state = state;
     if (!status && !reader->bad && state == JOB_RUNNING) {
@@ -526,8 +547,10 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
             group_settle(engine, group);
         }
         job->state = JOB_STATE_COUNT;
+    } else {
+        engine->loading.placed++;
     }
-    return status == STATUS_CORRUPT ? STATUS_OK : status;
+    return status;
 }
 
 static enum status read_kind(struct engine *engine, struct record_key key, struct reader *reader)
@@ -537,12 +560,18 @@ static enum status read_kind(struct engine *engine, struct record_key key, struc
         return read_engine(engine, reader);
     case RECORD_CONFIG:
         return read_config(engine, reader);
-    case RECORD_TRACKED:
-        return read_tracked(engine, reader);
+    case RECORD_LIMIT:
+        return read_limit(engine, key.id, reader);
+    case RECORD_POLICY:
+        return read_policy(engine, key.id, reader);
+    case RECORD_ZONE:
+        return read_zone(engine, key.id, reader);
     case RECORD_QUEUE:
         return read_queue(engine, key.id, reader);
     case RECORD_STATS:
         return read_stats(engine, key, reader);
+    case RECORD_LANE:
+        return read_lane(engine, key.id, reader);
     case RECORD_WORKER:
         return read_worker(engine, key.id, reader);
     case RECORD_RECURRING:
@@ -551,14 +580,8 @@ static enum status read_kind(struct engine *engine, struct record_key key, struc
         return read_body(engine, key.id, reader);
     case RECORD_HEAD:
         return read_head(engine, key.id, reader);
-    case RECORD_LIMIT:
-        return read_limit(engine, key.id, reader);
-    case RECORD_POLICY:
-        return read_policy(engine, key.id, reader);
-    case RECORD_ZONE:
-        return read_zone(engine, key.id, reader);
-    case RECORD_LANE:
-        return read_lane(engine, key.id, reader);
+    case RECORD_TRACKED:
+        return read_tracked(engine, reader);
     case RECORD_BULK:
         return read_bulk(engine, key.id, reader);
     case RECORD_TAG:
@@ -572,7 +595,11 @@ enum status record_read(struct engine *engine, struct record_key key, struct sli
                         struct error *error)
 {
     struct reader reader = { bytes.data, bytes.size, false };
-    engine->loads = true;
+    if (!engine->loads) {
+        engine->loads = true;
+        engine->keeps_changes_then = engine->keeps_changes;
+        engine->keeps_changes = false;
+    }
     engine->call_us = engine->now_us;
     enum status status = read_kind(engine, key, &reader);
     engine_settle(engine);
@@ -587,29 +614,37 @@ enum status record_read(struct engine *engine, struct record_key key, struct sli
     return STATUS_OK;
 }
 
+// Frees the jobs that were never placed, so that nothing but the map knows of them. Gives the
+// number of one, or 0.
+static uint64_t free_headless(struct engine *engine)
+{
+    const struct loading *loading = &engine->loading;
+    uint64_t headless = 0;
+    for (size_t i = 0; loading->placed < loading->count && i < loading->count; i++) {
+        struct job *job = loading->jobs[i].job;
+        if (job->state == JOB_STATE_COUNT) {
+            headless = job->id;
+            map_remove(&engine->jobs, job_jid(job));
+            if (job->queue) {
+                job->queue->jobs--;
+            }
+            job_free(engine, job);
+        }
+    }
+    return headless;
+}
+
 enum status record_read_end(struct engine *engine, struct error *error)
 {
-    uint64_t headless = 0;
-    struct job *next;
-    for (struct job *job = engine->loading_jobs; job; job = next) {
-        next = job->dirty_next;
-        job->dirty_next = NULL;
-        if (job->state != JOB_STATE_COUNT) {
-            continue;
-        }
-        // Never placed, so nothing but the maps knows of it.
-        headless = job->id;
-        map_remove(&engine->jobs, job_jid(job));
-        if (job->queue) {
-            job->queue->jobs--;
-        }
-        job_free(engine, job);
-    }
-    engine->loading_jobs = NULL;
-    map_release(&engine->loading);
+    uint64_t headless = free_headless(engine);
+    loading_release(&engine->loading);
     forget_ids(engine);
     enum status status = lanes_load_end(engine);
-    engine->loads = false;
+    if (engine->loads) {
+        changes_forget(engine);
+        engine->keeps_changes = engine->keeps_changes_then;
+        engine->loads = false;
+    }
     if (status) {
         return engine_no_memory(error);
     }

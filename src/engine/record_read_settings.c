@@ -10,7 +10,7 @@
 #include "engine/recurring.h"
 #include "engine/zone.h"
 
-static void take_options(struct reader *reader, struct job_options *out)
+void take_options(struct reader *reader, struct job_options *out)
 {
     *out = (struct job_options){ 0 };
     struct backoff *backoff = &out->backoff;
@@ -28,14 +28,6 @@ static void take_options(struct reader *reader, struct job_options *out)
     out->result_ttl_us = take_i64(reader);
     out->crashes_max = take_i64(reader);
     reader->bad = reader->bad || options_check(out, NULL);
-}
-
-void take_named_options(struct reader *reader, struct job_options *out)
-{
-    *out = (struct job_options){ 0 };
-    if (take_bool(reader)) {
-        take_options(reader, out);
-    }
 }
 
 // What is wrong in itself shows in the reader; the rest is a matter of memory.
@@ -162,8 +154,10 @@ enum status read_recurring(struct engine *engine, uint64_t id, struct reader *re
     request.overlap = take_u8(reader);
     request.domain = take_optional(reader);
     struct job_options options;
-    take_named_options(reader, &options);
-    request.options = &options;
+    if (take_bool(reader)) {
+        take_options(reader, &options);
+        request.options = &options;
+    }
     request.backlog = take_i64(reader);
     request.priority = (int32_t)take_u32(reader);
     request.retries = (int32_t)take_u32(reader);

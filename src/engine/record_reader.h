@@ -97,8 +97,8 @@ static inline struct slice take_optional(struct reader *reader)
     return name;
 }
 
-// Options as they were given, whether they make sense or not; all UNSET when there are none.
-void take_named_options(struct reader *reader, struct job_options *out);
+// Options as they were given.
+void take_options(struct reader *reader, struct job_options *out);
 
 // Each reads one record. What is wrong with its bytes shows in the reader.
 MUST_USE enum status read_limit(struct engine *engine, uint64_t id, struct reader *reader);

@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum {
-    VERSION = 2,
+    VERSION = 3,
     MAGIC_SIZE = 8,
     HEADER_SIZE = MAGIC_SIZE + 4,
     FRAME_SIZE = 1 + 8 + 8 + 4,
@@ -55,11 +55,21 @@ struct saving {
 static void save_queue(void *context, struct queue *queue)
 {
     const struct saving *saving = context;
+    // It may only wait for the host to be told that it is gone.
+    if (queue_is_unused(queue)) {
+        return;
+    }
     size_t start = frame_begin(saving->out, (struct record_key){ RECORD_QUEUE, queue->id, 0 });
     record_write_queue(queue, saving->out);
     frame_end(saving->out, start);
+}
+
+static void save_stats(void *context, struct queue *queue)
+{
+    const struct saving *saving = context;
     for (const struct stats_day *day = queue->days; day; day = day->older) {
-        start = frame_begin(saving->out, (struct record_key){ RECORD_STATS, queue->id, day->day });
+        size_t start =
+            frame_begin(saving->out, (struct record_key){ RECORD_STATS, queue->id, day->day });
         record_write_stats(day, saving->out);
         frame_end(saving->out, start);
     }
@@ -162,6 +172,7 @@ enum status engine_save(const struct engine *engine, struct buffer *out)
     save_one(&saving, RECORD_CONFIG, record_write_config);
     save_settings(&saving);
     walk_queues(engine, save_queue, &saving);
+    walk_queues(engine, save_stats, &saving);
     save_lanes(&saving);
     struct index_cursor cursor = index_cursor_at(&engine->worker_order, 0);
     for (struct index_node *node; (node = index_cursor_next(&cursor));) {
@@ -240,12 +251,9 @@ enum status engine_load(const struct engine_options *options, struct slice bytes
     if (engine_new(options, &engine)) {
         return engine_no_memory(error);
     }
-    // Loading is no change.
-    engine->keeps_changes = false;
     status = load_records(engine, bytes, error);
     enum status end = record_read_end(engine, status ? NULL : error);
     status = status ? status : end;
-    engine->keeps_changes = options->keeps_changes;
     if (status) {
         engine_free(engine);
         return status;

@@ -5,6 +5,7 @@
 
 #include "engine/config.h"
 #include "engine/engine.h"
+#include "engine/loading.h"
 #include "engine/metrics.h"
 #include "engine/tally.h"
 
@@ -12,6 +13,10 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/slab.h"
+
+enum {
+    ENGINE_COUNTERS = 5,
+};
 
 struct engine {
     const struct allocator *allocator;
@@ -92,10 +97,10 @@ struct engine {
     uint64_t sequence; // for all that is ordered by when it came to be
     uint64_t visit;    // of the search for circles
 
-    // While it is loaded: the jobs by their ids, and all of them in a list.
+    // While it is loaded.
     bool loads;
-    struct map loading;
-    struct job *loading_jobs;
+    bool keeps_changes_then; // when it is loaded; until then it does not
+    struct loading loading;
     struct map loading_ids; // what other numbers are taken
     struct loading_id *loading_id_list;
 
@@ -111,6 +116,8 @@ struct engine {
     struct zone *dirty_zones;
     struct bulk *dirty_bulks;
     bool dirty_tracked;
+    bool told; // the host knows that there is an engine
+    uint64_t counters_told[ENGINE_COUNTERS];
 };
 
 // The start of every call: checks the time, does what is due, and gives the time that counts.

@@ -54,10 +54,20 @@ static struct stored *add(struct record_key key)
     return &records[record_count++];
 }
 
+// Whether the engine's record differs in more than the time, which is 8 bytes behind the first.
+static bool engine_differs(const struct stored *stored, struct slice bytes)
+{
+    return !stored || stored->size != bytes.size || stored->bytes[0] != bytes.data[0] ||
+           memcmp(stored->bytes + 9, bytes.data + 9, bytes.size - 9) != 0;
+}
+
 static enum status receive(void *context, struct record_key key, struct slice bytes)
 {
-    (void)context;
+    const bool *has_changes = context;
     struct stored *stored = find(key);
+    if (!*has_changes && (key.kind != RECORD_ENGINE || engine_differs(stored, bytes))) {
+        die("the engine has changes and says that it has none", "store");
+    }
     // The configuration may be empty and still be there.
     if (bytes.size == 0 && key.kind != RECORD_CONFIG && key.kind != RECORD_TRACKED) {
         if (stored) {
@@ -81,29 +91,35 @@ static enum status receive(void *context, struct record_key key, struct slice by
 
 enum status store_take(struct engine *engine)
 {
-    return engine_changes(engine, &(struct changes_sink){ .receive = receive });
+    bool has_changes = engine_has_changes(engine);
+    const struct changes_sink sink = { .receive = receive, .context = &has_changes };
+    return engine_changes(engine, &sink);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct record_key *x = &((const struct stored *)a)->key;
+    const struct record_key *y = &((const struct stored *)b)->key;
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
+    if (x->id != y->id) {
+        return x->id < y->id ? -1 : 1;
+    }
+    return x->extra < y->extra ? -1 : x->extra > y->extra;
 }
 
 static enum status read_all(struct engine *engine, struct error *error)
 {
-    static const enum record_kind order[] = {
-        RECORD_ENGINE, RECORD_CONFIG, RECORD_LIMIT,   RECORD_POLICY, RECORD_ZONE,
-        RECORD_QUEUE,  RECORD_STATS,  RECORD_LANE,    RECORD_WORKER, RECORD_RECURRING,
-        RECORD_BODY,   RECORD_HEAD,   RECORD_TRACKED, RECORD_BULK,
-    };
-    for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
-        for (size_t i = 0; i < record_count; i++) {
-            const struct stored *at = &records[i];
-            enum status status =
-                at->key.kind == order[k]
-                    ? record_read(engine, at->key, slice_make(at->bytes, at->size), error)
-                    : STATUS_OK;
-            if (status) {
-                return status;
-            }
-        }
+    if (record_count) {
+        qsort(records, record_count, sizeof(*records), compare);
     }
-    return STATUS_OK;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; !status && i < record_count; i++) {
+        const struct stored *at = &records[i];
+        status = record_read(engine, at->key, slice_make(at->bytes, at->size), error);
+    }
+    return status;
 }
 
 enum status store_load(const struct engine_options *options, struct engine **out,

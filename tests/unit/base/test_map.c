@@ -189,6 +189,86 @@ static void test_map__a_failed_allocation_changes_nothing(void **state)
     free(things);
 }
 
+static struct map_entry *make_entries(const struct map *map, struct thing *things, size_t count)
+{
+    struct map_entry *entries = calloc(count, sizeof(*entries));
+    assert_non_null(entries);
+    for (size_t i = 0; i < count; i++) {
+        entries[i] = (struct map_entry){ map_spot(map, thing_key(&things[i])), &things[i] };
+    }
+    return entries;
+}
+
+static void test_map__what_is_filled_in_at_once_is_found_and_can_be_removed(void **state)
+{
+    (void)state;
+    static const size_t counts[] = { 1, 2, 895, 896, 897, 1793, MANY, 300000 };
+    struct thing *things = make_things(300001);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        size_t count = counts[i];
+        struct fault_alloc fault;
+        fault_alloc_init(&fault);
+        struct map map;
+        map_init(&map, &fault.allocator, seed, thing_key);
+        struct map_entry *entries = make_entries(&map, things, count);
+        assert_int_equal(map_fill(&map, entries, count), STATUS_OK);
+        free(entries);
+        assert_int_equal(map.count, count);
+        for (size_t j = 0; j <= count; j++) {
+            assert_ptr_equal(map_find(&map, thing_key(&things[j])), j < count ? &things[j] : NULL);
+        }
+        assert_int_equal(map_insert(&map, &things[0]), STATUS_EXISTS);
+        assert_int_equal(map_insert(&map, &things[count]), STATUS_OK);
+        for (size_t j = 0; j <= count; j++) {
+            assert_ptr_equal(map_remove(&map, thing_key(&things[j])), &things[j]);
+        }
+        // A map that held something before can be filled too.
+        entries = make_entries(&map, things, 2);
+        assert_int_equal(map_fill(&map, entries, 2), STATUS_OK);
+        assert_ptr_equal(map_find(&map, thing_key(&things[1])), &things[1]);
+        free(entries);
+        map_release(&map);
+        fault_alloc_release(&fault);
+    }
+    free(things);
+}
+
+static void test_map__two_with_the_same_key_fill_nothing_in(void **state)
+{
+    (void)state;
+    struct thing *things = make_things(MANY);
+    memcpy(things[MANY - 1].name, things[7].name, sizeof(things[7].name));
+    struct map map;
+    map_init(&map, &allocator_system, seed, thing_key);
+    struct map_entry *entries = make_entries(&map, things, MANY);
+    assert_int_equal(map_fill(&map, entries, MANY), STATUS_EXISTS);
+    assert_int_equal(map.count, 0);
+    assert_null(map_find(&map, thing_key(&things[7])));
+    free(entries);
+    map_release(&map);
+    free(things);
+}
+
+static void test_map__without_memory_nothing_is_filled_in(void **state)
+{
+    (void)state;
+    struct thing *things = make_things(MANY);
+    struct fault_alloc fault;
+    FAULT_ALLOC_EACH(&fault)
+    {
+        struct map map;
+        map_init(&map, &fault.allocator, seed, thing_key);
+        struct map_entry *entries = make_entries(&map, things, MANY);
+        enum status status = map_fill(&map, entries, MANY);
+        FAULT_ALLOC_EXPECT(&fault, status);
+        assert_int_equal(map.count, status ? 0 : MANY);
+        assert_ptr_equal(map_find(&map, thing_key(&things[1])), status ? NULL : &things[1]);
+        free(entries);
+        map_release(&map);
+    }
+    free(things);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +279,9 @@ int main(void)
         cmocka_unit_test(test_map__memory_goes_back_when_objects_are_removed),
         cmocka_unit_test(test_map__reserved_room_makes_the_add_certain),
         cmocka_unit_test(test_map__a_failed_allocation_changes_nothing),
+        cmocka_unit_test(test_map__what_is_filled_in_at_once_is_found_and_can_be_removed),
+        cmocka_unit_test(test_map__two_with_the_same_key_fill_nothing_in),
+        cmocka_unit_test(test_map__without_memory_nothing_is_filled_in),
     };
     return cmocka_run_group_tests_name("map", tests, NULL, NULL);
 }

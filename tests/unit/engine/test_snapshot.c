@@ -379,29 +379,37 @@ static enum status keep(void *context, struct record_key key, struct slice bytes
     return STATUS_OK;
 }
 
-// An engine made of the store's records, kind by kind.
+static int compare(const void *a, const void *b)
+{
+    const struct record_key *x = &((const struct stored *)a)->key;
+    const struct record_key *y = &((const struct stored *)b)->key;
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
+    if (x->id != y->id) {
+        return x->id < y->id ? -1 : 1;
+    }
+    return x->extra < y->extra ? -1 : x->extra > y->extra;
+}
+
+// An engine made of the store's records, in the order of their keys.
 static struct engine *rebuild(enum engine_clock clock, struct error *error)
 {
     struct engine_options of_clock = options;
     of_clock.clock = clock;
-    static const enum record_kind order[] = {
-        RECORD_ENGINE, RECORD_CONFIG, RECORD_LIMIT,   RECORD_POLICY, RECORD_ZONE,
-        RECORD_QUEUE,  RECORD_STATS,  RECORD_LANE,    RECORD_WORKER, RECORD_RECURRING,
-        RECORD_BODY,   RECORD_HEAD,   RECORD_TRACKED, RECORD_BULK,
-    };
     struct engine *engine;
     assert_int_equal(engine_new(&of_clock, &engine), STATUS_OK);
-    for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
-        for (size_t i = 0; i < store_count; i++) {
-            if (store[i].key.kind == order[k] && (store[i].bytes || order[k] == RECORD_CONFIG)) {
-                enum status status = record_read(engine, store[i].key,
-                                                 slice_make(store[i].bytes, store[i].size), error);
-                if (status) {
-                    print_error("%s\n", error->detail);
-                }
-                assert_int_equal(status, STATUS_OK);
-            }
+    qsort(store, store_count, sizeof(store[0]), compare);
+    for (size_t i = 0; i < store_count; i++) {
+        if (!store[i].bytes && store[i].key.kind != RECORD_CONFIG) {
+            continue;
         }
+        enum status status =
+            record_read(engine, store[i].key, slice_make(store[i].bytes, store[i].size), error);
+        if (status) {
+            print_error("%s\n", error->detail);
+        }
+        assert_int_equal(status, STATUS_OK);
     }
     assert_int_equal(record_read_end(engine, error), STATUS_OK);
     return engine;
