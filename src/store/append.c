@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// What is appended is first put together without a lock (pending), then added to the group that
+// gathers, or becomes it.
+#include "engine/changes.h"
+#include "store/frame.h"
+#include "store/state.h"
+
+// Forgets what was added to a buffer since it had that size, and that there was no memory for it.
+static enum status take_back(struct buffer *buffer, size_t size, struct error *error)
+{
+    enum status status = buffer->status;
+    buffer->status = STATUS_OK;
+    buffer_truncate(buffer, size);
+    return error_set(error, status, "no memory for what is to be written");
+}
+
+static void swap(struct buffer *a, struct buffer *b)
+{
+    struct buffer before = *a;
+    *a = *b;
+    *b = before;
+}
+
+// What is to be added to starts with the head of a group, since it may become one.
+static size_t begin_pending(struct store *store)
+{
+    size_t before = store->pending.size;
+    if (before == 0) {
+        frame_begin(&store->pending);
+    }
+    return before;
+}
+
+// What is pending becomes part of the group that gathers.
+static enum status submit(struct store *store, uint64_t *group, struct error *error)
+{
+    struct buffer *gather = &store->gather;
+    pthread_mutex_lock(&store->mutex);
+    enum status status = store->failure.status;
+    if (status) {
+        error_set(error, status, "%s", error_sentence(&store->failure));
+    } else if (store->pending.size > FRAME_HEAD_SIZE) {
+        size_t before = gather->size;
+        if (before == 0) {
+            swap(gather, &store->pending);
+            pthread_cond_signal(&store->work);
+        } else {
+            struct slice pending = buffer_slice(&store->pending);
+            buffer_append(gather, slice_sub(pending, FRAME_HEAD_SIZE, pending.size));
+            status = gather->status ? take_back(gather, before, error) : STATUS_OK;
+        }
+        if (!status) {
+            buffer_clear(&store->pending);
+            store->was_busy |= gather->size > store->options.gather_max;
+        }
+    }
+    *group = gather->size ? store->gathering : store->gathering - 1;
+    pthread_mutex_unlock(&store->mutex);
+    return status;
+}
+
+enum status store_append(struct store *store, const struct store_record *records, size_t count,
+                         uint64_t *group, struct error *error)
+{
+    size_t before = begin_pending(store);
+    for (size_t i = 0; i < count; i++) {
+        frame_add(&store->pending, records[i].key, records[i].bytes);
+    }
+    if (store->pending.status) {
+        return take_back(&store->pending, before, error);
+    }
+    enum status status = submit(store, group, error);
+    if (status) {
+        buffer_truncate(&store->pending, before);
+    }
+    return status;
+}
+
+struct taking {
+    struct store *store;
+    uint32_t space;
+};
+
+static enum status take_one(void *context, struct record_key key, struct slice bytes)
+{
+    const struct taking *taking = context;
+    struct buffer *pending = &taking->store->pending;
+    frame_add(pending, (struct store_key){ taking->space, key }, bytes);
+    return pending->status;
+}
+
+enum status store_take(struct store *store, uint32_t space, struct engine *engine, uint64_t *group,
+                       struct error *error)
+{
+    struct taking taking = { store, space };
+    const struct changes_sink sink = { .receive = take_one, .context = &taking };
+    size_t before = begin_pending(store);
+    enum status status = engine_has_changes(engine) ? engine_changes(engine, &sink) : STATUS_OK;
+    if (status) {
+        store->pending.status = status;
+        return take_back(&store->pending, before, error);
+    }
+    // The engine has forgotten the changes. If they cannot be submitted they stay pending.
+    return submit(store, group, error);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// LMDB copies itself as it was at some moment. The journal from then on is kept from being used
+// again until it was copied too; together they are a store that was stopped at the end of the copy.
+// It gets its name last: half a copy might be taken for a store that was never finished being made,
+// and opened as a new one.
+#include "store/create.h"
+#include "store/file.h"
+#include "store/sector.h"
+#include "store/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    COPY_SIZE = 1 << 20,
+};
+
+struct backup {
+    struct store *store;
+    const char *path; // that it is made under
+    int folder;       // of the copy
+    struct error *error;
+};
+
+static enum status copy_base(const struct backup *backup)
+{
+    int fd;
+    if (mkdirat(backup->folder, "base.new", 0700)) {
+        return file_error(backup->error, "make", "base.new");
+    }
+    enum status status = file_open(backup->folder, "base.new/data.mdb", O_WRONLY | O_CREAT | O_EXCL,
+                                   &fd, backup->error);
+    if (status) {
+        return status;
+    }
+    status = base_copy(backup->store->base, fd, backup->error);
+    if (!status) {
+        status = file_sync(fd, "base.new/data.mdb", backup->error);
+    }
+    close(fd);
+    return status;
+}
+
+// The sectors of a segment up to `count`, its header among them.
+static enum status copy_sectors(const struct backup *backup, int from, int to, const char *name,
+                                uint32_t count)
+{
+    const struct allocator *allocator = backup->store->allocator;
+    char *bytes = mem_alloc(allocator, COPY_SIZE);
+    if (!bytes) {
+        return error_set(backup->error, STATUS_NO_MEMORY, "out of memory");
+    }
+    enum status status = STATUS_OK;
+    uint64_t size = (uint64_t)count * SECTOR_SIZE;
+    for (uint64_t at = 0; !status && at < size; at += COPY_SIZE) {
+        size_t part = size - at < COPY_SIZE ? (size_t)(size - at) : COPY_SIZE;
+        status = file_read(from, name, bytes, part, at, backup->error);
+        if (!status) {
+            status = file_write(to, name, bytes, part, at, backup->error);
+        }
+    }
+    mem_free(allocator, bytes, COPY_SIZE);
+    return status;
+}
+
+// A segment that holds part of the journal's tail is copied up to its end; any other is made anew,
+// as if it had never been used.
+static enum status copy_segment(const struct backup *backup, uint32_t number, struct position first,
+                                struct position end)
+{
+    struct segments *segments = &backup->store->segments;
+    struct segment segment = segments_get(segments, number);
+    char name[SEGMENT_NAME_SIZE], head[SECTOR_SIZE];
+    int fd;
+    segment_name(name, number);
+    enum status status =
+        file_open(backup->folder, name, O_WRONLY | O_CREAT | O_EXCL, &fd, backup->error);
+    if (status) {
+        return status;
+    }
+    if (segment.turn >= first.turn && segment.turn <= end.turn) {
+        status = copy_sectors(backup, segment.fd, fd, name,
+                              segment.turn == end.turn ? end.sector : segments->sectors);
+    } else {
+        segment_head(segments, number, 0, head);
+        status = file_write(fd, name, head, sizeof(head), 0, backup->error);
+    }
+    if (!status && ftruncate(fd, (off_t)segments->sectors * SECTOR_SIZE)) {
+        status = file_error(backup->error, "enlarge", name);
+    }
+    if (!status) {
+        status = file_sync(fd, name, backup->error);
+    }
+    close(fd);
+    return status;
+}
+
+// The base was copied when there may have been fewer segments.
+static enum status recount(const struct backup *backup, uint32_t count)
+{
+    struct base *base;
+    struct base_record record;
+    enum status status =
+        base_open(backup->path, "base.new", backup->store->allocator, &base, backup->error);
+    if (status) {
+        return status;
+    }
+    status = base_record(base, &record, backup->error);
+    if (!status && record.segments != count) {
+        record.segments = count;
+        status = base_commit(base, NULL, &record, backup->error);
+    }
+    base_close(base);
+    return status;
+}
+
+static enum status copy_all(const struct backup *backup, struct position first)
+{
+    struct store *store = backup->store;
+    enum status status = copy_base(backup);
+    if (status) {
+        return status;
+    }
+    pthread_mutex_lock(&store->mutex);
+    struct position end = store->end;
+    uint32_t count = store->segments.count;
+    pthread_mutex_unlock(&store->mutex);
+    for (uint32_t i = 0; !status && i < count; i++) {
+        status = copy_segment(backup, i, first, end);
+    }
+    if (!status) {
+        status = recount(backup, count);
+    }
+    return status ? status : create_finish(backup->folder, backup->error);
+}
+
+// What there is of a copy that failed, or was cut short. Its segments were made from the first one
+// on; they go from the last one on, so that this can be cut short as well.
+static void remove_copy(const struct backup *backup)
+{
+    char name[SEGMENT_NAME_SIZE];
+    uint32_t count = 0;
+    do {
+        segment_name(name, count++);
+    } while (faccessat(backup->folder, name, F_OK, 0) == 0);
+    while (count-- > 0) {
+        segment_name(name, count);
+        unlinkat(backup->folder, name, 0);
+    }
+    static const char *const folders[] = { "base.new", "base" };
+    for (size_t i = 0; i < 2; i++) {
+        char inner[SEGMENT_NAME_SIZE];
+        (void)snprintf(inner, sizeof(inner), "%s/data.mdb", folders[i]);
+        unlinkat(backup->folder, inner, 0);
+        (void)snprintf(inner, sizeof(inner), "%s/lock.mdb", folders[i]);
+        unlinkat(backup->folder, inner, 0);
+        unlinkat(backup->folder, folders[i], AT_REMOVEDIR);
+    }
+    rmdir(backup->path);
+}
+
+// The folder that the copy is made in. There may be one of an attempt that was cut short; one with
+// a lock is a store that somebody uses.
+static enum status make_folder(struct backup *backup)
+{
+    if (!file_open(AT_FDCWD, backup->path, O_RDONLY | O_DIRECTORY, &backup->folder, NULL)) {
+        if (faccessat(backup->folder, "lock", F_OK, 0)) {
+            remove_copy(backup);
+        }
+        close(backup->folder);
+    }
+    if (mkdir(backup->path, 0700)) {
+        return file_error(backup->error, "make", backup->path);
+    }
+    return file_open(AT_FDCWD, backup->path, O_RDONLY | O_DIRECTORY, &backup->folder,
+                     backup->error);
+}
+
+// Gives the copy the name that was asked for, which makes it a backup.
+static enum status give_name(const struct backup *backup, const char *path)
+{
+    if (rename(backup->path, path)) {
+        return file_error(backup->error, "make", path);
+    }
+    enum status status = create_sync_above(backup->folder, backup->error);
+    if (status) {
+        (void)rename(path, backup->path);
+    }
+    return status;
+}
+
+static enum status make_copy(struct backup *backup, const char *path)
+{
+    struct store *store = backup->store;
+    enum status status = make_folder(backup);
+    if (status) {
+        return status;
+    }
+    pthread_mutex_lock(&store->mutex);
+    struct position first = store->record.next;
+    segments_pin(&store->segments, first.turn);
+    pthread_mutex_unlock(&store->mutex);
+    status = copy_all(backup, first);
+    if (!status) {
+        status = give_name(backup, path);
+    }
+    if (status) {
+        remove_copy(backup);
+    }
+    pthread_mutex_lock(&store->mutex);
+    segments_pin(&store->segments, UINT64_MAX);
+    segments_free_before(&store->segments, store->record.next.turn);
+    pthread_cond_signal(&store->work);
+    pthread_mutex_unlock(&store->mutex);
+    close(backup->folder);
+    return status;
+}
+
+enum status store_backup(struct store *store, const char *path, struct error *error)
+{
+    char made_in[BASE_PATH_SIZE_MAX];
+    struct stat there;
+    if (lstat(path, &there) == 0) {
+        return error_set(error, STATUS_EXISTS, "%s is there already", path);
+    }
+    int length = (int)strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    int size = snprintf(made_in, sizeof(made_in), "%.*s.part", length, path);
+    if (size < 0 || size >= (int)sizeof(made_in)) {
+        return error_set(error, STATUS_TOO_LARGE, "the path of the backup is too long");
+    }
+    struct backup backup = { .store = store, .path = made_in, .error = error };
+    pthread_mutex_lock(&store->backup);
+    enum status status = make_copy(&backup, path);
+    pthread_mutex_unlock(&store->backup);
+    return status;
+}

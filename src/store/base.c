@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+// LMDB never waits for more address space or disk in the middle of a transaction if that can be
+// helped: before each one the map and the file are made large enough for what it is expected to
+// write. So a full disk shows before anything was begun.
+#include "store/base.h"
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "store/file.h"
+#include "store/key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <pthread.h>
+#include <unistd.h>
+
+enum {
+    MAP_SIZE_MIN = 256 << 20,
+    FILE_STEP = 4 << 20,  // the file grows by at least that
+    SLACK_SIZE = 1 << 20, // what a transaction writes beside its images: paths, the free list
+    IMAGE_OVERHEAD = 64,  // of an image, beside its bytes
+    ATTEMPTS = 8,         // at a transaction whose map was too small
+};
+
+static const char name[] = "base/data.mdb";
+
+struct base {
+    const struct allocator *allocator;
+    MDB_env *env;
+    MDB_dbi dbi;
+    int fd;             // LMDB's
+    uint64_t allocated; // bytes of the file
+    uint64_t map_size;
+    // The map may move only while nobody copies.
+    pthread_rwlock_t map;
+};
+
+uint32_t base_checksum(struct slice key, struct slice bytes)
+{
+    return crc32c(crc32c(0, key.data, key.size), bytes.data, bytes.size);
+}
+
+static void record_write(const struct base_record *record, char out[BASE_RECORD_SIZE])
+{
+    bytes_store_u32(out, STORE_VERSION);
+    memcpy(out + 4, record->id, STORE_ID_SIZE);
+    bytes_store_u64(out + 20, record->covered);
+    bytes_store_u64(out + 28, record->next.turn);
+    bytes_store_u32(out + 36, record->next.sector);
+    bytes_store_u32(out + 40, record->segments);
+    bytes_store_u64(out + 44, record->segment_size);
+    bytes_store_u64(out + 52, record->count);
+    bytes_store_u64(out + 60, record->sum);
+}
+
+enum status base_record_read(struct slice bytes, struct base_record *out, struct error *error)
+{
+    uint32_t version = bytes.data && bytes.size >= 4 ? bytes_load_u32(bytes.data) : 0;
+    if (version != STORE_VERSION) {
+        return error_set(error, STATUS_UNSUPPORTED,
+                         "the store has version %u of the file format, and this program knows "
+                         "version %d",
+                         version, STORE_VERSION);
+    }
+    if (bytes.size != BASE_RECORD_SIZE) {
+        return error_set(error, STATUS_CORRUPT, "the store's own record in %s has a wrong size",
+                         name);
+    }
+    const char *data = bytes.data;
+    memcpy(out->id, data + 4, STORE_ID_SIZE);
+    out->covered = bytes_load_u64(data + 20);
+    out->next = (struct position){ bytes_load_u64(data + 28), bytes_load_u32(data + 36) };
+    out->segments = bytes_load_u32(data + 40);
+    out->segment_size = bytes_load_u64(data + 44);
+    out->count = bytes_load_u64(data + 52);
+    out->sum = bytes_load_u64(data + 60);
+    return STATUS_OK;
+}
+
+static enum status lmdb_error(struct error *error, const char *what, int code)
+{
+    enum status status = code == ENOMEM                     ? STATUS_NO_MEMORY
+                         : code == ENOSPC || code == EDQUOT ? STATUS_NO_SPACE
+                         : code == EACCES || code == EROFS  ? STATUS_DENIED
+                                                            : STATUS_IO;
+    return error_set(error, status, "cannot %s %s: %s", what, name,
+                     code > 0 ? strerrordesc_np(code) : mdb_strerror(code));
+}
+
+static int open_database(MDB_env *env, MDB_dbi *dbi)
+{
+    MDB_txn *txn;
+    int code = mdb_txn_begin(env, NULL, 0, &txn);
+    if (code) {
+        return code;
+    }
+    code = mdb_dbi_open(txn, NULL, 0, dbi);
+    if (code) {
+        mdb_txn_abort(txn);
+        return code;
+    }
+    return mdb_txn_commit(txn);
+}
+
+static int open_env(struct base *base, const char *path)
+{
+    int code = mdb_env_create(&base->env);
+    if (!code) {
+        code = mdb_env_set_mapsize(base->env, (size_t)base->map_size);
+    }
+    // Reading ahead is for scans, which are not done through LMDB.
+    if (!code) {
+        code = mdb_env_open(base->env, path, MDB_NOTLS | MDB_NORDAHEAD, 0600);
+    }
+    if (!code) {
+        code = open_database(base->env, &base->dbi);
+    }
+    if (!code) {
+        code = mdb_env_get_fd(base->env, &base->fd);
+    }
+    return code;
+}
+
+enum status base_open(const char *path, const char *folder, const struct allocator *allocator,
+                      struct base **out, struct error *error)
+{
+    char full[BASE_PATH_SIZE_MAX];
+    if ((size_t)snprintf(full, sizeof(full), "%s/%s", path, folder) >= sizeof(full)) {
+        return error_set(error, STATUS_TOO_LARGE, "the path of the store is too long");
+    }
+    struct base *base = mem_zalloc(allocator, sizeof(*base));
+    if (!base) {
+        return error_set(error, STATUS_NO_MEMORY, "out of memory");
+    }
+    base->allocator = allocator;
+    base->map_size = MAP_SIZE_MIN;
+    if (pthread_rwlock_init(&base->map, NULL)) {
+        mem_free(allocator, base, sizeof(*base));
+        return error_set(error, STATUS_NO_MEMORY, "out of memory");
+    }
+    int code = open_env(base, full);
+    MDB_envinfo info;
+    if (!code) {
+        code = mdb_env_info(base->env, &info);
+    }
+    if (code) {
+        base_close(base);
+        return lmdb_error(error, "open", code);
+    }
+    // What the file was larger by, LMDB made the map larger by.
+    base->map_size = info.me_mapsize;
+    enum status status = file_size(base->fd, name, &base->allocated, error);
+    if (status) {
+        base_close(base);
+        return status;
+    }
+    *out = base;
+    return STATUS_OK;
+}
+
+void base_close(struct base *base)
+{
+    if (!base) {
+        return;
+    }
+    if (base->env) {
+        mdb_env_close(base->env);
+    }
+    pthread_rwlock_destroy(&base->map);
+    mem_free(base->allocator, base, sizeof(*base));
+}
+
+uint64_t base_size(struct base *base)
+{
+    MDB_envinfo info;
+    MDB_stat stat;
+    mdb_env_info(base->env, &info);
+    mdb_env_stat(base->env, &stat);
+    return ((uint64_t)info.me_last_pgno + 1) * stat.ms_psize;
+}
+
+static enum status grow_map(struct base *base, uint64_t size, struct error *error)
+{
+    pthread_rwlock_wrlock(&base->map);
+    int code = mdb_env_set_mapsize(base->env, (size_t)size);
+    pthread_rwlock_unlock(&base->map);
+    if (code) {
+        return lmdb_error(error, "enlarge the map of", code);
+    }
+    base->map_size = size;
+    return STATUS_OK;
+}
+
+// Room for a transaction that writes about `size` bytes.
+static enum status make_room(struct base *base, uint64_t size, struct error *error)
+{
+    uint64_t used = base_size(base), wanted = used + size;
+    base->allocated = base->allocated > used ? base->allocated : used;
+    if (wanted > base->allocated) {
+        uint64_t target = (wanted / FILE_STEP + 1) * FILE_STEP;
+        // Where a file system cannot allocate, LMDB finds out when it writes.
+        int result;
+        do {
+            result =
+                fallocate(base->fd, 0, (off_t)base->allocated, (off_t)(target - base->allocated));
+        } while (result && errno == EINTR);
+        if (result && errno != EOPNOTSUPP && errno != ENOSYS) {
+            return file_error(error, "enlarge", name);
+        }
+        base->allocated = result ? base->allocated : target;
+    }
+    return wanted + wanted / 4 > base->map_size ? grow_map(base, 2 * (wanted + wanted / 4), error)
+                                                : STATUS_OK;
+}
+
+// Writes or removes one entry, and keeps count and sum true.
+static int apply(MDB_cursor *cursor, const struct image *image, struct base_record *record)
+{
+    char bytes[KEY_SIZE];
+    key_write(bytes, image->key);
+    MDB_val key = { KEY_SIZE, bytes }, old;
+    int code = mdb_cursor_get(cursor, &key, &old, MDB_SET);
+    bool there = code == 0;
+    if (code && code != MDB_NOTFOUND) {
+        return code;
+    }
+    if (there) {
+        record->count--;
+        record->sum -= old.mv_size < BASE_CHECKSUM_SIZE ? 0 : bytes_load_u32(old.mv_data);
+    }
+    if (image->bytes.size == 0) {
+        return there ? mdb_cursor_del(cursor, 0) : 0;
+    }
+    uint32_t checksum = base_checksum(slice_make(bytes, KEY_SIZE), image->bytes);
+    record->count++;
+    record->sum += checksum;
+    // The old value is not looked at again, so the place may be written to at once.
+    MDB_val value = { BASE_CHECKSUM_SIZE + image->bytes.size, NULL };
+    key = (MDB_val){ KEY_SIZE, bytes };
+    code = mdb_cursor_put(cursor, &key, &value, MDB_RESERVE | (there ? MDB_CURRENT : 0));
+    if (!code) {
+        bytes_store_u32(value.mv_data, checksum);
+        memcpy((char *)value.mv_data + BASE_CHECKSUM_SIZE, image->bytes.data, image->bytes.size);
+    }
+    return code;
+}
+
+static char record_key[KEY_SIZE];
+
+enum status base_record(struct base *base, struct base_record *out, struct error *error)
+{
+    MDB_txn *txn;
+    MDB_val key = { KEY_SIZE, record_key }, value;
+    int code = mdb_txn_begin(base->env, NULL, MDB_RDONLY, &txn);
+    if (code) {
+        return lmdb_error(error, "read", code);
+    }
+    code = mdb_get(txn, base->dbi, &key, &value);
+    enum status status;
+    if (code) {
+        status = lmdb_error(error, "read", code);
+    } else {
+        struct slice bytes = slice_make(value.mv_data, value.mv_size);
+        status = base_record_read(slice_sub(bytes, BASE_CHECKSUM_SIZE, bytes.size), out, error);
+    }
+    mdb_txn_abort(txn);
+    return status;
+}
+
+static int put_record(MDB_txn *txn, MDB_dbi dbi, const struct base_record *record)
+{
+    char bytes[BASE_CHECKSUM_SIZE + BASE_RECORD_SIZE];
+    record_write(record, bytes + BASE_CHECKSUM_SIZE);
+    bytes_store_u32(bytes, base_checksum(slice_make(record_key, KEY_SIZE),
+                                         slice_make(bytes + BASE_CHECKSUM_SIZE, BASE_RECORD_SIZE)));
+    MDB_val key = { KEY_SIZE, record_key }, value = { sizeof(bytes), bytes };
+    return mdb_put(txn, dbi, &key, &value, 0);
+}
+
+static int try_commit(struct base *base, const struct images *images, struct base_record *record)
+{
+    MDB_txn *txn;
+    MDB_cursor *cursor = NULL;
+    int code = mdb_txn_begin(base->env, NULL, 0, &txn);
+    if (code) {
+        return code;
+    }
+    if (images) {
+        code = mdb_cursor_open(txn, base->dbi, &cursor);
+        for (size_t i = 0; !code && i < images->count; i++) {
+            code = apply(cursor, &images->items[i], record);
+        }
+        mdb_cursor_close(cursor);
+    }
+    if (!code) {
+        code = put_record(txn, base->dbi, record);
+    }
+    if (code) {
+        mdb_txn_abort(txn);
+        return code;
+    }
+    return mdb_txn_commit(txn);
+}
+
+enum status base_commit(struct base *base, const struct images *images, struct base_record *record,
+                        struct error *error)
+{
+    uint64_t size = SLACK_SIZE;
+    if (images) {
+        size += 2 * (images->bytes_kept + (uint64_t)images->count * IMAGE_OVERHEAD);
+    }
+    enum status status = make_room(base, size, error);
+    for (int attempt = 0; !status && attempt < ATTEMPTS; attempt++) {
+        struct base_record next = *record;
+        int code = try_commit(base, images, &next);
+        if (!code) {
+            *record = next;
+            return STATUS_OK;
+        }
+        // After both nothing has been written, and it may be tried again.
+        if (code == MDB_MAP_FULL) {
+            status = grow_map(base, 2 * base->map_size, error);
+        } else if (code != EINTR) {
+            status = lmdb_error(error, "write", code);
+        }
+    }
+    return status ? status : lmdb_error(error, "write", MDB_MAP_FULL);
+}
+
+enum status base_copy(struct base *base, int fd, struct error *error)
+{
+    pthread_rwlock_rdlock(&base->map);
+    int code = mdb_env_copyfd2(base->env, fd, 0);
+    pthread_rwlock_unlock(&base->map);
+    return code ? lmdb_error(error, "copy", code) : STATUS_OK;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// A transaction of LMDB ends with a sync of all that it wrote, and the journal's syncs wait for the
+// same disk. So a checkpoint goes in slices, each as large as the disk has been seen to take in
+// `stall_us`, and rests between them as long as the journal has room. What counts is what is left
+// when only the newest image of each record is kept: a slice goes through as many groups as it
+// takes to have so much of it, and of jobs that came and went in between nothing is left.
+#include "store/checkpoint.h"
+
+#include "store/file.h"
+#include "store/images.h"
+#include "store/journal.h"
+#include "store/reader.h"
+#include "store/reserve.h"
+
+#include <unistd.h>
+
+enum {
+    RETRY_US = 200000, // after the disk was full
+    SPARE_SEGMENTS = 2,
+    SLICE_SIZE_MIN = 64 << 10,
+    SLICE_SIZE_MAX = 16 << 20,
+    GATHER_SIZE_MAX = 32 << 20, // that one slice goes through
+};
+
+static bool is_behind(const struct store *store)
+{
+    return store->durable > store->record.covered;
+}
+
+// Whether more than half of the journal is in use.
+static bool is_pressed(struct store *store)
+{
+    uint32_t in_use = store->segments.count - segments_free_count(&store->segments);
+    return store->wants_segment || 2 * in_use > store->options.segments_max;
+}
+
+static bool is_urgent(struct store *store)
+{
+    return store->ended || store->wanted > store->record.covered || is_pressed(store);
+}
+
+// The disk is full, or it is not any more. With the mutex held.
+static void set_full(struct store *store, const struct error *error)
+{
+    if (error) {
+        store->space = *error;
+    }
+    if (store->full == (error != NULL)) {
+        return;
+    }
+    store->full = error != NULL;
+    store_log(store, store->full ? STORE_ERROR : STORE_INFO, "%s",
+              store->full ? error_sentence(error) : "there is space on the disk again");
+    pthread_cond_signal(&store->work);
+    pthread_cond_broadcast(&store->progress);
+    store_tell(store);
+}
+
+// ---------------------------------------------------------------------------------------------
+// A slice
+
+// The images of the groups after those covered, up to the group `last` or as many as make a slice.
+// They are sorted whenever a slice's size has come together, to see how much of it is kept.
+static enum status gather_images(struct store *store, struct images *images,
+                                 struct base_record *record, uint64_t last, struct error *error)
+{
+    struct reader reader;
+    images_clear(images);
+    if (reader_init(&reader, &store->segments, record->next, record->covered + 1)) {
+        return error_set(error, STATUS_NO_MEMORY, "out of memory");
+    }
+    enum status status = STATUS_OK;
+    size_t sorted = 0;
+    while (!status && record->covered < last && images->bytes_kept < store->slice_size &&
+           images->bytes < GATHER_SIZE_MAX) {
+        bool found = false;
+        struct slice records;
+        status = reader_next(&reader, &found, &records, error);
+        if (!status && !found) {
+            status = error_set(error, STATUS_CORRUPT,
+                               "group %llu, which was written, cannot be read back",
+                               (unsigned long long)reader.group);
+        }
+        if (!status && images_add(images, records)) {
+            status = error_set(error, STATUS_NO_MEMORY, "out of memory");
+        }
+        if (!status) {
+            record->covered++;
+        }
+        if (images->bytes - sorted >= store->slice_size) {
+            images_sort(images);
+            sorted = images->bytes;
+        }
+    }
+    record->next = reader.at;
+    if (record->next.sector == store->segments.sectors) {
+        record->next = (struct position){ record->next.turn + 1, 1 };
+    }
+    reader_release(&reader);
+    images_sort(images);
+    return status;
+}
+
+// The next slice is larger or smaller, as the disk was fast or slow.
+static void adapt(struct store *store, int64_t took_us)
+{
+    uint64_t size = store->slice_size;
+    if (took_us > store->options.stall_us) {
+        size /= 2;
+    } else if (took_us < store->options.stall_us / 2) {
+        size *= 2;
+    }
+    size = size < SLICE_SIZE_MIN ? SLICE_SIZE_MIN : size;
+    store->slice_size = size > SLICE_SIZE_MAX ? SLICE_SIZE_MAX : size;
+}
+
+static void note_covered(struct store *store, const struct base_record *record,
+                         const struct images *images, uint64_t bytes, int64_t took_us)
+{
+    struct store_figures *figures = &store->figures;
+    store->record = *record;
+    store->behind_size -= bytes < store->behind_size ? bytes : store->behind_size;
+    if (!is_behind(store)) {
+        store->behind_size = 0;
+    }
+    segments_free_before(&store->segments, record->next.turn);
+    figures->checkpoints++;
+    figures->records_checkpointed += images->count;
+    if ((uint64_t)took_us > figures->checkpoint_us_max) {
+        figures->checkpoint_us_max = (uint64_t)took_us;
+    }
+    if (store->wants_segment) {
+        pthread_cond_signal(&store->work);
+    }
+    pthread_cond_broadcast(&store->progress);
+}
+
+// With the mutex held, which it lets go of meanwhile.
+static enum status cover_slice(struct store *store, struct images *images)
+{
+    // What is covered was synced before, so that the journal never has less than the base says.
+    if (!journal_sync(store)) {
+        return store->failure.status;
+    }
+    uint64_t last = store->synced;
+    struct base_record record = store->record;
+    struct error error = { 0 };
+    pthread_mutex_unlock(&store->mutex);
+    enum status status = gather_images(store, images, &record, last, &error);
+    uint64_t bytes = images->bytes;
+    int64_t start_us = monotonic_us();
+    if (!status) {
+        status = base_commit(store->base, images, &record, &error);
+    }
+    struct error lack = error;
+    bool gave_reserve = status == STATUS_NO_SPACE && store->has_reserve;
+    if (gave_reserve) {
+        reserve_give(store->folder);
+        store->has_reserve = false;
+        status = base_commit(store->base, images, &record, &error);
+    }
+    int64_t took_us = monotonic_us() - start_us;
+    pthread_mutex_lock(&store->mutex);
+    // The reserve is for what makes the store smaller: nothing else is taken on from now on.
+    if (gave_reserve) {
+        set_full(store, &lack);
+    }
+    if (!status) {
+        note_covered(store, &record, images, bytes, took_us);
+        adapt(store, took_us);
+        if (!is_urgent(store)) {
+            store_sleep(store, &store->wake, took_us);
+        }
+    } else if (status == STATUS_NO_SPACE) {
+        set_full(store, &error);
+    } else if (status != STATUS_NO_MEMORY) {
+        store_fail(store, &error);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Space
+
+// Makes one more segment. It is in the base's count before it is used, so that it is missed when it
+// is gone. With the mutex held, which it lets go of meanwhile.
+static enum status make_segment(struct store *store)
+{
+    struct segment segment = { .free = true };
+    struct base_record record = store->record;
+    struct error error = { 0 };
+    pthread_mutex_unlock(&store->mutex);
+    enum status status = segments_make(&store->segments, record.segments, &segment.fd, &error);
+    if (!status) {
+        record.segments++;
+        status = base_commit(store->base, NULL, &record, &error);
+        if (!status && segments_add(&store->segments, segment)) {
+            status = error_set(&error, STATUS_IO, "out of memory");
+        }
+        if (status) {
+            close(segment.fd);
+        }
+    }
+    pthread_mutex_lock(&store->mutex);
+    if (!status) {
+        store->record = record;
+        pthread_cond_signal(&store->work);
+    } else if (status == STATUS_NO_SPACE) {
+        set_full(store, &error);
+    } else {
+        store_fail(store, &error);
+    }
+    return status;
+}
+
+// Whether the journal has fewer than `spare` segments left and may have another one. When a single
+// group is larger than all of them, it may have as many as it takes.
+static bool needs_segment(struct store *store, uint32_t spare)
+{
+    return segments_free_count(&store->segments) < spare &&
+           (store->segments.count < store->options.segments_max ||
+            (store->wants_segment && !is_behind(store)));
+}
+
+// Tries to get back what the disk lacked.
+static enum status regain_space(struct store *store)
+{
+    struct error error = { 0 };
+    pthread_mutex_unlock(&store->mutex);
+    enum status status = reserve_take(store->folder, store->options.reserve_size, &error);
+    pthread_mutex_lock(&store->mutex);
+    store->has_reserve = status == STATUS_OK;
+    if (!status && needs_segment(store, 1)) {
+        status = make_segment(store);
+    }
+    if (!status) {
+        set_full(store, NULL);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The thread
+
+// What it waits for when there is nothing to do at once.
+static void rest(struct store *store, int64_t *since_us)
+{
+    if (!is_behind(store)) {
+        *since_us = 0;
+        store_sleep(store, &store->wake, INT64_MAX);
+        return;
+    }
+    *since_us = *since_us ? *since_us : monotonic_us();
+    store_sleep(store, &store->wake, *since_us + store->options.checkpoint_us - monotonic_us());
+}
+
+static bool is_due(struct store *store, int64_t since_us)
+{
+    return is_behind(store) &&
+           (is_urgent(store) || store->behind_size >= store->much_size ||
+            (since_us && monotonic_us() - since_us >= store->options.checkpoint_us));
+}
+
+static void loop(struct store *store, struct images *images)
+{
+    int64_t since_us = 0; // when it was seen that there is something to cover
+    while (!store_has_failed(store)) {
+        enum status status = STATUS_OK;
+        bool acted = true;
+        bool due = is_due(store, since_us);
+        if (!store->full && needs_segment(store, due ? 1 : SPARE_SEGMENTS)) {
+            status = make_segment(store);
+        } else if (due) {
+            status = cover_slice(store, images);
+            since_us = is_behind(store) ? since_us : 0;
+        } else {
+            acted = false;
+        }
+        if (store->ended && (status || !is_behind(store))) {
+            break;
+        }
+        if (!status && store->full) {
+            status = regain_space(store);
+        }
+        if (status) {
+            store_sleep(store, &store->wake, RETRY_US);
+        } else if (!acted) {
+            rest(store, &since_us);
+        }
+    }
+}
+
+void *checkpoint_run(void *context)
+{
+    struct store *store = context;
+    pthread_setname_np(pthread_self(), "checkpoint");
+    struct images images;
+    images_init(&images, store->allocator);
+    pthread_mutex_lock(&store->mutex);
+    loop(store, &images);
+    pthread_cond_broadcast(&store->progress);
+    pthread_mutex_unlock(&store->mutex);
+    images_release(&images);
+    return NULL;
+}

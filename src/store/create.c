@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "store/create.h"
+
+#include "store/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    SEGMENTS_AT_FIRST = 4,
+    SEGMENTS_LOOKED_FOR = 64, // when there is no base to say how many there are
+};
+
+enum status create_check_unused(int folder, uint32_t number, struct error *error)
+{
+    char name[SEGMENT_NAME_SIZE];
+    segment_name(name, number);
+    int fd;
+    enum status status = file_open(folder, name, O_RDONLY, &fd, error);
+    if (status) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    bool used = segment_is_used(fd);
+    close(fd);
+    return used ? error_set(error, STATUS_CORRUPT, "%s has been used, and no base knows it", name)
+                : STATUS_OK;
+}
+
+// An earlier attempt may have been cut short.
+static enum status make_base_folder(int folder, struct error *error)
+{
+    unlinkat(folder, "base.new/data.mdb", 0);
+    unlinkat(folder, "base.new/lock.mdb", 0);
+    unlinkat(folder, "base.new", AT_REMOVEDIR);
+    return mkdirat(folder, "base.new", 0700) ? file_error(error, "make", "base.new") : STATUS_OK;
+}
+
+static enum status make_base(const struct store *store, struct base_record *record,
+                             struct error *error)
+{
+    struct base *base;
+    enum status status = make_base_folder(store->folder, error);
+    if (!status) {
+        status = base_open(store->path, "base.new", store->allocator, &base, error);
+    }
+    if (!status) {
+        status = base_commit(base, NULL, record, error);
+        base_close(base);
+    }
+    return status;
+}
+
+enum status create_sync_above(int folder, struct error *error)
+{
+    int above;
+    enum status status = file_open(folder, "..", O_RDONLY | O_DIRECTORY, &above, error);
+    if (!status) {
+        status = folder_sync(above, "the folder above the store's", error);
+        close(above);
+    }
+    return status;
+}
+
+enum status create_finish(int folder, struct error *error)
+{
+    int base;
+    enum status status = file_open(folder, "base.new", O_RDONLY | O_DIRECTORY, &base, error);
+    if (status) {
+        return status;
+    }
+    status = folder_sync(base, "base.new", error);
+    close(base);
+    if (!status) {
+        status = folder_sync(folder, "the store's folder", error);
+    }
+    // Before the rename: who finds a base takes all of this to be durable.
+    if (!status) {
+        status = create_sync_above(folder, error);
+    }
+    if (!status && renameat(folder, "base.new", folder, "base")) {
+        status = file_error(error, "rename", "base.new");
+    }
+    return status ? status : folder_sync(folder, "the store's folder", error);
+}
+
+static enum status make_segments(const struct store *store, const struct base_record *record,
+                                 struct error *error)
+{
+    struct segments segments;
+    if (segments_init(&segments, store->allocator, store->folder, record->id,
+                      record->segment_size)) {
+        return error_set(error, STATUS_NO_MEMORY, "out of memory");
+    }
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; !status && i < record->segments; i++) {
+        int fd;
+        status = segments_make(&segments, i, &fd, error);
+        if (!status) {
+            close(fd);
+        }
+    }
+    segments_release(&segments);
+    return status;
+}
+
+enum status create_if_missing(const struct store *store, struct error *error)
+{
+    struct stat stat;
+    if (fstatat(store->folder, "base", &stat, 0) == 0) {
+        return STATUS_OK;
+    }
+    if (errno != ENOENT) {
+        return file_error(error, "look at", "base");
+    }
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; !status && i < SEGMENTS_LOOKED_FOR; i++) {
+        status = create_check_unused(store->folder, i, error);
+    }
+    if (status) {
+        return status;
+    }
+    struct base_record record = { .next = { 1, 1 },
+                                  .segments = SEGMENTS_AT_FIRST,
+                                  .segment_size = store->options.segment_size };
+    if (getrandom(record.id, sizeof(record.id), 0) != sizeof(record.id)) {
+        return file_error(error, "get random numbers for", store->path);
+    }
+    status = make_segments(store, &record, error);
+    if (!status) {
+        status = make_base(store, &record, error);
+    }
+    if (!status) {
+        status = create_finish(store->folder, error);
+    }
+    return status;
+}

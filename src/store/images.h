@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The newest image of each record, out of any number of groups.
+#ifndef SLUICE_STORE_IMAGES_H
+#define SLUICE_STORE_IMAGES_H
+
+#include "base/slice.h"
+#include "store/store.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct image {
+    struct store_key key;
+    uint64_t order;     // later ones are newer
+    struct slice bytes; // empty: gone
+};
+
+struct images_block;
+
+struct images {
+    const struct allocator *allocator;
+    struct image *items; // owned; in order of the keys after images_sort
+    size_t count, capacity;
+    uint64_t order;              // of the next one
+    struct images_block *blocks; // owned: the bytes
+    size_t bytes;                // of all that was added
+    size_t bytes_kept;           // of what images_sort left
+};
+
+void images_init(struct images *images, const struct allocator *allocator);
+void images_release(struct images *images);
+void images_clear(struct images *images);
+
+// Copies the records of one more group. CORRUPT when they make no sense.
+MUST_USE enum status images_add(struct images *images, struct slice records);
+
+// Leaves the newest of each, in order. More may be added after it, and sorted again.
+void images_sort(struct images *images);
+
+#endif

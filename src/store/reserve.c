@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "store/reserve.h"
+
+#include "store/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static const char name[] = "reserve";
+
+// Where a file system cannot allocate, zeros are written.
+static enum status allocate(int fd, uint64_t size, struct error *error)
+{
+    int result;
+    do {
+        result = fallocate(fd, 0, 0, (off_t)size);
+    } while (result && errno == EINTR);
+    if (result && (errno == EOPNOTSUPP || errno == ENOSYS)) {
+        return file_fill(fd, name, size, error);
+    }
+    return result ? file_error(error, "make", name) : STATUS_OK;
+}
+
+enum status reserve_take(int folder, uint64_t size, struct error *error)
+{
+    int fd;
+    uint64_t present = 0;
+    enum status status = file_open(folder, name, O_RDWR | O_CREAT, &fd, error);
+    if (status) {
+        return status;
+    }
+    status = file_size(fd, name, &present, error);
+    if (!status && present != size) {
+        status = ftruncate(fd, 0) ? file_error(error, "make", name) : allocate(fd, size, error);
+    }
+    close(fd);
+    if (status) {
+        reserve_give(folder);
+    }
+    return status;
+}
+
+void reserve_give(int folder)
+{
+    unlinkat(folder, name, 0);
+}

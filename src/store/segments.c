@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#include "store/segments.h"
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "store/file.h"
+#include "store/sector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum {
+    MAGIC_SIZE = 8,
+    AT_VERSION = 4,
+    AT_MAGIC = 8,
+    AT_ID = 16,
+    AT_TURN = 32,
+    AT_NUMBER = 40,
+};
+
+static const char magic[MAGIC_SIZE + 1] = "SLUICEJ\n";
+
+enum status segments_init(struct segments *segments, const struct allocator *allocator, int folder,
+                          const char id[STORE_ID_SIZE], uint64_t segment_size)
+{
+    *segments = (struct segments){
+        .allocator = allocator,
+        .folder = folder,
+        .seed = bytes_load_u32(id),
+        .sectors = (uint32_t)(segment_size / SECTOR_SIZE),
+        .pinned = UINT64_MAX,
+    };
+    memcpy(segments->id, id, STORE_ID_SIZE);
+    return pthread_mutex_init(&segments->mutex, NULL) ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+void segments_release(struct segments *segments)
+{
+    for (uint32_t i = 0; i < segments->count; i++) {
+        close(segments->items[i].fd);
+    }
+    mem_free(segments->allocator, segments->items, segments->capacity * sizeof(*segments->items));
+    pthread_mutex_destroy(&segments->mutex);
+}
+
+void segment_name(char name[SEGMENT_NAME_SIZE], uint32_t number)
+{
+    (void)snprintf(name, SEGMENT_NAME_SIZE, "journal-%03u", number);
+}
+
+void segment_head(const struct segments *segments, uint32_t number, uint64_t turn, char *sector)
+{
+    memset(sector, 0, SECTOR_SIZE);
+    bytes_store_u32(sector + AT_VERSION, STORE_VERSION);
+    memcpy(sector + AT_MAGIC, magic, MAGIC_SIZE);
+    memcpy(sector + AT_ID, segments->id, STORE_ID_SIZE);
+    bytes_store_u64(sector + AT_TURN, turn);
+    bytes_store_u32(sector + AT_NUMBER, number);
+    bytes_store_u32(sector, crc32c(0, sector + 4, SECTOR_SIZE - 4));
+}
+
+static bool is_head(const char *sector)
+{
+    return bytes_load_u32(sector) == crc32c(0, sector + 4, SECTOR_SIZE - 4) &&
+           memcmp(sector + AT_MAGIC, magic, MAGIC_SIZE) == 0;
+}
+
+bool segment_is_used(int fd)
+{
+    char sector[SECTOR_SIZE];
+    return !file_read(fd, "a segment", sector, sizeof(sector), 0, NULL) && is_head(sector) &&
+           bytes_load_u64(sector + AT_TURN) > 0;
+}
+
+enum status segment_read_head(const struct segments *segments, uint32_t number, int fd,
+                              uint64_t *turn, struct error *error)
+{
+    char name[SEGMENT_NAME_SIZE], sector[SECTOR_SIZE];
+    segment_name(name, number);
+    enum status status = file_read(fd, name, sector, sizeof(sector), 0, error);
+    if (status) {
+        return status;
+    }
+    uint32_t version = bytes_load_u32(sector + AT_VERSION);
+    if (!is_head(sector)) {
+        return error_set(error, STATUS_CORRUPT, "the header of %s is damaged", name);
+    }
+    if (version != STORE_VERSION) {
+        return error_set(error, STATUS_UNSUPPORTED,
+                         "%s has version %u of the file format, and this program knows version %d",
+                         name, version, STORE_VERSION);
+    }
+    if (memcmp(sector + AT_ID, segments->id, STORE_ID_SIZE) != 0) {
+        return error_set(error, STATUS_CORRUPT, "%s belongs to another store", name);
+    }
+    if (bytes_load_u32(sector + AT_NUMBER) != number) {
+        return error_set(error, STATUS_CORRUPT, "%s was made as journal-%03u", name,
+                         bytes_load_u32(sector + AT_NUMBER));
+    }
+    *turn = bytes_load_u64(sector + AT_TURN);
+    return STATUS_OK;
+}
+
+enum status segments_make(const struct segments *segments, uint32_t number, int *fd,
+                          struct error *error)
+{
+    char name[SEGMENT_NAME_SIZE], head[SECTOR_SIZE];
+    segment_name(name, number);
+    segment_head(segments, number, 0, head);
+    enum status status = file_open(segments->folder, name, O_RDWR | O_CREAT | O_TRUNC, fd, error);
+    if (status) {
+        return status;
+    }
+    status = file_fill(*fd, name, (uint64_t)segments->sectors * SECTOR_SIZE, error);
+    if (!status) {
+        status = file_write(*fd, name, head, sizeof(head), 0, error);
+    }
+    // Not only the contents: also the size, which fdatasync makes durable as well.
+    if (!status) {
+        status = file_sync(*fd, name, error);
+    }
+    if (!status) {
+        status = folder_sync(segments->folder, name, error);
+    }
+    if (status) {
+        close(*fd);
+        unlinkat(segments->folder, name, 0);
+    }
+    return status;
+}
+
+enum status segments_add(struct segments *segments, struct segment segment)
+{
+    enum status status = STATUS_OK;
+    pthread_mutex_lock(&segments->mutex);
+    if (segments->count == segments->capacity) {
+        uint32_t capacity = segments->capacity ? 2 * segments->capacity : 8;
+        void *items = mem_resize(segments->allocator, segments->items,
+                                 segments->capacity * sizeof(*segments->items),
+                                 capacity * sizeof(*segments->items));
+        if (items) {
+            segments->items = items;
+            segments->capacity = capacity;
+        } else {
+            status = STATUS_NO_MEMORY;
+        }
+    }
+    if (!status) {
+        segments->items[segments->count++] = segment;
+    }
+    pthread_mutex_unlock(&segments->mutex);
+    return status;
+}
+
+static enum status open_one(struct segments *segments, uint32_t number, struct error *error)
+{
+    char name[SEGMENT_NAME_SIZE];
+    segment_name(name, number);
+    struct segment segment = { .fd = -1 };
+    enum status status = file_open(segments->folder, name, O_RDWR, &segment.fd, error);
+    if (status == STATUS_NOT_FOUND) {
+        return error_set(error, STATUS_CORRUPT, "%s is missing", name);
+    }
+    if (status) {
+        return status;
+    }
+    uint64_t size = 0, wanted = (uint64_t)segments->sectors * SECTOR_SIZE;
+    status = file_size(segment.fd, name, &size, error);
+    if (!status && size != wanted) {
+        status = error_set(error, STATUS_CORRUPT, "%s has %llu bytes and should have %llu", name,
+                           (unsigned long long)size, (unsigned long long)wanted);
+    }
+    if (!status) {
+        status = segment_read_head(segments, number, segment.fd, &segment.turn, error);
+    }
+    if (!status && segments_add(segments, segment)) {
+        status = error_set(error, STATUS_NO_MEMORY, "out of memory");
+    }
+    if (status) {
+        close(segment.fd);
+    }
+    return status;
+}
+
+enum status segments_open(struct segments *segments, uint32_t count, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; !status && i < count; i++) {
+        status = open_one(segments, i, error);
+    }
+    return status;
+}
+
+int64_t segments_find(struct segments *segments, uint64_t turn)
+{
+    int64_t found = -1;
+    pthread_mutex_lock(&segments->mutex);
+    for (uint32_t i = 0; i < segments->count; i++) {
+        if (segments->items[i].turn == turn && turn && !segments->items[i].free) {
+            found = i;
+        }
+    }
+    pthread_mutex_unlock(&segments->mutex);
+    return found;
+}
+
+struct segment segments_get(struct segments *segments, uint32_t number)
+{
+    pthread_mutex_lock(&segments->mutex);
+    struct segment segment = segments->items[number];
+    pthread_mutex_unlock(&segments->mutex);
+    return segment;
+}
+
+int64_t segments_take(struct segments *segments, uint64_t turn)
+{
+    int64_t taken = -1;
+    pthread_mutex_lock(&segments->mutex);
+    for (uint32_t i = 0; i < segments->count; i++) {
+        // The one that was used longest ago.
+        if (segments->items[i].free &&
+            (taken < 0 || segments->items[i].turn < segments->items[taken].turn)) {
+            taken = i;
+        }
+    }
+    if (taken >= 0) {
+        segments->items[taken].free = false;
+        segments->items[taken].turn = turn;
+    }
+    pthread_mutex_unlock(&segments->mutex);
+    return taken;
+}
+
+uint32_t segments_free_count(struct segments *segments)
+{
+    uint32_t count = 0;
+    pthread_mutex_lock(&segments->mutex);
+    for (uint32_t i = 0; i < segments->count; i++) {
+        count += segments->items[i].free;
+    }
+    pthread_mutex_unlock(&segments->mutex);
+    return count;
+}
+
+void segments_free_before(struct segments *segments, uint64_t turn)
+{
+    pthread_mutex_lock(&segments->mutex);
+    turn = turn < segments->pinned ? turn : segments->pinned;
+    for (uint32_t i = 0; i < segments->count; i++) {
+        segments->items[i].free |= segments->items[i].turn < turn;
+    }
+    pthread_mutex_unlock(&segments->mutex);
+}
+
+void segments_pin(struct segments *segments, uint64_t turn)
+{
+    pthread_mutex_lock(&segments->mutex);
+    segments->pinned = turn;
+    pthread_mutex_unlock(&segments->mutex);
+}

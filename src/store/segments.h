@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The files of the journal. Each is either in use, under the turn it has, or free. Turns follow one
+// another without a gap: where one ends the next begins.
+//
+// May be called from any thread.
+#ifndef SLUICE_STORE_SEGMENTS_H
+#define SLUICE_STORE_SEGMENTS_H
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    STORE_VERSION = 1, // of the file format
+    STORE_ID_SIZE = 16,
+    SEGMENT_NAME_SIZE = 24,
+    SEGMENT_SIZE_MIN = 8192,
+};
+
+// A place in the journal: the sector of a turn's segment.
+struct position {
+    uint64_t turn;
+    uint32_t sector;
+};
+
+struct segment {
+    int fd;
+    uint64_t turn; // 0: never used
+    bool free;     // nothing in it is needed
+};
+
+struct segments {
+    const struct allocator *allocator;
+    int folder; // borrowed
+    char id[STORE_ID_SIZE];
+    uint32_t seed;    // of the checksums
+    uint32_t sectors; // of a segment, its header among them
+    pthread_mutex_t mutex;
+    struct segment *items; // owned; by number of the file
+    uint32_t count, capacity;
+    uint64_t pinned; // segments from this turn on are not to be freed; UINT64_MAX: none
+};
+
+MUST_USE enum status segments_init(struct segments *segments, const struct allocator *allocator,
+                                   int folder, const char id[STORE_ID_SIZE], uint64_t segment_size);
+void segments_release(struct segments *segments);
+
+void segment_name(char name[SEGMENT_NAME_SIZE], uint32_t number);
+
+// Makes the next file, full of zeros and free. It counts once segments_add was called.
+MUST_USE enum status segments_make(const struct segments *segments, uint32_t number, int *fd,
+                                   struct error *error);
+MUST_USE enum status segments_add(struct segments *segments, struct segment segment);
+
+// Opens all files that there should be, 0 to count - 1. All are in use.
+MUST_USE enum status segments_open(struct segments *segments, uint32_t count, struct error *error);
+
+// The header of the file `number` for a turn, into a sector.
+void segment_head(const struct segments *segments, uint32_t number, uint64_t turn, char *sector);
+
+// Reads a header. CORRUPT or UNSUPPORTED when it does not check.
+MUST_USE enum status segment_read_head(const struct segments *segments, uint32_t number, int fd,
+                                       uint64_t *turn, struct error *error);
+
+// Whether a file is a segment that was ever written to, of whatever store.
+bool segment_is_used(int fd);
+
+// The number of the file in use for a turn; below 0 when there is none.
+int64_t segments_find(struct segments *segments, uint64_t turn);
+struct segment segments_get(struct segments *segments, uint32_t number);
+
+// Takes a free file into use; below 0 when there is none.
+int64_t segments_take(struct segments *segments, uint64_t turn);
+uint32_t segments_free_count(struct segments *segments);
+
+// Nothing before `turn` is needed any more.
+void segments_free_before(struct segments *segments, uint64_t turn);
+
+// Keeps what is in use from `turn` on in use; UINT64_MAX lets it go.
+void segments_pin(struct segments *segments, uint64_t turn);
+
+#endif

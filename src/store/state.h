@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The store's inside: what its threads share. Everything under `mutex` unless said otherwise.
+//
+//      submitted >= durable >= synced   and   durable >= covered
+//
+// With STORE_ALWAYS what is durable is synced. What is covered always was synced first.
+#ifndef SLUICE_STORE_STATE_H
+#define SLUICE_STORE_STATE_H
+
+#include "base/buffer.h"
+#include "store/base.h"
+#include "store/segments.h"
+#include "store/store.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct store {
+    struct store_options options; // with the defaults filled in
+    const struct allocator *allocator;
+    char *path; // owned
+    size_t path_size;
+    int folder, lock, event;
+    struct base *base;
+    struct segments segments;
+    pthread_t journal, checkpoint; // threads
+    bool journal_runs, checkpoint_runs;
+
+    struct buffer pending; // the appender's alone
+    char *packed;          // the journal's alone: a header and JOURNAL_PACKED_SECTORS sectors
+
+    pthread_mutex_t backup; // held by the one that is being made
+
+    pthread_mutex_t mutex;
+    pthread_cond_t work;     // for the journal: something has gathered, a segment is free, stop
+    pthread_cond_t wake;     // for the checkpoint
+    pthread_cond_t progress; // for those who wait: durable, covered, failed
+    bool stopping;           // the journal; then the checkpoint ends too
+
+    // The journal
+    struct buffer gather; // the group that gathers, with room for its head
+    uint64_t gathering;   // its number
+    bool was_busy;
+    _Atomic uint64_t durable;
+    struct position end; // where group durable + 1 begins
+    uint64_t synced;
+    uint64_t synced_turn; // what is not synced is in this turn or a later one
+    bool wants_segment;   // it waits for one
+    bool journal_full;    // it cannot write for want of space
+    bool ended;           // the thread has written all it will
+
+    // The checkpoint
+    struct base_record record; // as in the base
+    uint64_t wanted;           // groups up to this are to be covered at once
+    uint64_t behind_size;      // bytes of the groups that are not covered
+    uint64_t much_size;        // with so many of them it does not wait any longer
+    uint64_t slice_size;       // bytes of groups that a transaction takes in
+    bool full;                 // it lacked space, and has not got it back
+    bool has_reserve;
+
+    struct error failure; // the first one; its status is not OK when the store has failed
+    struct error space;   // why it is full
+    struct store_figures figures;
+};
+
+// Says a sentence to the operator.
+void store_log(const struct store *store, enum store_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// The end: nothing is written any more. With the mutex held.
+void store_fail(struct store *store, const struct error *error);
+bool store_has_failed(const struct store *store);
+
+// Something that store_durable or store_state tell has changed.
+void store_tell(const struct store *store);
+
+// Waits on a condition for at most so long; with the mutex held.
+void store_sleep(struct store *store, pthread_cond_t *condition, int64_t us);
+
+#endif

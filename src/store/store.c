@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: MIT
+#include "store/store.h"
+
+#include "store/checkpoint.h"
+#include "store/file.h"
+#include "store/journal.h"
+#include "store/recover.h"
+#include "store/reserve.h"
+#include "store/sector.h"
+#include "store/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    SENTENCE_SIZE = 512,
+    PACKED_SIZE = (1 + JOURNAL_PACKED_SECTORS) * SECTOR_SIZE,
+    SLICE_SIZE_AT_FIRST = 1 << 20,
+};
+
+// ---------------------------------------------------------------------------------------------
+// What its threads have in common
+
+void store_log(const struct store *store, enum store_level level, const char *format, ...)
+{
+    if (!store->options.log) {
+        return;
+    }
+    char sentence[SENTENCE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    store->options.log(store->options.log_context, level, sentence);
+}
+
+bool store_has_failed(const struct store *store)
+{
+    return store->failure.status != STATUS_OK;
+}
+
+void store_tell(const struct store *store)
+{
+    // Only an event that is not read for 2^64 groups would make it fail.
+    (void)eventfd_write(store->event, 1);
+}
+
+void store_fail(struct store *store, const struct error *error)
+{
+    if (store_has_failed(store)) {
+        return;
+    }
+    store->failure = *error;
+    store_log(store, STORE_ERROR, "nothing is written any more: %s", error_sentence(error));
+    pthread_cond_broadcast(&store->progress);
+    pthread_cond_broadcast(&store->work);
+    pthread_cond_broadcast(&store->wake);
+    store_tell(store);
+}
+
+void store_sleep(struct store *store, pthread_cond_t *condition, int64_t us)
+{
+    if (us == INT64_MAX) {
+        pthread_cond_wait(condition, &store->mutex);
+    } else if (us > 0) {
+        int64_t until_us = monotonic_us() + us;
+        const struct timespec until = { .tv_sec = until_us / 1000000,
+                                        .tv_nsec = until_us % 1000000 * 1000 };
+        pthread_cond_timedwait(condition, &store->mutex, &until);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Opening and closing
+
+static void set_defaults(struct store_options *options)
+{
+    options->interval_us = options->interval_us ? options->interval_us : 100000;
+    options->segment_size = options->segment_size ? options->segment_size : 16 << 20;
+    options->segments_max = options->segments_max ? options->segments_max : 64;
+    options->gather_max = options->gather_max ? options->gather_max : 64 << 20;
+    options->reserve_size = options->reserve_size ? options->reserve_size : 32 << 20;
+    options->checkpoint_us = options->checkpoint_us ? options->checkpoint_us : 1000000;
+    options->stall_us = options->stall_us ? options->stall_us : 10000;
+}
+
+static enum status check_options(const struct store_options *options, struct error *error)
+{
+    if (options->segment_size < SEGMENT_SIZE_MIN || options->segment_size % SECTOR_SIZE ||
+        options->segment_size > UINT32_MAX) {
+        return error_set(error, STATUS_INVALID,
+                         "a segment must have %d to 4294966784 bytes, a multiple of %d",
+                         SEGMENT_SIZE_MIN, SECTOR_SIZE);
+    }
+    if (options->segments_max < 2 || options->interval_us < 0 || options->checkpoint_us < 0 ||
+        options->stall_us < 0) {
+        return error_set(error, STATUS_INVALID,
+                         "there must be at least 2 segments, and no time below 0");
+    }
+    return STATUS_OK;
+}
+
+static enum status open_folder(struct store *store, struct error *error)
+{
+    if (mkdir(store->path, 0700) && errno != EEXIST) {
+        return file_error(error, "make", store->path);
+    }
+    return file_open(AT_FDCWD, store->path, O_RDONLY | O_DIRECTORY, &store->folder, error);
+}
+
+// Two processes at once would each take the other's writes for damage.
+static enum status take_lock(struct store *store, struct error *error)
+{
+    enum status status = file_open(store->folder, "lock", O_RDWR | O_CREAT, &store->lock, error);
+    if (status) {
+        return status;
+    }
+    char text[32] = "";
+    if (flock(store->lock, LOCK_EX | LOCK_NB)) {
+        if (errno != EWOULDBLOCK) {
+            return file_error(error, "lock", store->path);
+        }
+        ssize_t size = pread(store->lock, text, sizeof(text) - 1, 0);
+        text[size > 0 ? size : 0] = '\0';
+        return error_set(error, STATUS_BUSY, "%s is open in process %s", store->path,
+                         text[0] ? text : "?");
+    }
+    int size = snprintf(text, sizeof(text), "%ld", (long)getpid());
+    if (ftruncate(store->lock, 0)) {
+        return file_error(error, "write", "lock");
+    }
+    return file_write(store->lock, "lock", text, (size_t)size, 0, error);
+}
+
+static bool init_threads(struct store *store)
+{
+    pthread_condattr_t monotonic;
+    return !pthread_mutex_init(&store->mutex, NULL) && !pthread_mutex_init(&store->backup, NULL) &&
+           !pthread_condattr_init(&monotonic) &&
+           !pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) &&
+           !pthread_cond_init(&store->work, &monotonic) &&
+           !pthread_cond_init(&store->wake, &monotonic) &&
+           !pthread_cond_init(&store->progress, &monotonic) &&
+           !pthread_condattr_destroy(&monotonic);
+}
+
+static struct store *store_new(const struct store_options *options)
+{
+    const struct allocator *allocator = options->allocator;
+    struct store *store = mem_zalloc(allocator, sizeof(*store));
+    if (!store) {
+        return NULL;
+    }
+    store->options = *options;
+    store->allocator = allocator;
+    store->folder = store->lock = store->event = -1;
+    store->path_size = strlen(options->path) + 1;
+    buffer_init(&store->pending, allocator, UINT32_MAX);
+    buffer_init(&store->gather, allocator, UINT32_MAX);
+    store->slice_size = SLICE_SIZE_AT_FIRST;
+    store->much_size = options->segment_size;
+    store->path = mem_alloc(allocator, store->path_size);
+    store->packed = mem_alloc(allocator, PACKED_SIZE);
+    if (!store->path || !store->packed || !init_threads(store)) {
+        mem_free(allocator, store->path, store->path ? store->path_size : 0);
+        mem_free(allocator, store->packed, store->packed ? PACKED_SIZE : 0);
+        mem_free(allocator, store, sizeof(*store));
+        return NULL;
+    }
+    memcpy(store->path, options->path, store->path_size);
+    return store;
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void store_free(struct store *store)
+{
+    const struct allocator *allocator = store->allocator;
+    base_close(store->base);
+    if (store->segments.sectors) {
+        segments_release(&store->segments);
+    }
+    close_fd(store->event);
+    close_fd(store->lock); // which unlocks
+    close_fd(store->folder);
+    buffer_release(&store->pending);
+    buffer_release(&store->gather);
+    pthread_cond_destroy(&store->work);
+    pthread_cond_destroy(&store->wake);
+    pthread_cond_destroy(&store->progress);
+    pthread_mutex_destroy(&store->mutex);
+    pthread_mutex_destroy(&store->backup);
+    mem_free(allocator, store->packed, PACKED_SIZE);
+    mem_free(allocator, store->path, store->path_size);
+    mem_free(allocator, store, sizeof(*store));
+}
+
+static enum status open_files(struct store *store, const struct store_visitor *visitor,
+                              struct error *error)
+{
+    enum status status = open_folder(store, error);
+    if (!status) {
+        status = take_lock(store, error);
+    }
+    if (!status) {
+        status = recover(store, visitor, error);
+    }
+    if (!status) {
+        status = base_open(store->path, "base", store->allocator, &store->base, error);
+    }
+    return status;
+}
+
+// A full disk is no reason not to start.
+static enum status take_reserve(struct store *store, struct error *error)
+{
+    enum status status = reserve_take(store->folder, store->options.reserve_size, error);
+    if (status == STATUS_NO_SPACE) {
+        store->full = true;
+        store->space = *error;
+        store_log(store, STORE_ERROR, "%s", error_sentence(error));
+        return STATUS_OK;
+    }
+    store->has_reserve = status == STATUS_OK;
+    return status;
+}
+
+static enum status start(struct store *store, struct error *error)
+{
+    store->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (store->event < 0) {
+        return file_error(error, "make", "an event");
+    }
+    // Signals are for the host's threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    store->journal_runs = !pthread_create(&store->journal, NULL, journal_run, store);
+    store->checkpoint_runs =
+        store->journal_runs && !pthread_create(&store->checkpoint, NULL, checkpoint_run, store);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return store->checkpoint_runs
+               ? STATUS_OK
+               : error_set(error, STATUS_NO_MEMORY, "cannot start a thread for the store");
+}
+
+// Lets the threads finish.
+static void stop(struct store *store)
+{
+    pthread_mutex_lock(&store->mutex);
+    store->stopping = true;
+    pthread_cond_broadcast(&store->work);
+    pthread_cond_broadcast(&store->wake);
+    pthread_mutex_unlock(&store->mutex);
+    if (store->journal_runs) {
+        pthread_join(store->journal, NULL);
+    }
+    if (store->checkpoint_runs) {
+        pthread_join(store->checkpoint, NULL);
+    }
+}
+
+// What an operator can do about damage.
+static enum status add_advice(struct error *error)
+{
+    const struct error what = *error;
+    return error_set(error, what.status,
+                     "%s; nothing was changed: restore a backup, or see `sluice doctor`",
+                     error_sentence(&what));
+}
+
+enum status store_open(const struct store_options *options, const struct store_visitor *visitor,
+                       struct store **out, struct error *error)
+{
+    struct store_options complete = *options;
+    struct error ignored = { 0 };
+    error = error ? error : &ignored;
+    set_defaults(&complete);
+    enum status status = check_options(&complete, error);
+    if (status) {
+        return status;
+    }
+    struct store *store = store_new(&complete);
+    if (!store) {
+        return error_set(error, STATUS_NO_MEMORY, "out of memory");
+    }
+    status = open_files(store, visitor, error);
+    if (!status) {
+        status = take_reserve(store, error);
+    }
+    if (!status) {
+        status = start(store, error);
+        if (status) {
+            stop(store);
+        }
+    }
+    if (status) {
+        store_free(store);
+        return status == STATUS_CORRUPT ? add_advice(error) : status;
+    }
+    *out = store;
+    return STATUS_OK;
+}
+
+enum status store_close(struct store *store, struct error *error)
+{
+    stop(store);
+    enum status status = store->failure.status;
+    if (status) {
+        error_set(error, status, "%s", error_sentence(&store->failure));
+    }
+    store_free(store);
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What it says
+
+uint64_t store_durable(const struct store *store)
+{
+    return store->durable;
+}
+
+int store_event(const struct store *store)
+{
+    return store->event;
+}
+
+void store_event_clear(const struct store *store)
+{
+    eventfd_t count;
+    (void)eventfd_read(store->event, &count);
+}
+
+enum status store_wait(struct store *store, uint64_t group, struct error *error)
+{
+    pthread_mutex_lock(&store->mutex);
+    while (store->durable < group && !store_has_failed(store)) {
+        pthread_cond_wait(&store->progress, &store->mutex);
+    }
+    enum status status = store->durable < group ? store->failure.status : STATUS_OK;
+    if (status) {
+        error_set(error, status, "%s", error_sentence(&store->failure));
+    }
+    pthread_mutex_unlock(&store->mutex);
+    return status;
+}
+
+enum store_state store_state(struct store *store, struct error *why)
+{
+    enum store_state state = STORE_READY;
+    pthread_mutex_lock(&store->mutex);
+    bool full = store->full || store->journal_full;
+    if (store_has_failed(store)) {
+        state = STORE_FAILED;
+    } else if (store->gather.size > store->options.gather_max) {
+        state = STORE_BUSY;
+    } else if (full) {
+        state = STORE_FULL;
+    }
+    if (why && state == STORE_FAILED) {
+        *why = store->failure;
+    } else if (why && full) {
+        *why = store->space;
+    } else if (why && state == STORE_BUSY) {
+        error_set(why, STATUS_BUSY, "%zu bytes wait to be written to disk", store->gather.size);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    return state;
+}
+
+enum status store_checkpoint(struct store *store, struct error *error)
+{
+    pthread_mutex_lock(&store->mutex);
+    uint64_t wanted = store->durable;
+    store->wanted = wanted > store->wanted ? wanted : store->wanted;
+    pthread_cond_signal(&store->wake);
+    while (store->record.covered < wanted && !store_has_failed(store) && !store->full) {
+        pthread_cond_wait(&store->progress, &store->mutex);
+    }
+    enum status status = STATUS_OK;
+    if (store->record.covered < wanted) {
+        const struct error *reason = store_has_failed(store) ? &store->failure : &store->space;
+        status = error_set(error, reason->status, "%s", error_sentence(reason));
+    }
+    pthread_mutex_unlock(&store->mutex);
+    return status;
+}
+
+void store_figures(struct store *store, struct store_figures *out)
+{
+    pthread_mutex_lock(&store->mutex);
+    *out = store->figures;
+    out->groups_behind = store->durable - store->record.covered;
+    out->journal_bytes = (uint64_t)store->record.segments * store->record.segment_size;
+    pthread_mutex_unlock(&store->mutex);
+    out->base_bytes = base_size(store->base);
+}
