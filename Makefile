@@ -2,7 +2,7 @@
 
 SETUPS := tools/setups
 
-.PHONY: all run test bench fuzz format lint clean help packages-build packages-test
+.PHONY: all run test bench model-long crash-long fuzz format lint clean help packages-build packages-test
 
 all: packages-build build/build.ninja ## build what users run, into build/
 	@ninja --quiet -C build
@@ -18,6 +18,17 @@ bench: all ## measure; figures for this machine
 	@build/bench/bench_cron
 	@build/bench/bench_engine
 	@build/bench/bench_lanes
+	@build/bench/bench_load
+	@build/bench/bench_store --folder build
+
+model-long: packages-test build/build.ninja ## two million steps of the model test, each time other ones
+	@ninja --quiet -C build tests/model/engine_shell
+	@tests/model/run-model --shell build/tests/model/engine_shell --fresh --runs 50 --steps 2000000
+
+CRASH_STATES ?= 1000000
+crash-long: packages-test build/build.ninja ## power losses, a million states, each time other ones (CRASH_STATES=1000000)
+	@ninja --quiet -C build tests/crash/crash_power
+	@build/tests/crash/crash_power --states $(CRASH_STATES)
 
 FUZZ_SECONDS ?= 60
 fuzz: packages-test build/fuzz/build.ninja ## search for new inputs that break a decoder (FUZZ_SECONDS=60 each)
@@ -34,7 +45,7 @@ clean: ## remove everything that was built
 	rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 packages-build:
 	@tools/install-packages build
