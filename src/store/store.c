@@ -119,7 +119,8 @@ static enum status take_lock(struct store *store, struct error *error)
 {
     enum status status = file_open(store->folder, "lock", O_RDWR | O_CREAT, &store->lock, error);
     if (status) {
-        return status;
+        const struct error what = *error;
+        return error_set(error, status, "%s (in %s)", error_sentence(&what), store->path);
     }
     char text[32] = "";
     if (flock(store->lock, LOCK_EX | LOCK_NB)) {
@@ -309,6 +310,7 @@ enum status store_open(const struct store_options *options, const struct store_v
         store_free(store);
         return status == STATUS_CORRUPT ? add_advice(error) : status;
     }
+    *error = (struct error){ .status = STATUS_OK };
     *out = store;
     return STATUS_OK;
 }

@@ -61,7 +61,8 @@ struct store_options {
     uint64_t reserve_size; // 32 MiB kept free for the day the disk is full
     int64_t checkpoint_us; // 1 s: how far the base is behind at most when there is little to do
     int64_t stall_us;      // 10 ms: how long a checkpoint may keep the disk busy at a time
-    // Told what an operator should know; from any of the store's threads. May be NULL.
+    // Told what an operator should know; from any of the store's threads, and must not call the
+    // store. May be NULL.
     void (*log)(void *context, enum store_level level, const char *sentence);
     void *log_context;
 };
@@ -97,7 +98,7 @@ MUST_USE enum status store_append(struct store *store, const struct store_record
                                   size_t count, uint64_t *group, struct error *error);
 
 // The same with what has changed in an engine since the last time. Without a change it is the group
-// that was appended to last.
+// that was appended to last, which may be durable already: then no event comes for it.
 MUST_USE enum status store_take(struct store *store, uint32_t space, struct engine *engine,
                                 uint64_t *group, struct error *error);
 
