@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The store against a bare log: the same groups of records, one after the other, each waited for.
+// The store against a bare log: the same groups of records, one after the other, each waited for,
+// or each while the next one is made (ahead).
 // The bare log writes the bytes of a group into a file that is full of zeros and syncs it, and does
 // nothing else; it and the store take turns of a fraction of a second, so that both meet the same
 // disk. Then a store of many jobs: size on disk, the slowest group, how long it takes to open.
@@ -169,7 +170,7 @@ static void bare_write(struct bare *bare, const struct groups *groups, size_t nu
     bare->at += (off_t)size;
 }
 
-static void store_write(struct store *store, const struct groups *groups, size_t number)
+static uint64_t store_write(struct store *store, const struct groups *groups, size_t number)
 {
     size_t start = number ? groups->ends[number - 1] : 0;
     uint64_t group;
@@ -177,21 +178,31 @@ static void store_write(struct store *store, const struct groups *groups, size_t
     load_must(
         store_append(store, groups->records + start, groups->ends[number] - start, &group, &error),
         &error);
-    load_must(store_wait(store, group, &error), &error);
+    return group;
 }
 
+enum way {
+    BARE,
+    WAITED, // the store: each group is waited for
+    AHEAD,  // the store: the next one is made meanwhile, as a server does
+};
+
 static void take_turn(struct measured *measured, const struct groups *groups, struct bare *bare,
-                      struct store *store)
+                      struct store *store, enum way way)
 {
+    uint64_t group = 0;
+    struct error error;
     int64_t start_us = wall_us(), now_us = start_us;
     uint64_t start_ns = bench_cpu_ns();
     while (now_us - start_us < TURN_US) {
         size_t number = measured->groups++ % GROUPS;
         int64_t before_us = now_us;
-        if (bare) {
+        if (way == BARE) {
             bare_write(bare, groups, number);
         } else {
-            store_write(store, groups, number);
+            uint64_t next = store_write(store, groups, number);
+            load_must(store_wait(store, way == AHEAD ? group : next, &error), &error);
+            group = next;
         }
         now_us = wall_us();
         int64_t took_us = now_us - before_us;
@@ -233,7 +244,7 @@ static void compare(size_t size, const char *path)
 {
     struct groups groups;
     struct bare bare;
-    struct measured of_bare = { 0 }, of_store = { 0 };
+    struct measured of_bare = { 0 }, of_store = { 0 }, of_ahead = { 0 };
     char log[512];
     const struct store_visitor visitor = { .visit = ignore };
     (void)snprintf(log, sizeof(log), "%s.log", path);
@@ -243,8 +254,9 @@ static void compare(size_t size, const char *path)
     int64_t end_us = wall_us() + seconds * 1000000;
     uint64_t start_ns = all_cpu_ns();
     while (wall_us() < end_us) {
-        take_turn(&of_bare, &groups, &bare, NULL);
-        take_turn(&of_store, &groups, NULL, store);
+        take_turn(&of_bare, &groups, &bare, store, BARE);
+        take_turn(&of_store, &groups, &bare, store, WAITED);
+        take_turn(&of_ahead, &groups, &bare, store, AHEAD);
     }
     struct store_figures figures;
     store_figures(store, &figures);
@@ -252,12 +264,15 @@ static void compare(size_t size, const char *path)
     of_store.cpu_ns = all_cpu_ns() - start_ns - of_bare.cpu_ns;
     double bare_us = (double)of_bare.took_us / (double)of_bare.groups;
     double store_us = (double)of_store.took_us / (double)of_store.groups;
-    printf("%8zu %8zu | %8.0f %8.0f %6.2f | %6.0f %6.0f | %8.1f %8.1f %8.1f | %9.0f\n", size,
-           groups.bytes.size / GROUPS, bare_us, store_us, bare_us / store_us,
-           (double)of_bare.cpu_ns / 1e3 / (double)of_bare.groups,
-           (double)of_store.cpu_ns / 1e3 / (double)of_store.groups,
-           (double)of_bare.slowest_us / 1e3, (double)of_store.slowest_us / 1e3,
-           (double)figures.checkpoint_us_max / 1e3, (double)size / 2 * 1e6 / store_us);
+    double ahead_us = (double)of_ahead.took_us / (double)of_ahead.groups;
+    int64_t slowest_us =
+        of_store.slowest_us > of_ahead.slowest_us ? of_store.slowest_us : of_ahead.slowest_us;
+    printf("%8zu %8zu | %8.0f %8.0f %5.2f %8.0f %5.2f | %5.0f %5.0f | %6.1f %6.1f %6.1f | %8.0f\n",
+           size, groups.bytes.size / GROUPS, bare_us, store_us, bare_us / store_us, ahead_us,
+           bare_us / ahead_us, (double)of_bare.cpu_ns / 1e3 / (double)of_bare.groups,
+           (double)of_store.cpu_ns / 1e3 / (double)(of_store.groups + of_ahead.groups),
+           (double)of_bare.slowest_us / 1e3, (double)slowest_us / 1e3,
+           (double)figures.checkpoint_us_max / 1e3, (double)size / 2 * 1e6 / ahead_us);
     (void)fflush(stdout);
     struct error error;
     load_must(store_close(store, &error), &error);
@@ -387,10 +402,11 @@ int main(int count, char **arguments)
     read_arguments(count, arguments);
     (void)snprintf(path, sizeof(path), "%s/bench-store.%ld", folder, (long)getpid());
     if (seconds > 0) {
-        printf("                  | us a group               | CPU us a group| slowest, ms"
-               "                | lives/s\n"
-               "commands    bytes | bare log    store  ratio |   bare  store |     bare    store "
-               " checkp. | of the store\n");
+        printf(
+            "                  | us a group                            | CPU us      | slowest, ms "
+            "         | lives/s\n"
+            "commands    bytes |     bare   waited ratio    ahead ratio |  bare store |   bare  "
+            "store checkp.| ahead\n");
     }
     for (size_t i = 0; seconds > 0 && i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         if (only == 0 || only == sizes[i]) {

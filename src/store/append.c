@@ -35,6 +35,7 @@ static size_t begin_pending(struct store *store)
 static enum status submit(struct store *store, uint64_t *group, struct error *error)
 {
     struct buffer *gather = &store->gather;
+    bool begins = false;
     pthread_mutex_lock(&store->mutex);
     enum status status = store->failure.status;
     if (status) {
@@ -43,7 +44,7 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
         size_t before = gather->size;
         if (before == 0) {
             swap(gather, &store->pending);
-            pthread_cond_signal(&store->work);
+            begins = true;
         } else {
             struct slice pending = buffer_slice(&store->pending);
             buffer_append(gather, slice_sub(pending, FRAME_HEAD_SIZE, pending.size));
@@ -56,6 +57,10 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
     }
     *group = gather->size ? store->gathering : store->gathering - 1;
     pthread_mutex_unlock(&store->mutex);
+    // Without the mutex, so that the journal need not wait for it.
+    if (begins) {
+        pthread_cond_signal(&store->work);
+    }
     return status;
 }
 

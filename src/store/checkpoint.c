@@ -60,7 +60,6 @@ static void set_full(struct store *store, const struct error *error)
 // A slice
 
 // The images of the groups after those covered, up to the group `last` or as many as make a slice.
-// They are sorted whenever a slice's size has come together, to see how much of it is kept.
 static enum status gather_images(struct store *store, struct images *images,
                                  struct base_record *record, uint64_t last, struct error *error)
 {
@@ -70,7 +69,6 @@ static enum status gather_images(struct store *store, struct images *images,
         return error_set(error, STATUS_NO_MEMORY, "out of memory");
     }
     enum status status = STATUS_OK;
-    size_t sorted = 0;
     while (!status && record->covered < last && images->bytes_kept < store->slice_size &&
            images->bytes < GATHER_SIZE_MAX) {
         bool found = false;
@@ -86,10 +84,6 @@ static enum status gather_images(struct store *store, struct images *images,
         }
         if (!status) {
             record->covered++;
-        }
-        if (images->bytes - sorted >= store->slice_size) {
-            images_sort(images);
-            sorted = images->bytes;
         }
     }
     record->next = reader.at;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "store/images.h"
 
+#include "base/hash.h"
 #include "store/frame.h"
 
 #include <stdlib.h>
+
+enum {
+    CAPACITY_MIN = 256,
+};
 
 struct images_block {
     struct images_block *next;
@@ -23,8 +28,10 @@ void images_clear(struct images *images)
         images->blocks = block->next;
         mem_free(images->allocator, block, sizeof(*block) + block->size);
     }
+    if (images->slots) {
+        memset(images->slots, 0, images->slot_count * sizeof(*images->slots));
+    }
     images->count = 0;
-    images->order = 0;
     images->bytes = images->bytes_kept = 0;
 }
 
@@ -32,24 +39,67 @@ void images_release(struct images *images)
 {
     images_clear(images);
     mem_free(images->allocator, images->items, images->capacity * sizeof(*images->items));
+    mem_free(images->allocator, images->slots, images->slot_count * sizeof(*images->slots));
     images_init(images, images->allocator);
 }
 
-static enum status push(struct images *images, const struct store_record *record)
+// The slot of a key: the one that has it, or the empty one where it belongs.
+static uint32_t *find_slot(const struct images *images, const struct store_key *key)
 {
-    if (images->count == images->capacity) {
-        size_t capacity = images->capacity ? 2 * images->capacity : 256;
-        void *items =
-            mem_resize(images->allocator, images->items, images->capacity * sizeof(*images->items),
-                       capacity * sizeof(*images->items));
-        if (!items) {
-            return STATUS_NO_MEMORY;
+    uint64_t hash = hash_mix((uint64_t)key->space << 8 | (uint64_t)key->record.kind);
+    hash = hash_mix(hash ^ key->record.id);
+    hash = hash_mix(hash ^ (uint64_t)key->record.extra);
+    for (size_t i = hash & (images->slot_count - 1);; i = (i + 1) & (images->slot_count - 1)) {
+        uint32_t *slot = &images->slots[i];
+        if (*slot == 0 || key_compare(&images->items[*slot - 1].key, key) == 0) {
+            return slot;
         }
-        images->items = items;
-        images->capacity = capacity;
     }
-    images->items[images->count] = (struct image){ record->key, images->order++, record->bytes };
-    images->count++;
+}
+
+// Room for one more item. At least half of the slots stay empty.
+static enum status grow(struct images *images)
+{
+    if (images->count < images->capacity) {
+        return STATUS_OK;
+    }
+    size_t capacity = images->capacity ? 2 * images->capacity : CAPACITY_MIN;
+    uint32_t *slots = mem_zalloc(images->allocator, 2 * capacity * sizeof(*slots));
+    if (!slots) {
+        return STATUS_NO_MEMORY;
+    }
+    void *items =
+        mem_resize(images->allocator, images->items, images->capacity * sizeof(*images->items),
+                   capacity * sizeof(*images->items));
+    if (!items) {
+        mem_free(images->allocator, slots, 2 * capacity * sizeof(*slots));
+        return STATUS_NO_MEMORY;
+    }
+    mem_free(images->allocator, images->slots, images->slot_count * sizeof(*images->slots));
+    images->items = items;
+    images->capacity = capacity;
+    images->slots = slots;
+    images->slot_count = 2 * capacity;
+    for (size_t i = 0; i < images->count; i++) {
+        *find_slot(images, &images->items[i].key) = (uint32_t)i + 1;
+    }
+    return STATUS_OK;
+}
+
+static enum status take(struct images *images, const struct store_record *record)
+{
+    if (grow(images)) {
+        return STATUS_NO_MEMORY;
+    }
+    uint32_t *slot = find_slot(images, &record->key);
+    if (*slot == 0) {
+        images->items[images->count++] = (struct image){ record->key, SLICE_EMPTY };
+        images->bytes_kept += FRAME_RECORD_HEAD_SIZE;
+        *slot = (uint32_t)images->count;
+    }
+    struct image *image = &images->items[*slot - 1];
+    images->bytes_kept += record->bytes.size - image->bytes.size;
+    image->bytes = record->bytes;
     return STATUS_OK;
 }
 
@@ -72,7 +122,7 @@ enum status images_add(struct images *images, struct slice records)
     struct store_record record;
     enum status status;
     while (frame_next(&left, &record, &status)) {
-        if (push(images, &record)) {
+        if (take(images, &record)) {
             return STATUS_NO_MEMORY;
         }
     }
@@ -81,25 +131,12 @@ enum status images_add(struct images *images, struct slice records)
 
 static int compare(const void *a, const void *b)
 {
-    const struct image *left = a, *right = b;
-    int order = key_compare(&left->key, &right->key);
-    // Of the same key the newest comes first.
-    return order ? order : (left->order < right->order) - (left->order > right->order);
+    return key_compare(&((const struct image *)a)->key, &((const struct image *)b)->key);
 }
 
 void images_sort(struct images *images)
 {
-    if (images->count == 0) {
-        return;
+    if (images->count > 0) {
+        qsort(images->items, images->count, sizeof(*images->items), compare);
     }
-    qsort(images->items, images->count, sizeof(*images->items), compare);
-    size_t kept = 0;
-    images->bytes_kept = 0;
-    for (size_t i = 0; i < images->count; i++) {
-        if (i == 0 || key_compare(&images->items[i].key, &images->items[kept - 1].key) != 0) {
-            images->bytes_kept += FRAME_RECORD_HEAD_SIZE + images->items[i].bytes.size;
-            images->items[kept++] = images->items[i];
-        }
-    }
-    images->count = kept;
 }

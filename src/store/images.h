@@ -11,7 +11,6 @@
 
 struct image {
     struct store_key key;
-    uint64_t order;     // later ones are newer
     struct slice bytes; // empty: gone
 };
 
@@ -19,12 +18,13 @@ struct images_block;
 
 struct images {
     const struct allocator *allocator;
-    struct image *items; // owned; in order of the keys after images_sort
+    struct image *items; // owned; one of each record, in order of the keys after images_sort
     size_t count, capacity;
-    uint64_t order;              // of the next one
+    uint32_t *slots; // owned: which item has a key, by its hash; 0: none, else its index + 1
+    size_t slot_count;
     struct images_block *blocks; // owned: the bytes
     size_t bytes;                // of all that was added
-    size_t bytes_kept;           // of what images_sort left
+    size_t bytes_kept;           // of the newest ones
 };
 
 void images_init(struct images *images, const struct allocator *allocator);
@@ -34,7 +34,7 @@ void images_clear(struct images *images);
 // Copies the records of one more group. CORRUPT when they make no sense.
 MUST_USE enum status images_add(struct images *images, struct slice records);
 
-// Leaves the newest of each, in order. More may be added after it, and sorted again.
+// Brings them into order. Then nothing may be added before images_clear.
 void images_sort(struct images *images);
 
 #endif

@@ -193,8 +193,8 @@ static enum status write_group(struct writer *writer, struct error *error)
     return status;
 }
 
-// With the mutex held.
-static void note_durable(struct writer *writer)
+// With the mutex held. Says whether the checkpoint should wake up.
+static bool note_durable(struct writer *writer)
 {
     struct store *store = writer->store;
     bool begins = store->durable == store->record.covered;
@@ -208,8 +208,14 @@ static void note_durable(struct writer *writer)
     }
     store->figures.groups++;
     store->figures.group_bytes += writer->group.size;
+    return begins || (!was_much && store->behind_size >= store->much_size);
+}
+
+// Without the mutex, so that those who wake up need not wait for it.
+static void tell_durable(struct store *store, bool wake)
+{
     pthread_cond_broadcast(&store->progress);
-    if (begins || (!was_much && store->behind_size >= store->much_size)) {
+    if (wake) {
         pthread_cond_signal(&store->wake);
     }
     store_tell(store);
@@ -261,7 +267,10 @@ static void loop(struct writer *writer)
             break;
         }
         unsynced_since_us = clean ? monotonic_us() : unsynced_since_us;
-        note_durable(writer);
+        bool wake = note_durable(writer);
+        pthread_mutex_unlock(&store->mutex);
+        tell_durable(store, wake);
+        pthread_mutex_lock(&store->mutex);
     }
 }
 
