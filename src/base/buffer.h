@@ -56,6 +56,13 @@ static inline void buffer_truncate(struct buffer *buffer, size_t size)
 void buffer_consume(struct buffer *buffer, size_t size);
 
 // What it holds; valid until the next call that changes it.
+static inline void buffer_swap(struct buffer *a, struct buffer *b)
+{
+    struct buffer before = *a;
+    *a = *b;
+    *b = before;
+}
+
 static inline struct slice buffer_slice(const struct buffer *buffer)
 {
     return slice_make(buffer->data, buffer->size);

@@ -80,6 +80,14 @@ enum status error_set(struct error *error, enum status status, const char *forma
     return status;
 }
 
+enum status error_copy(struct error *error, const struct error *from)
+{
+    if (error) {
+        *error = *from;
+    }
+    return from->status;
+}
+
 const char *error_sentence(const struct error *error)
 {
     return error->detail[0] ? error->detail : status_sentence(error->status);

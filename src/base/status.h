@@ -48,6 +48,9 @@ enum status error_set(struct error *error, enum status status, const char *forma
     __attribute__((format(printf, 3, 4)));
 
 // The detail when there is one, otherwise the status's general sentence.
+// The same error, for somebody else. `error` may be NULL.
+enum status error_copy(struct error *error, const struct error *from);
+
 const char *error_sentence(const struct error *error);
 
 #endif

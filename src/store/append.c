@@ -14,13 +14,6 @@ static enum status take_back(struct buffer *buffer, size_t size, struct error *e
     return error_set(error, status, "no memory for what is to be written");
 }
 
-static void swap(struct buffer *a, struct buffer *b)
-{
-    struct buffer before = *a;
-    *a = *b;
-    *b = before;
-}
-
 // What is to be added to starts with the head of a group, since it may become one.
 static size_t begin_pending(struct store *store)
 {
@@ -39,11 +32,11 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
     pthread_mutex_lock(&store->mutex);
     enum status status = store->failure.status;
     if (status) {
-        error_set(error, status, "%s", error_sentence(&store->failure));
+        error_copy(error, &store->failure);
     } else if (store->pending.size > FRAME_HEAD_SIZE) {
         size_t before = gather->size;
         if (before == 0) {
-            swap(gather, &store->pending);
+            buffer_swap(gather, &store->pending);
             begins = true;
         } else {
             struct slice pending = buffer_slice(&store->pending);

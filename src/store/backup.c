@@ -149,15 +149,8 @@ static void remove_copy(const struct backup *backup)
         segment_name(name, count);
         unlinkat(backup->folder, name, 0);
     }
-    static const char *const folders[] = { "base.new", "base" };
-    for (size_t i = 0; i < 2; i++) {
-        char inner[SEGMENT_NAME_SIZE];
-        (void)snprintf(inner, sizeof(inner), "%s/data.mdb", folders[i]);
-        unlinkat(backup->folder, inner, 0);
-        (void)snprintf(inner, sizeof(inner), "%s/lock.mdb", folders[i]);
-        unlinkat(backup->folder, inner, 0);
-        unlinkat(backup->folder, folders[i], AT_REMOVEDIR);
-    }
+    create_remove_base(backup->folder, "base.new");
+    create_remove_base(backup->folder, "base");
     rmdir(backup->path);
 }
 

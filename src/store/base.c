@@ -10,10 +10,8 @@
 #include "store/key.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
 #include <pthread.h>
-#include <unistd.h>
 
 enum {
     MAP_SIZE_MIN = 256 << 20,
@@ -199,16 +197,13 @@ static enum status make_room(struct base *base, uint64_t size, struct error *err
     base->allocated = base->allocated > used ? base->allocated : used;
     if (wanted > base->allocated) {
         uint64_t target = (wanted / FILE_STEP + 1) * FILE_STEP;
+        enum status status =
+            file_allocate(base->fd, name, base->allocated, target - base->allocated, error);
         // Where a file system cannot allocate, LMDB finds out when it writes.
-        int result;
-        do {
-            result =
-                fallocate(base->fd, 0, (off_t)base->allocated, (off_t)(target - base->allocated));
-        } while (result && errno == EINTR);
-        if (result && errno != EOPNOTSUPP && errno != ENOSYS) {
-            return file_error(error, "enlarge", name);
+        if (status && status != STATUS_UNSUPPORTED) {
+            return status;
         }
-        base->allocated = result ? base->allocated : target;
+        base->allocated = status ? base->allocated : target;
     }
     return wanted + wanted / 4 > base->map_size ? grow_map(base, 2 * (wanted + wanted / 4), error)
                                                 : STATUS_OK;

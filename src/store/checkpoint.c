@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 enum {
-    RETRY_US = 200000, // after the disk was full
     SPARE_SEGMENTS = 2,
     SLICE_SIZE_MIN = 64 << 10,
     SLICE_SIZE_MAX = 16 << 20,
@@ -86,10 +85,7 @@ static enum status gather_images(struct store *store, struct images *images,
             record->covered++;
         }
     }
-    record->next = reader.at;
-    if (record->next.sector == store->segments.sectors) {
-        record->next = (struct position){ record->next.turn + 1, 1 };
-    }
+    record->next = segments_place(&store->segments, reader.at);
     reader_release(&reader);
     images_sort(images);
     return status;
@@ -277,7 +273,7 @@ static void loop(struct store *store, struct images *images)
             status = regain_space(store);
         }
         if (status) {
-            store_sleep(store, &store->wake, RETRY_US);
+            store_sleep(store, &store->wake, STORE_RETRY_US);
         } else if (!acted) {
             rest(store, &since_us);
         }

@@ -29,12 +29,21 @@ enum status create_check_unused(int folder, uint32_t number, struct error *error
                 : STATUS_OK;
 }
 
+void create_remove_base(int folder, const char *base)
+{
+    static const char *const names[] = { "data.mdb", "lock.mdb" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char name[SEGMENT_NAME_SIZE];
+        (void)snprintf(name, sizeof(name), "%s/%s", base, names[i]);
+        unlinkat(folder, name, 0);
+    }
+    unlinkat(folder, base, AT_REMOVEDIR);
+}
+
 // An earlier attempt may have been cut short.
 static enum status make_base_folder(int folder, struct error *error)
 {
-    unlinkat(folder, "base.new/data.mdb", 0);
-    unlinkat(folder, "base.new/lock.mdb", 0);
-    unlinkat(folder, "base.new", AT_REMOVEDIR);
+    create_remove_base(folder, "base.new");
     return mkdirat(folder, "base.new", 0700) ? file_error(error, "make", "base.new") : STATUS_OK;
 }
 

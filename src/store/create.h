@@ -16,6 +16,9 @@ MUST_USE enum status create_check_unused(int folder, uint32_t number, struct err
 // The folder's own entry is durable when the folder above it is.
 MUST_USE enum status create_sync_above(int folder, struct error *error);
 
+// Removes a base, complete or not, from a folder.
+void create_remove_base(int folder, const char *base);
+
 // Renames base.new to base, which makes the folder a store.
 MUST_USE enum status create_finish(int folder, struct error *error);
 

@@ -59,10 +59,12 @@ enum status file_read(int fd, const char *name, void *bytes, size_t size, uint64
     while (size > 0) {
         ssize_t count = pread(fd, to, size, (off_t)offset);
         if (count < 0 && errno != EINTR) {
-            return file_error(error, "read", name);
+            return error_set(error, STATUS_IO, "%s cannot be read at byte %llu: %s", name,
+                             (unsigned long long)offset, strerrordesc_np(errno));
         }
         if (count == 0) {
-            return error_set(error, STATUS_CORRUPT, "%s ends at byte %llu", name,
+            return error_set(error, STATUS_CORRUPT,
+                             "%s ends at byte %llu, where there should be more", name,
                              (unsigned long long)offset);
         }
         if (count > 0) {
@@ -116,6 +118,19 @@ enum status file_fill(int fd, const char *name, uint64_t size, struct error *err
         }
     }
     return status;
+}
+
+enum status file_allocate(int fd, const char *name, uint64_t offset, uint64_t size,
+                          struct error *error)
+{
+    int result;
+    do {
+        result = fallocate(fd, 0, (off_t)offset, (off_t)size);
+    } while (result && errno == EINTR);
+    if (result && (errno == EOPNOTSUPP || errno == ENOSYS)) {
+        return STATUS_UNSUPPORTED;
+    }
+    return result ? file_error(error, "enlarge", name) : STATUS_OK;
 }
 
 enum status folder_sync(int folder, const char *name, struct error *error)

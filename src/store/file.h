@@ -28,6 +28,11 @@ MUST_USE enum status file_sync(int fd, const char *name, struct error *error);
 // for all of it.
 MUST_USE enum status file_fill(int fd, const char *name, uint64_t size, struct error *error);
 
+// Enlarges a file, so that writing there will not find the disk full. UNSUPPORTED where the file
+// system cannot do that.
+MUST_USE enum status file_allocate(int fd, const char *name, uint64_t offset, uint64_t size,
+                                   struct error *error);
+
 // Makes what was made, renamed or removed in a folder durable.
 MUST_USE enum status folder_sync(int folder, const char *name, struct error *error);
 

@@ -10,7 +10,6 @@
 #include <assert.h>
 
 enum {
-    RETRY_US = 200000,   // after the disk was full
     KEPT_SIZE = 1 << 20, // of a buffer, for the next group
 };
 
@@ -46,9 +45,7 @@ bool journal_sync(struct store *store)
     for (uint64_t turn = first; !status && turn <= last; turn++) {
         int64_t number = segments_find(&store->segments, turn);
         if (number >= 0) {
-            char name[SEGMENT_NAME_SIZE];
-            segment_name(name, (uint32_t)number);
-            status = file_sync(segments_get(&store->segments, (uint32_t)number).fd, name, &error);
+            status = segments_sync(&store->segments, (uint32_t)number, &error);
         }
     }
     pthread_mutex_lock(&store->mutex);
@@ -121,7 +118,7 @@ static enum status write_packed(struct writer *writer, uint32_t number, uint32_t
             store_tell(store);
         }
         if (full && !stop) {
-            store_sleep(store, &store->work, RETRY_US);
+            store_sleep(store, &store->work, STORE_RETRY_US);
         }
         pthread_mutex_unlock(&store->mutex);
         if (!full || stop) {
@@ -133,10 +130,8 @@ static enum status write_packed(struct writer *writer, uint32_t number, uint32_t
 static enum status sync_segment(struct writer *writer, uint32_t number, struct error *error)
 {
     struct store *store = writer->store;
-    char name[SEGMENT_NAME_SIZE];
-    segment_name(name, number);
     int64_t start_us = monotonic_us();
-    enum status status = file_sync(segments_get(&store->segments, number).fd, name, error);
+    enum status status = segments_sync(&store->segments, number, error);
     uint64_t took_us = (uint64_t)(monotonic_us() - start_us);
     pthread_mutex_lock(&store->mutex);
     struct store_figures *figures = &store->figures;
@@ -153,9 +148,7 @@ static enum status write_part(struct writer *writer, uint32_t *done, uint32_t to
                               struct error *error)
 {
     struct segments *segments = &writer->store->segments;
-    if (writer->at.sector == segments->sectors) {
-        writer->at = (struct position){ writer->at.turn + 1, 1 };
-    }
+    writer->at = segments_place(segments, writer->at);
     int64_t number = segments_find(segments, writer->at.turn);
     uint32_t head = 0;
     if (number < 0) {
@@ -225,9 +218,7 @@ static void tell_durable(struct store *store, bool wake)
 static void take_group(struct writer *writer)
 {
     struct store *store = writer->store;
-    struct buffer taken = store->gather;
-    store->gather = writer->group;
-    writer->group = taken;
+    buffer_swap(&store->gather, &writer->group);
     buffer_clear(&store->gather);
     if (store->gather.capacity > KEPT_SIZE && writer->group.size < KEPT_SIZE) {
         buffer_release(&store->gather);

@@ -54,9 +54,7 @@ enum status reader_sector(struct reader *reader, uint32_t number, uint32_t secto
 static enum status sector_at(struct reader *reader, struct position *at, const char **out,
                              uint32_t *number, struct error *error)
 {
-    if (at->sector == reader->segments->sectors) {
-        *at = (struct position){ at->turn + 1, 1 };
-    }
+    *at = segments_place(reader->segments, *at);
     int64_t found = segments_find(reader->segments, at->turn);
     *out = NULL;
     if (found < 0) {

@@ -142,10 +142,7 @@ static enum status read_journal(struct recovery *recovery)
     status = read_tail(recovery, &reader);
     if (!status) {
         images_sort(&recovery->images);
-        store->end = reader.at;
-        if (store->end.sector == store->segments.sectors) {
-            store->end = (struct position){ store->end.turn + 1, 1 };
-        }
+        store->end = segments_place(&store->segments, reader.at);
         recovery->group = reader.group;
         status = judge_rest(recovery, &reader);
     }
@@ -301,7 +298,7 @@ static enum status cut_file(struct recovery *recovery, struct reader *reader, ui
         status = file_write(segment->fd, name, head, sizeof(head), 0, recovery->error);
         segment->turn = 0;
     }
-    return status ? status : file_sync(segment->fd, name, recovery->error);
+    return status ? status : segments_sync(segments, number, recovery->error);
 }
 
 // Overwrites what a crash left behind the end, so that it is never taken for what will be written

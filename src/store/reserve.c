@@ -3,7 +3,6 @@
 
 #include "store/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -12,14 +11,8 @@ static const char name[] = "reserve";
 // Where a file system cannot allocate, zeros are written.
 static enum status allocate(int fd, uint64_t size, struct error *error)
 {
-    int result;
-    do {
-        result = fallocate(fd, 0, 0, (off_t)size);
-    } while (result && errno == EINTR);
-    if (result && (errno == EOPNOTSUPP || errno == ENOSYS)) {
-        return file_fill(fd, name, size, error);
-    }
-    return result ? file_error(error, "make", name) : STATUS_OK;
+    enum status status = file_allocate(fd, name, 0, size, error);
+    return status == STATUS_UNSUPPORTED ? file_fill(fd, name, size, error) : status;
 }
 
 enum status reserve_take(int folder, uint64_t size, struct error *error)

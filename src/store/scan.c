@@ -24,6 +24,7 @@
 // not come to its end has left something there.
 #include "store/scan.h"
 
+#include "store/file.h"
 #include "store/scan_page.h"
 #include "store/scan_window.h"
 
@@ -308,7 +309,8 @@ static enum status walk_branch(struct walk *walk, uint64_t number, unsigned dept
     struct page branch;
     enum status status = claim(walk, number, 1);
     if (!status) {
-        status = window_pread(scan->file.fd, number * page_size, bytes, page_size, scan->error);
+        status =
+            file_read(scan->file.fd, "data.mdb", bytes, page_size, number * page_size, scan->error);
     }
     if (!status) {
         status = page_read(bytes, page_size, number, PAGE_BRANCH, &branch, scan->error);
@@ -443,7 +445,7 @@ static enum status read_metas(struct scan *scan, int fd)
     struct page_meta metas[PAGE_META_COUNT];
     for (unsigned i = 0; i < PAGE_META_COUNT; i++) {
         char bytes[PAGE_META_SIZE];
-        enum status status = window_pread(fd, offset, bytes, sizeof(bytes), scan->error);
+        enum status status = file_read(fd, "data.mdb", bytes, sizeof(bytes), offset, scan->error);
         status = status ? status : page_meta_read(bytes, i, &metas[i], scan->error);
         if (status) {
             return status;

@@ -1,38 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "store/scan_window.h"
 
-#include <errno.h>
+#include "store/file.h"
+
 #include <inttypes.h>
-#include <string.h>
-#include <unistd.h>
-
-enum {
-    // One call of the system is not to be for more; Linux would cut it at 2 GiB.
-    READ_SIZE_MAX = 1 << 30,
-};
-
-enum status window_pread(int fd, uint64_t offset, char *out, size_t size, struct error *error)
-{
-    while (size) {
-        ssize_t got = pread(fd, out, size < READ_SIZE_MAX ? size : READ_SIZE_MAX, (off_t)offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return error_set(error, STATUS_IO, "data.mdb cannot be read at byte %" PRIu64 ": %s",
-                             offset, strerrordesc_np(errno));
-        }
-        if (got == 0) {
-            return error_set(error, STATUS_CORRUPT,
-                             "data.mdb ends at byte %" PRIu64 ", where there should be more",
-                             offset);
-        }
-        out += got;
-        offset += (uint64_t)got;
-        size -= (size_t)got;
-    }
-    return STATUS_OK;
-}
 
 void window_init(struct window *window, const struct window_file *file,
                  const struct allocator *allocator)
@@ -72,8 +43,8 @@ enum status window_get(struct window *window, uint64_t first, uint64_t count, ui
         enum status status = reserve(window, count * file->page_size, error);
         window->count = 0;
         if (!status) {
-            status = window_pread(file->fd, first * file->page_size, window->bytes,
-                                  count * file->page_size, error);
+            status = file_read(file->fd, "data.mdb", window->bytes, count * file->page_size,
+                               first * file->page_size, error);
         }
         if (status) {
             return status;

@@ -17,10 +17,6 @@ struct window_file {
     uint64_t pages; // whole ones
 };
 
-// Reads bytes of the file. CORRUPT when it ends before them, IO when it cannot be read.
-MUST_USE enum status window_pread(int fd, uint64_t offset, char *out, size_t size,
-                                  struct error *error);
-
 struct window {
     const struct window_file *file;    // borrowed
     const struct allocator *allocator; // borrowed

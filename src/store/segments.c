@@ -213,6 +213,13 @@ struct segment segments_get(struct segments *segments, uint32_t number)
     return segment;
 }
 
+enum status segments_sync(struct segments *segments, uint32_t number, struct error *error)
+{
+    char name[SEGMENT_NAME_SIZE];
+    segment_name(name, number);
+    return file_sync(segments_get(segments, number).fd, name, error);
+}
+
 int64_t segments_take(struct segments *segments, uint64_t turn)
 {
     int64_t taken = -1;

@@ -73,6 +73,14 @@ bool segment_is_used(int fd);
 int64_t segments_find(struct segments *segments, uint64_t turn);
 struct segment segments_get(struct segments *segments, uint32_t number);
 
+// The same place, and where a segment ends the beginning of the next turn.
+static inline struct position segments_place(const struct segments *segments, struct position at)
+{
+    return at.sector == segments->sectors ? (struct position){ at.turn + 1, 1 } : at;
+}
+
+MUST_USE enum status segments_sync(struct segments *segments, uint32_t number, struct error *error);
+
 // Takes a free file into use; below 0 when there is none.
 int64_t segments_take(struct segments *segments, uint64_t turn);
 uint32_t segments_free_count(struct segments *segments);

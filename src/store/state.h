@@ -15,6 +15,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+enum {
+    STORE_RETRY_US = 200000, // after the disk was full
+};
+
 struct store {
     struct store_options options; // with the defaults filled in
     const struct allocator *allocator;

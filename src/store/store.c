@@ -320,7 +320,7 @@ enum status store_close(struct store *store, struct error *error)
     stop(store);
     enum status status = store->failure.status;
     if (status) {
-        error_set(error, status, "%s", error_sentence(&store->failure));
+        error_copy(error, &store->failure);
     }
     store_free(store);
     return status;
@@ -353,7 +353,7 @@ enum status store_wait(struct store *store, uint64_t group, struct error *error)
     }
     enum status status = store->durable < group ? store->failure.status : STATUS_OK;
     if (status) {
-        error_set(error, status, "%s", error_sentence(&store->failure));
+        error_copy(error, &store->failure);
     }
     pthread_mutex_unlock(&store->mutex);
     return status;
@@ -371,11 +371,11 @@ enum store_state store_state(struct store *store, struct error *why)
     } else if (full) {
         state = STORE_FULL;
     }
-    if (why && state == STORE_FAILED) {
-        *why = store->failure;
-    } else if (why && full) {
-        *why = store->space;
-    } else if (why && state == STORE_BUSY) {
+    if (state == STORE_FAILED) {
+        error_copy(why, &store->failure);
+    } else if (full) {
+        error_copy(why, &store->space);
+    } else if (state == STORE_BUSY) {
         error_set(why, STATUS_BUSY, "%zu bytes wait to be written to disk", store->gather.size);
     }
     pthread_mutex_unlock(&store->mutex);
@@ -393,8 +393,7 @@ enum status store_checkpoint(struct store *store, struct error *error)
     }
     enum status status = STATUS_OK;
     if (store->record.covered < wanted) {
-        const struct error *reason = store_has_failed(store) ? &store->failure : &store->space;
-        status = error_set(error, reason->status, "%s", error_sentence(reason));
+        status = error_copy(error, store_has_failed(store) ? &store->failure : &store->space);
     }
     pthread_mutex_unlock(&store->mutex);
     return status;

@@ -6,8 +6,6 @@
 #include "tap.h"
 #include "test.h"
 
-#include <stdlib.h>
-
 enum {
     FIRST_STEPS = 12,
     CALLS_MAX = 2000, // that a first life may take
@@ -92,13 +90,7 @@ int main(int argc, char **argv)
     if (child_read_arguments(argc, argv, &options)) {
         return child_run(&options, arm);
     }
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--seed") == 0) {
-            seed_given = strtoull(argv[i + 1], NULL, 10);
-        } else if (strcmp(argv[i], "--kills") == 0) {
-            kills_given = (unsigned)strtoul(argv[i + 1], NULL, 10);
-        }
-    }
+    scene_read_arguments(argc, argv, &seed_given, &kills_given);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls__a_kill_at_each_call_of_a_first_life),
         cmocka_unit_test(test_calls__kills_in_use_when_all_is_synced),

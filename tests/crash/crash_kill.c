@@ -7,8 +7,6 @@
 
 #include "test.h"
 
-#include <stdlib.h>
-
 enum {
     SPIN_BITS_MAX = 21,
     STEPS_MANY = 1000000000, // more than it will come to
@@ -80,13 +78,7 @@ int main(int argc, char **argv)
     if (child_read_arguments(argc, argv, &options)) {
         return child_run(&options, NULL);
     }
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--seed") == 0) {
-            seed_given = strtoull(argv[i + 1], NULL, 10);
-        } else if (strcmp(argv[i], "--kills") == 0) {
-            kills_given = (unsigned)strtoul(argv[i + 1], NULL, 10);
-        }
-    }
+    scene_read_arguments(argc, argv, &seed_given, &kills_given);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill__nothing_acknowledged_is_lost_when_all_is_synced),
         cmocka_unit_test(test_kill__nothing_acknowledged_is_lost_when_it_is_synced_at_intervals),

@@ -338,3 +338,14 @@ void scene_tell(const struct scene *scene)
            scene->kills, scene->kills_opening, scene->kills_working, scene->kills_closing,
            (unsigned long long)scene->steps, scene->backups_made, scene->backups_begun);
 }
+
+void scene_read_arguments(int count, char **list, uint64_t *seed, unsigned *kills)
+{
+    for (int i = 1; i + 1 < count; i += 2) {
+        if (strcmp(list[i], "--seed") == 0) {
+            *seed = strtoull(list[i + 1], NULL, 10);
+        } else if (strcmp(list[i], "--kills") == 0) {
+            *kills = (unsigned)strtoul(list[i + 1], NULL, 10);
+        }
+    }
+}

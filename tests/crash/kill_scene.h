@@ -42,6 +42,9 @@ struct plan {
     uint64_t steps;         // if it gets so far, it closes the store and ends
 };
 
+// From the arguments --seed and --kills.
+void scene_read_arguments(int count, char **list, uint64_t *seed, unsigned *kills);
+
 void scene_init(struct scene *scene, enum store_durability durability, uint64_t seed,
                 enum scratch scratch);
 void scene_release(struct scene *scene);
