@@ -2,13 +2,13 @@
 
 SETUPS := tools/setups
 
-.PHONY: all run test bench model-long crash-long fuzz format lint clean help packages-build packages-test
+.PHONY: all run test bench bench-server docs model-long crash-long kill-long fuzz format lint clean help packages-build packages-run packages-test
 
 all: packages-build build/build.ninja ## build what users run, into build/
 	@ninja --quiet -C build
 
-run: all ## install what is missing, build, and start (today: the engine's benchmark)
-	@build/bench/bench_engine 0 100000
+run: all packages-run ## install what is missing, build, and start sluiced (ARGS="--data DIR ...")
+	@exec build/sluiced $(ARGS)
 
 test: packages-test ## install what is missing, build, and run every test and check
 	@tools/run-tests
@@ -21,6 +21,10 @@ bench: all ## measure; figures for this machine
 	@build/bench/bench_load
 	@build/bench/bench_store --folder build
 
+BENCH_SERVER ?=
+bench-server: all ## measure sluiced beside Redis, where that is installed (BENCH_SERVER='--connections 64')
+	@build/bench/bench_server --folder build $(BENCH_SERVER)
+
 model-long: packages-test build/build.ninja ## two million steps of the model test, each time other ones
 	@ninja --quiet -C build tests/model/engine_shell
 	@tests/model/run-model --shell build/tests/model/engine_shell --fresh --runs 50 --steps 2000000
@@ -30,10 +34,20 @@ crash-long: packages-test build/build.ninja ## power losses, a million states, e
 	@ninja --quiet -C build tests/crash/crash_power
 	@build/tests/crash/crash_power --states $(CRASH_STATES)
 
+KILLS ?= 10000
+kill-long: packages-test build/build.ninja ## a server killed under load, each time otherwise (KILLS=10000)
+	@ninja --quiet -C build sluiced tests/server/server_kill
+	@build/tests/server/server_kill build/sluiced --kills $(KILLS) --seed $$(date +%s)
+
 FUZZ_SECONDS ?= 60
 fuzz: packages-test build/fuzz/build.ninja ## search for new inputs that break a decoder (FUZZ_SECONDS=60 each)
 	@ninja --quiet -C build/fuzz
 	@tools/fuzz $(FUZZ_SECONDS)
+
+docs: packages-test build/build.ninja ## write the documents that come from tables: commands, settings
+	@ninja --quiet -C build tests/unit/server/test_commands_page tests/unit/server/test_settings_text
+	@for page in commands_page settings_text; do \
+		TEST_UPDATE=1 TEST_SOURCE=. build/tests/unit/server/test_$$page >/dev/null 2>&1; done
 
 format: packages-test ## bring all C files into the project's form
 	@tools/check-format --fix
@@ -49,6 +63,9 @@ help: ## this list
 
 packages-build:
 	@tools/install-packages build
+
+packages-run:
+	@tools/install-packages run
 
 packages-test:
 	@tools/install-packages build test

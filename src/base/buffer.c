@@ -54,7 +54,7 @@ static bool grow(struct buffer *buffer, size_t size_needed)
     return true;
 }
 
-char *buffer_reserve(struct buffer *buffer, size_t size)
+char *buffer_reserve_more(struct buffer *buffer, size_t size)
 {
     if (buffer->status) {
         return NULL;
@@ -69,24 +69,6 @@ char *buffer_reserve(struct buffer *buffer, size_t size)
     // An empty buffer has no memory to point to, and nothing will be written there.
     static char nowhere[1];
     return buffer->data ? buffer->data + buffer->size : nowhere;
-}
-
-void buffer_append(struct buffer *buffer, struct slice bytes)
-{
-    char *end = buffer_reserve(buffer, bytes.size);
-    if (end && bytes.size) {
-        memcpy(end, bytes.data, bytes.size);
-        buffer_commit(buffer, bytes.size);
-    }
-}
-
-void buffer_append_char(struct buffer *buffer, char c)
-{
-    char *end = buffer_reserve(buffer, 1);
-    if (end) {
-        *end = c;
-        buffer_commit(buffer, 1);
-    }
 }
 
 void buffer_printf(struct buffer *buffer, const char *format, ...)

@@ -10,7 +10,9 @@
 #include "base/slice.h"
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct buffer {
     const struct allocator *allocator; // borrowed
@@ -30,17 +32,40 @@ void buffer_release(struct buffer *buffer);
 // Forgets the bytes and the error, keeps the memory for the next use.
 void buffer_clear(struct buffer *buffer);
 
+// What buffer_reserve does when there is no room yet.
+char *buffer_reserve_more(struct buffer *buffer, size_t size);
+
 // Room for `size` more bytes. Returns where they go, or NULL (and `status` is set). What is
 // written there counts once buffer_commit says how much it was.
-char *buffer_reserve(struct buffer *buffer, size_t size);
+static inline char *buffer_reserve(struct buffer *buffer, size_t size)
+{
+    bool fits = !buffer->status && size < buffer->capacity - buffer->size;
+    return fits ? buffer->data + buffer->size : buffer_reserve_more(buffer, size);
+}
 
 static inline void buffer_commit(struct buffer *buffer, size_t size)
 {
     buffer->size += size;
 }
 
-void buffer_append(struct buffer *buffer, struct slice bytes);
-void buffer_append_char(struct buffer *buffer, char c);
+static inline void buffer_append(struct buffer *buffer, struct slice bytes)
+{
+    char *end = buffer_reserve(buffer, bytes.size);
+    if (end && bytes.data) {
+        memcpy(end, bytes.data, bytes.size);
+        buffer_commit(buffer, bytes.size);
+    }
+}
+
+static inline void buffer_append_char(struct buffer *buffer, char c)
+{
+    char *end = buffer_reserve(buffer, 1);
+    if (end) {
+        *end = c;
+        buffer_commit(buffer, 1);
+    }
+}
+
 void buffer_printf(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -20,6 +20,7 @@
 // it is malformed. The position is handed on by value, so that it stays in a register.
 #include "base/json.h"
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 
 #include <stdbool.h>
@@ -193,15 +194,6 @@ size_t json_utf8_size(struct slice text)
     return overlong || too_high ? 0 : 4;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 int json_hex4(struct slice text)
 {
     if (text.size < 4) {
@@ -209,7 +201,7 @@ int json_hex4(struct slice text)
     }
     int value = 0;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(text.data[i]);
+        int digit = ascii_hex_digit(text.data[i]);
         if (digit < 0) {
             return -1;
         }

@@ -110,7 +110,7 @@ static void append_quoted(struct buffer *buffer, struct slice text)
         size_t plain = json_plain_size(text);
         buffer_append(buffer, slice_make(text.data, plain));
         text = after(text, plain);
-        if (text.size == 0) {
+        if (!text.data || text.size == 0) {
             break;
         }
         text = after(text, append_special(buffer, text));

@@ -67,4 +67,10 @@ static inline struct slice slice_sub(struct slice slice, size_t start, size_t si
     return slice_make(slice.data ? slice.data + start : NULL, size < left ? size : left);
 }
 
+// As much of bytes that somebody gave as a sentence about them shows.
+static inline struct slice slice_shown(struct slice slice)
+{
+    return slice_sub(slice, 0, 64);
+}
+
 #endif

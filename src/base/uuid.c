@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/uuid.h"
+#include "base/ascii.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -51,21 +52,6 @@ void uuid_format(const struct uuid *uuid, char text[UUID_TEXT_SIZE])
     }
 }
 
-// The value of a hexadecimal digit, or a number above 15.
-static unsigned hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return (unsigned)(c - '0');
-    }
-    if (c >= 'a' && c <= 'f') {
-        return (unsigned)(c - 'a') + 10;
-    }
-    if (c >= 'A' && c <= 'F') {
-        return (unsigned)(c - 'A') + 10;
-    }
-    return 16;
-}
-
 enum status uuid_parse(struct slice text, struct uuid *out)
 {
     if (text.size != UUID_TEXT_SIZE && text.size != HEX_SIZE) {
@@ -78,9 +64,9 @@ enum status uuid_parse(struct slice text, struct uuid *out)
         if (dashes && dash_before(i) && *c++ != '-') {
             return STATUS_INVALID;
         }
-        unsigned high = hex_value(*c++);
-        unsigned low = hex_value(*c++);
-        if (high > 15 || low > 15) {
+        int high = ascii_hex_digit(*c++);
+        int low = ascii_hex_digit(*c++);
+        if (high < 0 || low < 0) {
             return STATUS_INVALID;
         }
         uuid.bytes[i] = (uint8_t)(high << 4 | low);

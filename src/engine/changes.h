@@ -24,6 +24,10 @@ bool engine_has_changes(const struct engine *engine);
 // is forgotten.
 MUST_USE enum status engine_changes(struct engine *engine, const struct changes_sink *sink);
 
+// Gives every record there is, changed or not, in the order in which they are read. It changes
+// nothing, and may be called from any thread while nobody else uses the engine.
+MUST_USE enum status engine_records(const struct engine *engine, const struct changes_sink *sink);
+
 // Forgets all changes.
 void changes_forget(struct engine *engine);
 

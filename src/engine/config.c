@@ -5,6 +5,7 @@
 #include "engine/due.h"
 #include "engine/queue.h"
 #include "engine/state.h"
+#include "engine/watch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -146,6 +147,11 @@ struct slice engine_config_get(const struct engine *engine, struct slice option)
     return known ? known->value : SLICE_EMPTY;
 }
 
+bool engine_config_is_set(const struct engine *engine, struct slice option)
+{
+    return option_find(&engine->config, option) != NULL;
+}
+
 // Both lists are sorted by name; a default counts only when it was not set.
 bool engine_config_at(const struct engine *engine, size_t index, struct slice *option,
                       struct slice *value)
@@ -248,6 +254,7 @@ static void apply(struct engine *engine, struct slice option)
         bool fair = queue && queue->fair;
         if (queue) {
             config_apply_to_queue(engine, queue);
+            watch_wake(engine, queue);
         }
         if (queue && queue->fair != fair) {
             // Its lanes stand in another order now.

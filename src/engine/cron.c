@@ -5,6 +5,7 @@
 // "Wall" are seconds since 1970 as the local clock shows them, without regard to its offset.
 #include "engine/cron.h"
 
+#include "base/ascii.h"
 #include "base/timefmt.h"
 #include "engine/engine.h"
 
@@ -74,21 +75,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static bool equal_in_any_case(struct slice text, struct slice lower_case)
-{
-    if (text.size != lower_case.size) {
-        return false;
-    }
-    for (size_t i = 0; i < text.size; i++) {
-        char c = text.data[i];
-        int lower = c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-        if (lower != lower_case.data[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_star(const struct field *field, struct slice text)
 {
     bool is_day = field == &fields[DAY] || field == &fields[WEEKDAY];
@@ -125,7 +111,7 @@ static bool parse_digits(struct slice text, unsigned *out)
 static bool parse_name(const struct field *field, struct slice text, unsigned *out)
 {
     for (unsigned i = 0; field->names[(size_t)i * 3]; i++) {
-        if (equal_in_any_case(text, slice_make(field->names + (size_t)i * 3, 3))) {
+        if (ascii_equal(text, slice_make(field->names + (size_t)i * 3, 3))) {
             *out = field->first + i;
             return true;
         }
@@ -285,7 +271,7 @@ static enum status parse_word(struct slice word, struct cron *out, struct error 
         { "@hourly", "0 * * * *" },
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (equal_in_any_case(word, slice_from_cstr(words[i].word))) {
+        if (ascii_equal(word, slice_from_cstr(words[i].word))) {
             return cron_parse(slice_from_cstr(words[i].text), out, error);
         }
     }

@@ -24,6 +24,7 @@
 #include "engine/unique.h"
 #include "engine/waiter.h"
 #include "engine/walk.h"
+#include "engine/watch.h"
 #include "engine/worker.h"
 #include "engine/zone.h"
 
@@ -83,6 +84,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     map_init(&engine->lanes, allocator, options->seed, lane_key);
     map_init(&engine->uniques, allocator, options->seed, unique_key);
     map_init(&engine->waiters, allocator, options->seed, waiter_key);
+    map_init(&engine->watches, allocator, options->seed, watch_key);
     map_init(&engine->limits, allocator, options->seed, limit_key);
     map_init(&engine->policies, allocator, options->seed, policy_key);
     map_init(&engine->zones, allocator, options->seed, zone_key);
@@ -194,6 +196,8 @@ void engine_free(struct engine *engine)
     map_release(&engine->lanes);
     map_release(&engine->uniques);
     map_release(&engine->waiters);
+    watches_free(engine);
+    map_release(&engine->watches);
     map_release(&engine->limits);
     map_release(&engine->policies);
     map_release(&engine->zones);

@@ -221,9 +221,12 @@ struct job_view {
 };
 
 void job_view(const struct engine *engine, const struct job *job, struct job_view *view);
+struct slice job_jid(const struct job *job);
 
 // In the order in which they were given.
 struct slice job_tag(const struct engine *engine, const struct job *job, size_t index);
+// When the job got a tag that it has.
+int64_t job_tag_time(const struct job *job, struct slice tag);
 // In the order in which they were added.
 struct slice job_dependency(const struct job *job, size_t index);
 struct slice job_dependent(const struct job *job, size_t index);
@@ -330,6 +333,11 @@ struct holder {
 MUST_USE enum status engine_heartbeat(struct engine *engine, int64_t now_us,
                                       const struct holder *holder, struct slice data,
                                       int64_t *expires_us, struct error *error);
+
+// For a host that was away, before its first call after loading: leases that ran out meanwhile, and
+// those whose grace did, are renewed as of `now_us`, so that the time without a host costs no
+// worker its lease. Only with the server clock. A run that has lasted as long as it may is over.
+MUST_USE enum status engine_resume(struct engine *engine, int64_t now_us, struct error *error);
 
 // The holder has begun, in a process of that id.
 MUST_USE enum status engine_start(struct engine *engine, int64_t now_us,
@@ -452,6 +460,7 @@ struct queue_view {
     size_t running, stalled, scheduled, depends, recurring;
     size_t listeners; // workers that have popped from it and are not offline
     bool paused;
+    int64_t first_seen_us; // since when it is listed; 0 when it is not
 };
 
 // With the client clock this moves what has fallen due, as qless does.
@@ -560,6 +569,10 @@ void recurring_view(const struct engine *engine, const struct recurring *recurri
 struct slice recurring_tag(const struct engine *engine, const struct recurring *recurring,
                            size_t index);
 
+// The options of the jobs it makes, all UNSET when none were given.
+void recurring_options(const struct engine *engine, const struct recurring *recurring,
+                       struct job_options *out);
+
 struct recur_update {
     struct slice jid;
     bool has_priority, has_interval, has_retries, has_backlog, has_data, has_klass, has_queue;
@@ -618,6 +631,8 @@ MUST_USE enum status engine_worker_offline(struct engine *engine, int64_t now_us
 
 // The value that was set, else the default, else an empty slice.
 struct slice engine_config_get(const struct engine *engine, struct slice option);
+// Whether it was set, be it to the default.
+bool engine_config_is_set(const struct engine *engine, struct slice option);
 // Every option that has a value, by name; `index` from 0 until it returns false.
 bool engine_config_at(const struct engine *engine, size_t index, struct slice *option,
                       struct slice *value);

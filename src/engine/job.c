@@ -229,6 +229,11 @@ static void view_rare(const struct job_rare *rare, struct job_view *view)
     }
 }
 
+struct slice job_jid(const struct job *job)
+{
+    return slice_make(job->jid, job->jid_size);
+}
+
 void job_view(const struct engine *engine, const struct job *job, struct job_view *view)
 {
     const struct job_extra *extra = job->extra;

@@ -144,11 +144,6 @@ static inline struct job *job_of_timed(struct index_node *node)
     return ((struct job_rare *)(void *)node)->job; // it is the first member
 }
 
-static inline struct slice job_jid(const struct job *job)
-{
-    return slice_make(job->jid, job->jid_size);
-}
-
 // A job that is in no index and no map yet, with its data; NULL without memory. Jid and data stand
 // in one block with it: most jobs live and die with the data they were born with.
 struct job *job_new(struct engine *engine, struct slice jid, struct slice data);

@@ -13,6 +13,7 @@
 #include "engine/limit.h"
 #include "engine/queue.h"
 #include "engine/state.h"
+#include "engine/watch.h"
 
 #include <assert.h>
 
@@ -435,6 +436,9 @@ static void settle(struct engine *engine, struct lane *lane, bool loaded)
     } else {
         keep_record(engine, lane);
         set_place(engine, lane);
+        if (lane->place == LANE_READY) {
+            watch_wake(engine, queue);
+        }
     }
     if (queue->collects) {
         queue->collects = false;

@@ -11,6 +11,7 @@
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/stats.h"
+#include "engine/watch.h"
 #include "engine/worker.h"
 
 #include <assert.h>
@@ -119,6 +120,7 @@ void lease_end(struct engine *engine, struct job *job)
     if (lease->lane->queue->lanes_count) {
         lane_touch(engine, lease->lane);
     }
+    watch_wake(engine, lease->lane->queue);
     index_remove(&worker->leases, &lease->node);
     slab_give(&engine->leases, lease);
     job->lease = NULL;
@@ -252,6 +254,19 @@ enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_u
     return status;
 }
 
+// The lease is renewed, and a grace ends. Room must have been reserved.
+static void move_lease(struct engine *engine, struct job *job, int64_t now_us)
+{
+    struct lease *lease = job->lease;
+    index_remove(lease_index(engine, job), &job->node);
+    index_remove(&lease->worker->leases, &lease->node);
+    lease->grace = false;
+    lease->expires_us = end_of(job->queue, lease->run_ends_us, now_us);
+    lease->node.key = time_key(lease->expires_us, job->id);
+    index_insert(&lease->worker->leases, &lease->node);
+    place_lease(engine, job, lease->expires_us);
+}
+
 enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct holder *holder,
                              struct slice data, int64_t *expires_us, struct error *error)
 {
@@ -277,13 +292,7 @@ enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct
         engine_settle(engine);
         return engine_no_memory(error);
     }
-    index_remove(lease_index(engine, job), &job->node);
-    index_remove(&lease->worker->leases, &lease->node);
-    lease->grace = false;
-    lease->expires_us = end_of(job->queue, lease->run_ends_us, now_us);
-    lease->node.key = time_key(lease->expires_us, job->id);
-    index_insert(&lease->worker->leases, &lease->node);
-    place_lease(engine, job, lease->expires_us);
+    move_lease(engine, job, now_us);
     worker_seen(engine, lease->worker, now_us);
     if (data.size) {
         job_set_data(engine, job, copy, data.size);
@@ -291,6 +300,52 @@ enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct
     job_changed(engine, job, JOB_DIRTY_HEAD);
     engine_settle(engine);
     *expires_us = lease->expires_us;
+    return STATUS_OK;
+}
+
+// Moves a lease to another end, and ends its grace.
+static enum status extend(struct engine *engine, struct job *job, int64_t now_us)
+{
+    struct lease *lease = job->lease;
+    if (index_reserve(&job->queue->leased, 1) || index_reserve(&lease->worker->leases, 1)) {
+        return STATUS_NO_MEMORY;
+    }
+    move_lease(engine, job, now_us);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+    engine_settle(engine);
+    return STATUS_OK;
+}
+
+// Those leases of an index that ended by `now_us` and that may go on.
+static enum status extend_all(struct engine *engine, const struct index *index, int64_t now_us)
+{
+    size_t skipped = 0;
+    struct index_node *node;
+    while ((node = index_at(index, skipped)) && time_of_key(node->key) <= now_us) {
+        struct job *job = job_of_node(node);
+        int64_t run_ends_us = job->lease->run_ends_us;
+        if (run_ends_us && run_ends_us <= now_us) {
+            skipped++;
+        } else if (extend(engine, job, now_us)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status engine_resume(struct engine *engine, int64_t now_us, struct error *error)
+{
+    if (engine->clock != ENGINE_CLOCK_SERVER || now_us < engine->now_us) {
+        return STATUS_OK;
+    }
+    struct index_cursor cursor = index_cursor_at(&engine->queue_all, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        struct queue *queue = queue_of_all(node);
+        if (extend_all(engine, &queue->leased, now_us) ||
+            extend_all(engine, &queue->grace, now_us)) {
+            return engine_no_memory(error);
+        }
+    }
     return STATUS_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/tally.h"
+#include "engine/watch.h"
 
 static bool in_line(const struct job *job)
 {
@@ -169,6 +170,7 @@ void job_enter(struct engine *engine, struct job *job)
 {
     if (in_line(job)) {
         line_insert(engine, job);
+        watch_wake(engine, job->queue);
     } else {
         index_insert(index_of(engine, job), &job->node);
     }

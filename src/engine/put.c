@@ -297,7 +297,9 @@ static void take_out(struct engine *engine, int64_t now_us, const struct put_req
     if (request->has_tags) {
         tags_clear(engine, job);
     }
-    job_forget_outcome(engine, job);
+    if (job->extra) {
+        job_drop_result(engine, job);
+    }
     job_forget_run(engine, job);
     intern_drop(&engine->names, job->klass);
     if (job->extra) {

@@ -6,6 +6,7 @@
 #include "engine/metrics.h"
 #include "engine/state.h"
 #include "engine/stats.h"
+#include "engine/watch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -259,6 +260,7 @@ enum status engine_queue(struct engine *engine, int64_t now_us, struct slice nam
         .recurring = queue->recurring.count,
         .listeners = queue->listeners,
         .paused = queue->paused,
+        .first_seen_us = queue->known ? queue->first_seen_us : 0,
     };
     return STATUS_OK;
 }
@@ -391,6 +393,7 @@ enum status engine_unpause(struct engine *engine, int64_t now_us, struct slices 
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && queue->paused) {
             queue->paused = false;
+            watch_wake(engine, queue);
             queue_changed(engine, queue);
             queue_settle(engine, queue);
         }

@@ -26,19 +26,19 @@
 
 #include <string.h>
 
-static void put_u8(struct buffer *out, uint8_t value)
+static inline void put_u8(struct buffer *out, uint8_t value)
 {
     buffer_append_char(out, (char)value);
 }
 
-static void put_u32(struct buffer *out, uint32_t value)
+static inline void put_u32(struct buffer *out, uint32_t value)
 {
     char bytes[4];
     bytes_store_u32(bytes, value);
     buffer_append(out, slice_make(bytes, sizeof(bytes)));
 }
 
-static void put_u64(struct buffer *out, uint64_t value)
+static inline void put_u64(struct buffer *out, uint64_t value)
 {
     char bytes[8];
     bytes_store_u64(bytes, value);
@@ -57,7 +57,7 @@ static void put_double(struct buffer *out, double value)
     put_u64(out, bits);
 }
 
-static void put_string(struct buffer *out, struct slice string)
+static inline void put_string(struct buffer *out, struct slice string)
 {
     put_u32(out, (uint32_t)string.size);
     buffer_append(out, string);
@@ -243,10 +243,10 @@ static void put_lease(struct buffer *out, const struct lease *lease)
 
 static void put_failure(struct buffer *out, const struct failure *failure)
 {
-    struct job_view view = { 0 };
-    failure_view(failure, &view);
     put_u8(out, failure != NULL);
     if (failure) {
+        struct job_view view = { 0 };
+        failure_view(failure, &view);
         put_string(out, view.failure_group);
         put_string(out, view.failure_message);
         put_string(out, view.failure_worker);

@@ -95,6 +95,12 @@ struct slice recurring_tag(const struct engine *engine, const struct recurring *
     return intern_get(&engine->names, recurring->tags[index]);
 }
 
+void recurring_options(const struct engine *engine, const struct recurring *recurring,
+                       struct job_options *out)
+{
+    options_get(engine, recurring->options, out);
+}
+
 size_t engine_recurring(const struct engine *engine, struct slice name, size_t offset, size_t count,
                         const struct recurring **out, size_t *found)
 {

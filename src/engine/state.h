@@ -34,6 +34,7 @@ struct engine {
     struct map lanes;    // but the default lanes
     struct map uniques;  // the locks that are held
     struct map waiters;  // by their numbers
+    struct map watches;  // by the names of the queues
     struct map limits;   // by queue and domain
     struct map policies; // by scope and name
     struct map zones;
@@ -88,6 +89,10 @@ struct engine {
     struct queue *queue_last;
     struct worker *worker_last;
     uint32_t klass_last;
+
+    // Who waits for jobs to pop.
+    struct watch *watches_newest;
+    struct watch *woken_first, *woken_last;
 
     // These only grow.
     uint64_t job_id;

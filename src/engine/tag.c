@@ -220,6 +220,15 @@ struct slice job_tag(const struct engine *engine, const struct job *job, size_t 
     return tag_key(at->tag);
 }
 
+int64_t job_tag_time(const struct job *job, struct slice tag)
+{
+    const struct tagging *at = job->extra->tags;
+    while (!slice_equal(tag_key(at->tag), tag)) {
+        at = at->next;
+    }
+    return time_of_key(at->node.key);
+}
+
 enum status tags_give(struct engine *engine, struct job *job, struct slices tags, int64_t now_us,
                       struct error *error)
 {

@@ -18,7 +18,7 @@ enum {
     SPARE_SEGMENTS = 2,
     SLICE_SIZE_MIN = 64 << 10,
     SLICE_SIZE_MAX = 16 << 20,
-    GATHER_SIZE_MAX = 32 << 20, // that one slice goes through
+    GATHER_SIZE_MAX = 64 << 20, // that one slice goes through
 };
 
 static bool is_behind(const struct store *store)

@@ -11,6 +11,10 @@
 
 enum {
     KEPT_SIZE = 1 << 20, // of a buffer, for the next group
+    // Where nobody waits for the disk, groups are not made smaller than they have to be: each costs
+    // a write, and waking up.
+    UNHURRIED_US = 2000,
+    UNHURRIED_SIZE = 1 << 20,
 };
 
 // What the thread has to itself.
@@ -231,10 +235,20 @@ static void take_group(struct writer *writer)
     frame_seal(&writer->group, store->synced);
 }
 
+// How long what gathers may still gather.
+static int64_t may_gather_us(const struct store *store, int64_t last_us)
+{
+    if (store->options.durability != STORE_NEVER || store->stopping ||
+        store->gather.size >= UNHURRIED_SIZE) {
+        return 0;
+    }
+    return last_us + UNHURRIED_US - monotonic_us();
+}
+
 static void loop(struct writer *writer)
 {
     struct store *store = writer->store;
-    int64_t unsynced_since_us = 0, wait_us;
+    int64_t unsynced_since_us = 0, last_us = 0, wait_us;
     while (!store_has_failed(store)) {
         if (sync_is_due(store, unsynced_since_us, &wait_us)) {
             (void)journal_sync(store);
@@ -244,6 +258,11 @@ static void loop(struct writer *writer)
             if (store->stopping) {
                 break;
             }
+            store_sleep(store, &store->work, wait_us);
+            continue;
+        }
+        wait_us = may_gather_us(store, last_us);
+        if (wait_us > 0) {
             store_sleep(store, &store->work, wait_us);
             continue;
         }
@@ -257,7 +276,8 @@ static void loop(struct writer *writer)
             store_fail(store, &error);
             break;
         }
-        unsynced_since_us = clean ? monotonic_us() : unsynced_since_us;
+        last_us = monotonic_us();
+        unsynced_since_us = clean ? last_us : unsynced_since_us;
         bool wake = note_durable(writer);
         pthread_mutex_unlock(&store->mutex);
         tell_durable(store, wake);

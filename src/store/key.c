@@ -4,27 +4,29 @@
 #include "base/bytes.h"
 
 // Big-endian, so that bytes compare as numbers do.
+static void store_u32(char *bytes, uint32_t value)
+{
+    bytes_store_u32(bytes, __builtin_bswap32(value));
+}
+
 static void store_u64(char *bytes, uint64_t value)
 {
-    for (int i = 0; i < 8; i++) {
-        bytes[i] = (char)(value >> (56 - 8 * i));
-    }
+    bytes_store_u64(bytes, __builtin_bswap64(value));
+}
+
+static uint32_t load_u32(const char *bytes)
+{
+    return __builtin_bswap32(bytes_load_u32(bytes));
 }
 
 static uint64_t load_u64(const char *bytes)
 {
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++) {
-        value = value << 8 | (unsigned char)bytes[i];
-    }
-    return value;
+    return __builtin_bswap64(bytes_load_u64(bytes));
 }
 
 void key_write(char bytes[KEY_SIZE], struct store_key key)
 {
-    char space[8];
-    store_u64(space, key.space);
-    memcpy(bytes, space + 4, 4);
+    store_u32(bytes, key.space);
     bytes[4] = (char)key.record.kind;
     store_u64(bytes + 5, key.record.id);
     store_u64(bytes + 13, (uint64_t)key.record.extra);
@@ -32,10 +34,8 @@ void key_write(char bytes[KEY_SIZE], struct store_key key)
 
 struct store_key key_read(const char bytes[KEY_SIZE])
 {
-    char space[8] = { 0 };
-    memcpy(space + 4, bytes, 4);
     return (struct store_key){
-        .space = (uint32_t)load_u64(space),
+        .space = load_u32(bytes),
         .record = { .kind = (enum record_kind)(unsigned char)bytes[4],
                     .id = load_u64(bytes + 5),
                     .extra = (int64_t)load_u64(bytes + 13) },

@@ -8,10 +8,10 @@
 #include "store/reserve.h"
 #include "store/sector.h"
 #include "store/state.h"
+#include "store/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -22,6 +22,9 @@ enum {
     SENTENCE_SIZE = 512,
     PACKED_SIZE = (1 + JOURNAL_PACKED_SECTORS) * SECTOR_SIZE,
     SLICE_SIZE_AT_FIRST = 1 << 20,
+    // So much of the journal may be ahead of the base before time is up: the more, the more records
+    // have come and gone by the time they would be written there.
+    MUCH_SEGMENTS = 4,
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -165,7 +168,7 @@ static struct store *store_new(const struct store_options *options)
     buffer_init(&store->pending, allocator, UINT32_MAX);
     buffer_init(&store->gather, allocator, UINT32_MAX);
     store->slice_size = SLICE_SIZE_AT_FIRST;
-    store->much_size = options->segment_size;
+    store->much_size = MUCH_SEGMENTS * options->segment_size;
     store->path = mem_alloc(allocator, store->path_size);
     store->packed = mem_alloc(allocator, PACKED_SIZE);
     if (!store->path || !store->packed || !init_threads(store)) {
@@ -243,14 +246,9 @@ static enum status start(struct store *store, struct error *error)
     if (store->event < 0) {
         return file_error(error, "make", "an event");
     }
-    // Signals are for the host's threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    store->journal_runs = !pthread_create(&store->journal, NULL, journal_run, store);
+    store->journal_runs = !thread_start(&store->journal, journal_run, store);
     store->checkpoint_runs =
-        store->journal_runs && !pthread_create(&store->checkpoint, NULL, checkpoint_run, store);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+        store->journal_runs && !thread_start(&store->checkpoint, checkpoint_run, store);
     return store->checkpoint_runs
                ? STATUS_OK
                : error_set(error, STATUS_NO_MEMORY, "cannot start a thread for the store");

@@ -273,7 +273,6 @@ class JobRules:
         job.data = command["data"]
         job.result = ""
         job.result_until = 0
-        self.forget_failure(job)
         job.priority = command.get("priority", job.priority)
         job.retries = command.get("retries", job.retries)
         job.domain = command.get("domain", job.domain)

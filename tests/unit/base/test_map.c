@@ -14,7 +14,7 @@ enum {
 };
 
 struct thing {
-    char name[24];
+    char name[32];
     bool present;
 };
 

@@ -32,13 +32,17 @@ static void test_config__an_option_has_what_was_set_else_its_default_else_nothin
     assert_string_equal(config(w, "max-worker-age"), "86400");
     assert_string_equal(config(w, "max-job-history"), "100");
     assert_string_equal(config(w, "colour"), "");
+    assert_false(engine_config_is_set(w->engine, SLICE("heartbeat")));
     set(w, "heartbeat", "5.50");
     set(w, "colour", "red");
+    assert_true(engine_config_is_set(w->engine, SLICE("heartbeat")));
+    assert_true(engine_config_is_set(w->engine, SLICE("colour")));
     assert_string_equal(config(w, "heartbeat"), "5.50");
     assert_string_equal(config(w, "colour"), "red");
     unset(w, "heartbeat");
     unset(w, "colour");
     unset(w, "colour");
+    assert_false(engine_config_is_set(w->engine, SLICE("heartbeat")));
     assert_string_equal(config(w, "heartbeat"), "60");
     assert_string_equal(config(w, "colour"), "");
     expect_events(w, "log: config_set option heartbeat value 5.50; "

@@ -171,7 +171,7 @@ static void test_put__by_the_holder_tells_nobody_of_a_lost_lease(void **state)
     assert_string_equal(state_of(w, "a"), "waiting");
 }
 
-static void test_put__of_a_failed_job_takes_the_failure_back_where_it_failed(void **state)
+static void test_put__of_a_failed_job_takes_the_count_back_where_it_failed(void **state)
 {
     struct world *w = *state;
     put(w, 0, "q", "a");
@@ -180,11 +180,26 @@ static void test_put__of_a_failed_job_takes_the_failure_back_where_it_failed(voi
     assert_int_equal(stats_of(w, "q", 2).failed, 1);
     put(w, 3, "r", "a");
     assert_string_equal(groups(w), "");
-    assert_slice_equal(view_of(w, "a").failure_group, "");
-    assert_slice_equal(view_of(w, "a").failure_message, "");
     assert_int_equal(stats_of(w, "q", 2).failed, 0);
     assert_int_equal(stats_of(w, "q", 2).failures, 1);
     assert_int_equal(stats_of(w, "r", 2).failed, 0);
+}
+
+static void test_put__of_a_failed_job_keeps_the_words_until_it_completes(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "a");
+    pop(w, 1, "q", "w1", 1);
+    fail_job(w, 2, "w1", "a", "bad");
+    put(w, 3, "q", "a");
+    pop(w, 4, "q", "w1", 1);
+    assert_slice_equal(view_of(w, "a").failure_group, "bad");
+    assert_slice_equal(view_of(w, "a").failure_worker, "w1");
+    assert_int_equal(view_of(w, "a").failure_when_us, us(2));
+    reload(w);
+    assert_slice_equal(view_of(w, "a").failure_group, "bad");
+    complete(w, 5, "w1", "a");
+    assert_slice_equal(view_of(w, "a").failure_group, "");
 }
 
 static void test_put__of_a_complete_job_forgets_its_result(void **state)
@@ -329,7 +344,8 @@ int main(void)
         SERVER_TEST(test_put__of_a_leased_job_tells_the_holder),
         CLIENT_TEST(test_put__of_a_leased_job_tells_the_holder),
         SERVER_TEST(test_put__by_the_holder_tells_nobody_of_a_lost_lease),
-        SERVER_TEST(test_put__of_a_failed_job_takes_the_failure_back_where_it_failed),
+        SERVER_TEST(test_put__of_a_failed_job_takes_the_count_back_where_it_failed),
+        SERVER_TEST(test_put__of_a_failed_job_keeps_the_words_until_it_completes),
         SERVER_TEST(test_put__of_a_complete_job_forgets_its_result),
         SERVER_TEST(test_put__crashes_start_anew),
         CLIENT_TEST(test_put__crashes_start_anew),

@@ -61,6 +61,12 @@ static void test_queue__names_stand_in_the_order_in_which_they_were_first_seen(v
     recur(w, 1, "lion", "r", 1000);
     put(w, 2, "zebra", "c");
     assert_string_equal(queues(w), "zebra,ape,lion");
+    struct queue_view view;
+    said(w, engine_queue(w->engine, at(w, 3), SLICE("lion"), &view, &w->error));
+    assert_int_equal(view.first_seen_us, us(1));
+    forget_queues(w, 4, "lion");
+    said(w, engine_queue(w->engine, at(w, 4), SLICE("lion"), &view, &w->error));
+    assert_int_equal(view.first_seen_us, 0);
 }
 
 static void test_queue__forget_takes_it_off_the_list_and_leaves_its_jobs(void **state)

@@ -248,6 +248,27 @@ static void test_recurring__tags_can_be_added_and_removed(void **state)
     assert_string_equal(tagged(w, "b", 0, 9), "0: ");
 }
 
+static void test_recurring__the_options_of_its_jobs_can_be_looked_at(void **state)
+{
+    struct world *w = *state;
+    struct recur_request request = { .queue = SLICE("q"),
+                                     .jid = SLICE("r"),
+                                     .klass = SLICE("K"),
+                                     .data = SLICE("{}"),
+                                     .interval_us = us(10) };
+    struct job_options options = { .timeout_us = 1 };
+    said(w, engine_recur(w->engine, at(w, 0), &request, &w->error));
+    recurring_options(w->engine, engine_recurring_get(w->engine, SLICE("r")), &options);
+    assert_int_equal(options.timeout_us, 0);
+    assert_int_equal(options.backoff.kind, BACKOFF_UNSET);
+    const struct job_options wanted = { .timeout_us = us(7), .crashes_max = 3 };
+    request.options = &wanted;
+    said(w, engine_recur(w->engine, at(w, 0), &request, &w->error));
+    recurring_options(w->engine, engine_recurring_get(w->engine, SLICE("r")), &options);
+    assert_int_equal(options.timeout_us, us(7));
+    assert_int_equal(options.crashes_max, 3);
+}
+
 static void test_recurring__changes_of_what_is_not_there_are_refused(void **state)
 {
     struct world *w = *state;
@@ -281,6 +302,7 @@ int main(void)
         SERVER_TEST(test_recurring__another_interval_moves_the_next_run_by_the_difference),
         CLIENT_TEST(test_recurring__another_interval_moves_the_next_run_by_the_difference),
         SERVER_TEST(test_recurring__tags_can_be_added_and_removed),
+        SERVER_TEST(test_recurring__the_options_of_its_jobs_can_be_looked_at),
         SERVER_TEST(test_recurring__changes_of_what_is_not_there_are_refused),
     };
     return cmocka_run_group_tests_name("recurring", tests, NULL, NULL);

@@ -51,6 +51,8 @@ static void test_tag__jobs_are_listed_in_the_order_in_which_they_got_it(void **s
     untag(w, 5, "b", "red");
     tag(w, 6, "b", "red");
     assert_string_equal(tagged(w, "red", 0, 9), "3: c,a,b");
+    assert_int_equal(job_tag_time(engine_get(w->engine, SLICE("c")), SLICE("red")), us(2));
+    assert_int_equal(job_tag_time(engine_get(w->engine, SLICE("b")), SLICE("red")), us(6));
 }
 
 static void test_tag__the_most_used_come_first_and_those_of_one_job_not_at_all(void **state)

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// A command that is being run: what it is about, what it may use, and where its answer goes.
+#ifndef SLUICE_API_CALL_H
+#define SLUICE_API_CALL_H
+
+#include "api/command.h"
+#include "engine/zone.h"
+
+enum wait_kind {
+    WAIT_NONE,
+    WAIT_POP,    // for a job in one of the queues
+    WAIT_FINISH, // for a job to finish: the engine tells the waiter
+    WAIT_HOST,   // for something of the host's, which answers when it is done
+};
+
+struct wait {
+    enum wait_kind kind;
+    int64_t timeout_us; // INT64_MAX: as long as it takes
+    struct slices queues;
+};
+
+// What the host gives to commands.
+struct host {
+    uint64_t (*random)(void *context); // from a good source, or seeded by one
+    // The rules of a time zone by its name; the transitions are borrowed until the next call.
+    // NOT_FOUND when there is none of that name. NULL: the host knows of none.
+    enum status (*zone)(void *context, struct slice name, struct zone_rules *out,
+                        struct error *error);
+    void *context;
+};
+
+struct call {
+    const struct command *command;
+    struct slice ns;       // its name, empty for commands without
+    struct engine *engine; // its engine
+    int64_t now_us;
+    const void *arguments; // the command's struct
+    struct reply *reply;
+    const struct host *host;
+    void *session; // the face's own, for commands about the connection
+    // A command that may wait and has nothing to answer yet fills `wait` and says nothing. It is
+    // run again, with the same words, when there may be something. With `last` set it answers in
+    // any case: its time is over, or the host cannot wait.
+    bool last;
+    uint64_t waiter;       // the number to wait under, for engine_wait
+    struct slice finished; // what the engine told the waiter of the job's state, when it has
+    struct wait wait;
+};
+
+// Says OK unless it failed.
+MUST_USE enum status call_ok(struct call *call, enum status status);
+
+// Reads the words behind the name (and the namespace) and runs the command, or each of the commands
+// that they are made of. When it fails nothing was said.
+MUST_USE enum status call_run(struct call *call, struct slices words, struct scratch *scratch,
+                              struct error *error);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// Jobs in answers. Every field is always there, so that programs need not ask; what there is none
+// of is null.
+#include "api/job_words.h"
+
+static void say_tags(struct reply *reply, const struct engine *engine, const struct job *job,
+                     size_t count)
+{
+    reply_list(reply, count);
+    for (size_t i = 0; i < count; i++) {
+        reply_text(reply, job_tag(engine, job, i));
+    }
+    reply_end(reply);
+}
+
+enum {
+    BACKOFF_TEXT_SIZE = 1024, // more than the longest has
+};
+
+static void say_backoff(struct reply *reply, const struct backoff *backoff)
+{
+    char bytes[BACKOFF_TEXT_SIZE + 1];
+    struct buffer text = { .data = bytes,
+                           .capacity = BACKOFF_TEXT_SIZE,
+                           .size_max = BACKOFF_TEXT_SIZE };
+    backoff_append(backoff, &text);
+    reply_text_or_null(reply, buffer_slice(&text));
+}
+
+// What is below 0 says that there is to be none.
+static int64_t said(int64_t value)
+{
+    return value > 0 ? value : 0;
+}
+
+static void say_seconds_if_set(struct reply *reply, int64_t us)
+{
+    if (us) {
+        reply_seconds(reply, said(us));
+    } else {
+        reply_null(reply);
+    }
+}
+
+void reply_job_options(struct reply *reply, const struct job_options *options)
+{
+    reply_map(reply, 5);
+    reply_key(reply, "backoff");
+    say_backoff(reply, &options->backoff);
+    reply_key(reply, "timeout");
+    say_seconds_if_set(reply, options->timeout_us);
+    reply_key(reply, "result-ttl");
+    say_seconds_if_set(reply, options->result_ttl_us);
+    reply_key(reply, "max-crashes");
+    if (options->crashes_max) {
+        reply_integer(reply, said(options->crashes_max));
+    } else {
+        reply_null(reply);
+    }
+    reply_key(reply, "on-dependency-failure");
+    if (options->dependency_policy) {
+        reply_text(
+            reply,
+            slice_from_cstr(dependency_policy_words[options->dependency_policy - DEPENDENCY_HOLD]));
+    } else {
+        reply_null(reply);
+    }
+    reply_end(reply);
+}
+
+void reply_popped(struct reply *reply, const struct engine *engine, const struct job *job)
+{
+    struct job_view view;
+    job_view(engine, job, &view);
+    reply_map(reply, 12);
+    reply_key(reply, "jid");
+    reply_text(reply, view.jid);
+    reply_key(reply, "klass");
+    reply_text(reply, view.klass);
+    reply_key(reply, "queue");
+    reply_text(reply, view.queue);
+    reply_key(reply, "data");
+    reply_json(reply, view.data);
+    reply_key(reply, "token");
+    reply_count(reply, view.token);
+    reply_key(reply, "expires");
+    reply_moment(reply, view.expires_us);
+    reply_key(reply, "priority");
+    reply_integer(reply, view.priority);
+    reply_key(reply, "remaining");
+    reply_integer(reply, view.remaining);
+    reply_key(reply, "attempts");
+    reply_count(reply, view.attempts);
+    reply_key(reply, "domain");
+    reply_text_or_null(reply, view.domain);
+    reply_key(reply, "checkpoint");
+    reply_text_or_null(reply, view.checkpoint);
+    reply_key(reply, "tags");
+    say_tags(reply, engine, job, view.tag_count);
+    reply_end(reply);
+}
+
+static void say_failure(struct reply *reply, const struct job_view *view)
+{
+    if (!view->failure_group.size) {
+        reply_null(reply);
+        return;
+    }
+    reply_map(reply, 4);
+    reply_key(reply, "group");
+    reply_text(reply, view->failure_group);
+    reply_key(reply, "message");
+    reply_text(reply, view->failure_message);
+    reply_key(reply, "worker");
+    reply_text_or_null(reply, view->failure_worker);
+    reply_key(reply, "when");
+    reply_moment(reply, view->failure_when_us);
+    reply_end(reply);
+}
+
+static void say_related(struct reply *reply, const struct job *job, size_t count,
+                        struct slice (*at)(const struct job *job, size_t index))
+{
+    reply_list(reply, count);
+    for (size_t i = 0; i < count; i++) {
+        reply_text(reply, at(job, i));
+    }
+    reply_end(reply);
+}
+
+static void say_progress(struct reply *reply, const struct job_view *view)
+{
+    if (view->progress_ppm < 0) {
+        reply_null(reply);
+        return;
+    }
+    reply_map(reply, 2);
+    reply_key(reply, "fraction");
+    reply_number(reply, view->progress_ppm / 1e6);
+    reply_key(reply, "message");
+    reply_text_or_null(reply, view->progress_message);
+    reply_end(reply);
+}
+
+static void say_lease(struct reply *reply, const struct job_view *view)
+{
+    if (!view->token) {
+        reply_null(reply);
+        return;
+    }
+    reply_map(reply, 6);
+    reply_key(reply, "worker");
+    reply_text(reply, view->worker);
+    reply_key(reply, "token");
+    reply_count(reply, view->token);
+    reply_key(reply, "expires");
+    reply_moment(reply, view->expires_us);
+    reply_key(reply, "grace");
+    reply_boolean(reply, view->grace);
+    reply_key(reply, "run-ends");
+    reply_moment_or_null(reply, view->run_ends_us);
+    reply_key(reply, "pid");
+    if (view->started) {
+        reply_integer(reply, view->pid);
+    } else {
+        reply_null(reply);
+    }
+    reply_end(reply);
+}
+
+static void say_unique(struct reply *reply, const struct job_view *view)
+{
+    if (view->unique_by == UNIQUE_NONE) {
+        reply_null(reply);
+        return;
+    }
+    bool by_key = view->unique_by == UNIQUE_BY_KEY;
+    reply_map(reply, 3);
+    reply_key(reply, "by");
+    reply_text(reply, by_key ? SLICE("key") : SLICE("contents"));
+    reply_key(reply, "key");
+    reply_text_or_null(reply, by_key ? view->unique_key : SLICE_EMPTY);
+    reply_key(reply, "held");
+    reply_boolean(reply, view->unique_held);
+    reply_end(reply);
+}
+
+// Of the jobs it depends or depended on.
+static void say_members(struct reply *reply, const struct job_view *view)
+{
+    reply_map(reply, 2);
+    reply_key(reply, "done");
+    reply_count(reply, view->members_done);
+    reply_key(reply, "failed");
+    reply_count(reply, view->members_failed);
+    reply_end(reply);
+}
+
+void reply_job(struct reply *reply, const struct engine *engine, const struct job *job)
+{
+    struct job_view view;
+    job_view(engine, job, &view);
+    reply_map(reply, 28);
+    reply_key(reply, "jid");
+    reply_text(reply, view.jid);
+    reply_key(reply, "klass");
+    reply_text(reply, view.klass);
+    reply_key(reply, "queue");
+    reply_text_or_null(reply, view.queue);
+    reply_key(reply, "state");
+    reply_text(reply, slice_from_cstr(job_state_name(view.state)));
+    reply_key(reply, "data");
+    reply_json(reply, view.data);
+    reply_key(reply, "priority");
+    reply_integer(reply, view.priority);
+    reply_key(reply, "retries");
+    reply_integer(reply, view.retries);
+    reply_key(reply, "remaining");
+    reply_integer(reply, view.remaining);
+    reply_key(reply, "attempts");
+    reply_count(reply, view.attempts);
+    reply_key(reply, "crashes");
+    reply_count(reply, view.crashes);
+    reply_key(reply, "domain");
+    reply_text_or_null(reply, view.domain);
+    reply_key(reply, "tags");
+    say_tags(reply, engine, job, view.tag_count);
+    reply_key(reply, "tracked");
+    reply_boolean(reply, view.tracked);
+    reply_key(reply, "created");
+    reply_moment(reply, view.created_us);
+    reply_key(reply, "moved");
+    reply_moment(reply, view.time_us);
+    reply_key(reply, "scheduled");
+    reply_moment_or_null(reply, view.scheduled_us);
+    reply_key(reply, "deadline");
+    reply_moment_or_null(reply, view.deadline_us);
+    reply_key(reply, "lease");
+    say_lease(reply, &view);
+    reply_key(reply, "failure");
+    say_failure(reply, &view);
+    reply_key(reply, "result");
+    reply_json_or_null(reply, view.result);
+    reply_key(reply, "result-until");
+    reply_moment_or_null(reply, view.result_until_us);
+    reply_key(reply, "progress");
+    say_progress(reply, &view);
+    reply_key(reply, "checkpoint");
+    reply_text_or_null(reply, view.checkpoint);
+    reply_key(reply, "depends");
+    say_related(reply, job, view.dependency_count, job_dependency);
+    reply_key(reply, "dependents");
+    say_related(reply, job, view.dependent_count, job_dependent);
+    reply_key(reply, "members");
+    say_members(reply, &view);
+    reply_key(reply, "unique");
+    say_unique(reply, &view);
+    reply_key(reply, "spawned-from");
+    reply_text_or_null(reply, view.spawned_from);
+    reply_end(reply);
+}

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: MIT
+// Commands about single jobs, whoever holds them: to look at, to change, to remove.
+#include "api/job_words.h"
+#include "engine/explain.h"
+
+struct jid_arguments {
+    struct slice jid;
+};
+
+struct jids_arguments {
+    struct slices jids;
+};
+
+static const struct argument jid_takes[] = {
+    ARGUMENT(jid_arguments, jid, NAME, "jid", "the job"),
+};
+
+static const struct argument jids_takes[] = {
+    REST(jids_arguments, jids, NAME, "jid", "the jobs"),
+};
+
+// The job that a command is about, in the words of the engine when there is none.
+static enum status find_job(const struct call *call, struct slice jid, const struct job **out,
+                            struct error *error)
+{
+    *out = engine_get(call->engine, jid);
+    return *out ? STATUS_OK
+                : error_set(error, STATUS_NOT_FOUND, "job %.*s does not exist", SLICE_PRINT(jid));
+}
+
+// ---------------------------------------------------------------------------------------------
+// To look at
+
+static enum status run_get(struct call *call, struct error *error)
+{
+    (void)error;
+    const struct jids_arguments *given = call->arguments;
+    reply_list(call->reply, given->jids.count);
+    for (size_t i = 0; i < given->jids.count; i++) {
+        const struct job *job = engine_get(call->engine, given->jids.items[i]);
+        if (job) {
+            reply_job(call->reply, call->engine, job);
+        } else {
+            reply_null(call->reply);
+        }
+    }
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+static void say_entry(struct reply *reply, const struct history_view *view)
+{
+    reply_map(reply, 7);
+    reply_key(reply, "when");
+    reply_moment(reply, view->when_us);
+    reply_key(reply, "what");
+    reply_text(reply, view->what);
+    reply_key(reply, "queue");
+    reply_text_or_null(reply, view->queue);
+    reply_key(reply, "worker");
+    reply_text_or_null(reply, view->worker);
+    reply_key(reply, "group");
+    reply_text_or_null(reply, view->group);
+    reply_key(reply, "message");
+    reply_text_or_null(reply, view->message);
+    reply_key(reply, "data");
+    reply_json_or_null(reply, view->data);
+    reply_end(reply);
+}
+
+static enum status run_history(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    const struct job *job;
+    enum status status = find_job(call, given->jid, &job, error);
+    if (status) {
+        return status;
+    }
+    struct job_view view;
+    job_view(call->engine, job, &view);
+    reply_list(call->reply, view.history_count);
+    struct history_view entry;
+    for (size_t position = 0; job_history_next(call->engine, job, &position, &entry);) {
+        say_entry(call->reply, &entry);
+    }
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+static enum status run_logs(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    const struct job *job;
+    enum status status = find_job(call, given->jid, &job, error);
+    if (status) {
+        return status;
+    }
+    struct job_view view;
+    job_view(call->engine, job, &view);
+    reply_list(call->reply, view.log_count);
+    struct log_view line;
+    for (size_t position = 0; job_log_next(job, &position, &line);) {
+        reply_map(call->reply, 2);
+        reply_key(call->reply, "when");
+        reply_moment(call->reply, line.when_us);
+        reply_key(call->reply, "line");
+        reply_text(call->reply, line.line);
+        reply_end(call->reply);
+    }
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+static enum status run_options(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    const struct job *job;
+    enum status status = find_job(call, given->jid, &job, error);
+    if (status) {
+        return status;
+    }
+    struct job_options options;
+    reply_map(call->reply, 2);
+    reply_key(call->reply, "given");
+    job_options(call->engine, job, &options);
+    reply_job_options(call->reply, &options);
+    reply_key(call->reply, "in-effect");
+    job_options_in_effect(call->engine, job, &options);
+    reply_job_options(call->reply, &options);
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+static void say_explanation(struct call *call, const struct explanation *why)
+{
+    struct reply *reply = call->reply;
+    reply_map(reply, 12);
+    reply_key(reply, "reason");
+    reply_text(reply, slice_from_cstr(explain_reason_name(why->reason)));
+    reply_key(reply, "sentence");
+    reply_text(reply, slice_from_cstr(why->sentence));
+    reply_key(reply, "state");
+    reply_text(reply, slice_from_cstr(job_state_name(why->state)));
+    reply_key(reply, "earliest");
+    if (why->earliest_us == INT64_MAX) {
+        reply_null(reply);
+    } else {
+        reply_moment(reply, why->earliest_us);
+    }
+    reply_key(reply, "until");
+    if (why->until_us == INT64_MAX) {
+        reply_null(reply);
+    } else {
+        reply_moment_or_null(reply, why->until_us);
+    }
+    reply_key(reply, "behind");
+    reply_count(reply, why->behind);
+    reply_key(reply, "queue");
+    reply_text_or_null(reply, why->queue);
+    reply_key(reply, "domain");
+    reply_text_or_null(reply, why->domain);
+    reply_key(reply, "worker");
+    reply_text_or_null(reply, why->worker);
+    reply_key(reply, "group");
+    reply_text_or_null(reply, why->group);
+    reply_key(reply, "attempts");
+    reply_count(reply, why->attempts);
+    reply_key(reply, "blockers");
+    reply_list(reply, why->blocker_count);
+    for (size_t i = 0; i < why->blocker_count; i++) {
+        struct job_view view;
+        job_view(call->engine, why->blockers[i], &view);
+        reply_text(reply, view.jid);
+    }
+    reply_end(reply);
+    reply_end(reply);
+}
+
+static enum status run_explain(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    struct explanation why;
+    enum status status = engine_explain(call->engine, call->now_us, given->jid, &why, error);
+    if (!status) {
+        say_explanation(call, &why);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// To change
+
+struct priority_arguments {
+    struct slice jid;
+    int64_t priority;
+};
+
+static const struct argument priority_takes[] = {
+    ARGUMENT(priority_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(priority_arguments, priority, INTEGER, "priority", "lower runs sooner",
+             PRIORITY_RANGE),
+};
+
+static enum status run_priority(struct call *call, struct error *error)
+{
+    const struct priority_arguments *given = call->arguments;
+    return call_ok(call, engine_priority(call->engine, call->now_us, given->jid,
+                                         (int32_t)given->priority, error));
+}
+
+struct data_arguments {
+    struct slice jid, data;
+};
+
+static const struct argument data_takes[] = {
+    ARGUMENT(data_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(data_arguments, data, JSON, "data", "the job's JSON from now on"),
+};
+
+static enum status run_data(struct call *call, struct error *error)
+{
+    const struct data_arguments *given = call->arguments;
+    return call_ok(call,
+                   engine_update_data(call->engine, call->now_us, given->jid, given->data, error));
+}
+
+struct note_arguments {
+    struct slice jid, message, data, worker;
+    int64_t token;
+};
+
+static const struct argument note_takes[] = {
+    ARGUMENT(note_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(note_arguments, message, NAME, "message", "what happened, in a word or a few"),
+    OPTION(note_arguments, data, JSON, "DATA", "more about it"),
+    OPTION(note_arguments, worker, NAME, "WORKER", "who says so: must hold the job's lease"),
+    OPTION(note_arguments, token, INTEGER, "TOKEN",
+           "the lease's, from pop: refused when it is not the current one", .min = 1,
+           .max = INT64_MAX),
+};
+
+static enum status run_note(struct call *call, struct error *error)
+{
+    const struct note_arguments *given = call->arguments;
+    if (given->token && !given->worker.size) {
+        return error_set(error, STATUS_INVALID, "%s: TOKEN needs a WORKER", call->command->name);
+    }
+    const struct log_request request = { .jid = given->jid,
+                                         .message = given->message,
+                                         .data = given->data,
+                                         .worker = given->worker,
+                                         .token = (uint64_t)given->token };
+    return call_ok(call, engine_log(call->engine, call->now_us, &request, error));
+}
+
+static enum status run_timeout(struct call *call, struct error *error)
+{
+    const struct jids_arguments *given = call->arguments;
+    return call_ok(call, engine_timeout(call->engine, call->now_us, given->jids, error));
+}
+
+struct depends_arguments {
+    struct slice jid;
+    struct slices depends;
+};
+
+static const struct argument depends_takes[] = {
+    ARGUMENT(depends_arguments, jid, NAME, "jid", "the job that waits"),
+    REST(depends_arguments, depends, NAME, "dependency", "the jids of jobs that it waits for"),
+};
+
+static enum status run_depends_on(struct call *call, struct error *error)
+{
+    const struct depends_arguments *given = call->arguments;
+    return call_ok(
+        call, engine_depends_on(call->engine, call->now_us, given->jid, given->depends, error));
+}
+
+static enum status run_depends_off(struct call *call, struct error *error)
+{
+    const struct depends_arguments *given = call->arguments;
+    return call_ok(
+        call, engine_depends_off(call->engine, call->now_us, given->jid, given->depends, error));
+}
+
+static enum status run_depends_clear(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    return call_ok(call, engine_depends_off_all(call->engine, call->now_us, given->jid, error));
+}
+
+// ---------------------------------------------------------------------------------------------
+// To remove
+
+static enum status run_cancel(struct call *call, struct error *error)
+{
+    const struct jids_arguments *given = call->arguments;
+    size_t canceled = 0;
+    enum status status = engine_cancel(call->engine, call->now_us, given->jids, &canceled, error);
+    if (!status) {
+        reply_count(call->reply, canceled);
+    }
+    return status;
+}
+
+static enum status run_delete(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    return call_ok(call, engine_delete(call->engine, call->now_us, given->jid, error));
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static const struct command commands[] = {
+    {
+        .name = "Q.GET",
+        .group = "jobs",
+        .flags = READS,
+        TAKES(jids_arguments, jids_takes),
+        .run = run_get,
+        .summary = "Shows jobs.",
+        .details = "A lease is there while the job is running; a failure when it has failed, also "
+                   "after it was unfailed. `moved` is when it was last put, popped or completed.",
+        .replies = "A list: for each jid the job, or null when there is none.",
+        EXAMPLES({ "Q.GET app bob nobody",
+                   "1)  1# \"jid\" => \"bob\"\n"
+                   "    2# \"klass\" => \"Send\"\n"
+                   "    3# \"queue\" => (nil)\n"
+                   "    4# \"state\" => \"complete\"\n"
+                   "    5# \"data\" => \"{\\\"to\\\":\\\"bob\\\"}\"\n"
+                   "    6# \"priority\" => (integer) 0\n"
+                   "    7# \"retries\" => (integer) 5\n"
+                   "    8# \"remaining\" => (integer) 5\n"
+                   "    9# \"attempts\" => (integer) 1\n"
+                   "   10# \"crashes\" => (integer) 0\n"
+                   "   11# \"domain\" => (nil)\n"
+                   "   12# \"tags\" => (empty array)\n"
+                   "   13# \"tracked\" => (false)\n"
+                   "   14# \"created\" => (double) 1784000000.5\n"
+                   "   15# \"moved\" => (double) 1784000030.5\n"
+                   "   16# \"scheduled\" => (nil)\n"
+                   "   17# \"deadline\" => (nil)\n"
+                   "   18# \"lease\" => (nil)\n"
+                   "   19# \"failure\" => (nil)\n"
+                   "   20# \"result\" => \"{\\\"sent\\\":true}\"\n"
+                   "   21# \"result-until\" => (nil)\n"
+                   "   22# \"progress\" => 1# \"fraction\" => (double) 0.4\n"
+                   "       2# \"message\" => \"page 4 of 10\"\n"
+                   "   23# \"checkpoint\" => (nil)\n"
+                   "   24# \"depends\" => (empty array)\n"
+                   "   25# \"dependents\" => (empty array)\n"
+                   "   26# \"members\" => 1# \"done\" => (integer) 0\n"
+                   "       2# \"failed\" => (integer) 0\n"
+                   "   27# \"unique\" => (nil)\n"
+                   "   28# \"spawned-from\" => (nil)\n"
+                   "2) (nil)" }),
+    },
+    {
+        .name = "Q.HISTORY",
+        .group = "jobs",
+        .flags = READS,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_history,
+        .summary = "Shows what happened to a job, from the oldest on.",
+        .details = "The first entry and the newest ones are kept, as many as `max-job-history` "
+                   "says.",
+        .replies = "A list of entries: when and what (put, popped, done, failed, retried, "
+                   "timed-out, or the words of Q.NOTE), and with it the queue, the worker, the "
+                   "failure's group and message, and data, each null when it does not apply.",
+        EXAMPLES({ "Q.HISTORY app bob", "1) 1# \"when\" => (double) 1784000000.5\n"
+                                        "   2# \"what\" => \"put\"\n"
+                                        "   3# \"queue\" => \"mail\"\n"
+                                        "   4# \"worker\" => (nil)\n"
+                                        "   5# \"group\" => (nil)\n"
+                                        "   6# \"message\" => (nil)\n"
+                                        "   7# \"data\" => (nil)\n"
+                                        "2) 1# \"when\" => (double) 1784000000.5\n"
+                                        "   2# \"what\" => \"popped\"\n"
+                                        "   3# \"queue\" => (nil)\n"
+                                        "   4# \"worker\" => \"worker-1\"\n"
+                                        "   5# \"group\" => (nil)\n"
+                                        "   6# \"message\" => (nil)\n"
+                                        "   7# \"data\" => (nil)\n"
+                                        "3) 1# \"when\" => (double) 1784000030.5\n"
+                                        "   2# \"what\" => \"done\"\n"
+                                        "   3# \"queue\" => (nil)\n"
+                                        "   4# \"worker\" => (nil)\n"
+                                        "   5# \"group\" => (nil)\n"
+                                        "   6# \"message\" => (nil)\n"
+                                        "   7# \"data\" => (nil)" }),
+    },
+    {
+        .name = "Q.LOGS",
+        .group = "jobs",
+        .flags = READS,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_logs,
+        .summary = "Shows the lines that a job's workers have logged, from the oldest on.",
+        .replies = "A list of lines, each with when it was logged.",
+        EXAMPLES({ "Q.LOGS app bob", "1) 1# \"when\" => (double) 1784000030.5\n"
+                                     "   2# \"line\" => \"connected to mx1\"" }),
+    },
+    {
+        .name = "Q.EXPLAIN",
+        .group = "jobs",
+        .flags = READS,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_explain,
+        .summary = "Says why a job is not running, and when it could.",
+        .details = "Reasons: next, behind, paused, lane-rate, lane-concurrency, "
+                   "queue-concurrency, scheduled, depends, running, grace, failed, complete.",
+        .replies = "A reason, a sentence, and what they are made of: `behind` is how many jobs "
+                   "come first, `blockers` the first jobs that it depends on, `earliest` when it "
+                   "can run, or null when it cannot as things stand.",
+        EXAMPLES({ "Q.EXPLAIN app cat",
+                   " 1# \"reason\" => \"scheduled\"\n"
+                   " 2# \"sentence\" => \"Job cat is scheduled for 2026-07-14T03:34:20.500Z.\"\n"
+                   " 3# \"state\" => \"scheduled\"\n"
+                   " 4# \"earliest\" => (double) 1784000060.5\n"
+                   " 5# \"until\" => (double) 1784000060.5\n"
+                   " 6# \"behind\" => (integer) 0\n"
+                   " 7# \"queue\" => \"mail\"\n"
+                   " 8# \"domain\" => (nil)\n"
+                   " 9# \"worker\" => (nil)\n"
+                   "10# \"group\" => (nil)\n"
+                   "11# \"attempts\" => (integer) 0\n"
+                   "12# \"blockers\" => (empty array)" }),
+    },
+    {
+        .name = "Q.OPTIONS",
+        .group = "jobs",
+        .flags = READS,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_options,
+        .summary = "Shows how a job is run: as it was put, and as the policies of its klass and "
+                   "its queue add to that.",
+        .replies = "Options as given and as they are in effect; null for what is not said, 0 for "
+                   "no such limit.",
+        EXAMPLES({ "Q.OPTIONS app hal",
+                   "1# \"given\" => 1# \"backoff\" => (nil)\n"
+                   "   2# \"timeout\" => (double) 600\n"
+                   "   3# \"result-ttl\" => (nil)\n"
+                   "   4# \"max-crashes\" => (nil)\n"
+                   "   5# \"on-dependency-failure\" => (nil)\n"
+                   "2# \"in-effect\" => 1# \"backoff\" => \"exponential:1:300:20\"\n"
+                   "   2# \"timeout\" => (double) 600\n"
+                   "   3# \"result-ttl\" => (nil)\n"
+                   "   4# \"max-crashes\" => (nil)\n"
+                   "   5# \"on-dependency-failure\" => (nil)" }),
+    },
+    {
+        .name = "Q.PRIORITY",
+        .group = "jobs",
+        .flags = SHRINKS,
+        TAKES(priority_arguments, priority_takes),
+        .run = run_priority,
+        .summary = "Changes a job's priority.",
+        .details = "A job in line goes before all others of its new priority.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.PRIORITY app hal -10", "OK" }),
+    },
+    {
+        .name = "Q.DATA",
+        .group = "jobs",
+        .flags = WRITES,
+        TAKES(data_arguments, data_takes),
+        .run = run_data,
+        .summary = "Replaces a job's data.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.DATA app hal '{\"to\":\"hal@example.org\"}'", "OK" }),
+    },
+    {
+        .name = "Q.NOTE",
+        .group = "jobs",
+        .flags = WRITES,
+        TAKES(note_arguments, note_takes),
+        .run = run_note,
+        .summary = "Appends an entry to a job's history.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.NOTE app hal approved DATA '{\"by\":\"joe\"}'", "OK" }),
+    },
+    {
+        .name = "Q.TIMEOUT",
+        .group = "jobs",
+        .flags = WRITES,
+        TAKES(jids_arguments, jids_takes),
+        .run = run_timeout,
+        .summary = "Takes the leases of jobs away now; the jobs are first in line.",
+        .details = "All must be running, or none is touched. No retry is counted.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.TIMEOUT app hal", "OK" }),
+    },
+    {
+        .name = "Q.DEPENDS.ON",
+        .group = "jobs",
+        .flags = WRITES,
+        TAKES(depends_arguments, depends_takes),
+        .run = run_depends_on,
+        .summary = "Makes a job that depends on others depend on more of them.",
+        .details = "Jobs that do not exist or are complete do not count. A circle is refused.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.DEPENDS.ON app report cat hal", "OK" }),
+    },
+    {
+        .name = "Q.DEPENDS.OFF",
+        .group = "jobs",
+        .flags = SHRINKS,
+        TAKES(depends_arguments, depends_takes),
+        .run = run_depends_off,
+        .summary = "Makes a job depend on some jobs no more; without any left it goes on.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.DEPENDS.OFF app report cat", "OK" }),
+    },
+    {
+        .name = "Q.DEPENDS.CLEAR",
+        .group = "jobs",
+        .flags = SHRINKS,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_depends_clear,
+        .summary = "Makes a job depend on no other any more: it goes on.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.DEPENDS.CLEAR app report", "OK" }),
+    },
+    {
+        .name = "Q.CANCEL",
+        .group = "jobs",
+        .flags = SHRINKS,
+        TAKES(jids_arguments, jids_takes),
+        .run = run_cancel,
+        .summary = "Removes jobs, in whatever state but complete; who holds one loses its lease.",
+        .details = "A job that others depend on is refused unless all of those are named too; "
+                   "then none is canceled. A jid that does not exist or is complete is passed "
+                   "over.",
+        .replies = "How many were canceled.",
+        EXAMPLES({ "Q.CANCEL app report nobody", "(integer) 1" }),
+    },
+    {
+        .name = "Q.DELETE",
+        .group = "jobs",
+        .flags = SHRINKS,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_delete,
+        .summary = "Removes a job that is complete or failed.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.DELETE app bob", "OK" },
+                 { "Q.DELETE app hal",
+                   "(error) STATE job hal is stalled; only a finished job can be deleted" }),
+    },
+};
+
+const struct command_table api_jobs = TABLE(commands);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Lists that may be long are asked for and answered in pages.
+#ifndef SLUICE_API_PAGE_H
+#define SLUICE_API_PAGE_H
+
+#include "api/table.h"
+
+enum {
+    PAGE_COUNT = 25, // when nothing is said
+    PAGE_COUNT_MAX = 1000,
+};
+
+struct page_words {
+    int64_t offset, count;
+    bool has_count;
+    bool jids;
+};
+
+// The entries for a struct that has `struct page_words page` in it.
+#define PAGE_OPTIONS(of)                                                                           \
+    OPTION(of, page.offset, INTEGER, "OFFSET", "how many of the first to leave out (0)", .min = 0, \
+           .max = INT64_MAX),                                                                      \
+        OPTION_HAS(of, page.count, page.has_count, INTEGER, "COUNT", "how many at most (25)",      \
+                   .min = 0, .max = PAGE_COUNT_MAX)
+
+// The same for a list of jobs.
+#define JOB_PAGE_OPTIONS(of)                                                                       \
+    PAGE_OPTIONS(of), OPTION(of, page.jids, FLAG, "JIDS", "only the jids, not the whole jobs")
+
+size_t page_count(const struct page_words *words);
+
+// A page to be filled, with room for the jobs.
+struct page page_start(const struct page_words *words, const struct job *room[PAGE_COUNT_MAX]);
+
+// How many there are in all, and the jobs or their jids: a map of `total` and `jobs` or `jids`.
+void reply_page(struct call *call, const struct page_words *words, const struct page *page);
+
+// Names and how many jobs each has, from a function that gives them one after the other: a list of
+// maps of `label` and `count`.
+void reply_counts(struct call *call, const struct page_words *words, struct slice label,
+                  bool (*at)(const struct engine *engine, size_t index, struct count_view *view));
+
+#endif

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: MIT
+// Commands about jobs that make jobs.
+#include "api/job_words.h"
+#include "api/page.h"
+#include "engine/cron.h"
+
+static const char *const missed_words[] = { "all", "one", "skip", NULL };
+static const char *const overlap_words[] = { "allow", "skip", NULL };
+
+enum {
+    RETRIES = 5, // when nothing is said
+};
+
+// ---------------------------------------------------------------------------------------------
+// To make and change
+
+struct recur_arguments {
+    struct slice jid, queue, klass, data;
+    struct slice cron, zone, domain;
+    struct slices tags;
+    struct job_option_words words;
+    int64_t interval, delay, missed, overlap, priority, retries, backlog;
+    bool has_retries;
+};
+
+static const struct argument recur_takes[] = {
+    ARGUMENT(recur_arguments, jid, NAME, "jid", "its id; the jobs it makes are jid-1, jid-2, ..."),
+    ARGUMENT(recur_arguments, queue, NAME, "queue", "the queue that they go to"),
+    ARGUMENT(recur_arguments, klass, NAME, "klass", "what kind of work they are"),
+    ARGUMENT(recur_arguments, data, JSON, "data", "their JSON"),
+    OPTION(recur_arguments, interval, SECONDS, "INTERVAL", "from one to the next", SECONDS_RANGE),
+    OPTION(recur_arguments, cron, NAME, "CRON",
+           "when, instead of INTERVAL: [second] minute hour day month weekday, or @daily and such"),
+    OPTION(recur_arguments, zone, NAME, "ZONE", "the time zone of the cron expression (UTC)"),
+    OPTION(recur_arguments, delay, SECONDS, "DELAY", "the first not before so long from now",
+           SECONDS_RANGE),
+    OPTION(recur_arguments, missed, WORD, "MISSED",
+           "what becomes of those that are `missed-after` late: all are made, the last one, or "
+           "none (all)",
+           .words = missed_words),
+    OPTION(recur_arguments, backlog, INTEGER, "BACKLOG",
+           "of those that are due at a time only so many are made, the last; 0: all (0)", .min = 0,
+           .max = INT64_MAX),
+    OPTION(recur_arguments, overlap, WORD, "OVERLAP",
+           "whether one is made while the one before has not finished (allow)",
+           .words = overlap_words),
+    OPTION(recur_arguments, priority, INTEGER, "PRIORITY", "lower runs sooner (0)", PRIORITY_RANGE),
+    OPTION_HAS(recur_arguments, retries, has_retries, INTEGER, "RETRIES",
+               "how often each is tried again (5)", .min = 0, .max = INT32_MAX),
+    OPTION_EACH(recur_arguments, tags, NAME, "TAG", "a word to find them by"),
+    OPTION(recur_arguments, domain, NAME, "DOMAIN", "their lane"),
+    JOB_OPTIONS(recur_arguments),
+};
+
+static enum status ask_host(const struct call *call, struct slice zone, struct zone_rules *out,
+                            struct error *error)
+{
+    return call->host->zone ? call->host->zone(call->host->context, zone, out, error)
+                            : error_set(error, STATUS_NOT_FOUND, "time zone %.*s is not known",
+                                        SLICE_PRINT(slice_sub(zone, 0, ENGINE_NAME_SIZE_MAX)));
+}
+
+// A zone that the engine has not been told of is asked of the host. That it stays known when the
+// recurring job is refused for another reason harms nobody: it says what the host would say again.
+static enum status recur_in_zone(struct call *call, const struct recur_request *request,
+                                 struct error *error)
+{
+    enum status status = engine_recur(call->engine, call->now_us, request, error);
+    if (status != STATUS_NOT_FOUND || !request->zone.size) {
+        return status;
+    }
+    struct zone_rules rules;
+    status = ask_host(call, request->zone, &rules, error);
+    if (!status) {
+        status = engine_zone_set(call->engine, call->now_us, request->zone, &rules, error);
+    }
+    return status ? status : engine_recur(call->engine, call->now_us, request, error);
+}
+
+static enum status run_recur(struct call *call, struct error *error)
+{
+    const struct recur_arguments *given = call->arguments;
+    if (!given->interval == !given->cron.size) {
+        return error_set(error, STATUS_INVALID, "%s: either INTERVAL, above 0, or CRON",
+                         call->command->name);
+    }
+    struct job_options options;
+    enum status status = job_option_words_read(&given->words, &options, error);
+    if (status) {
+        return status;
+    }
+    const struct recur_request request = {
+        .queue = given->queue,
+        .jid = given->jid,
+        .klass = given->klass,
+        .data = given->data,
+        .interval_us = given->interval,
+        .offset_us = given->delay,
+        .cron = given->cron,
+        .zone = given->zone,
+        .missed = (enum recur_missed)given->missed,
+        .overlap = (enum recur_overlap)given->overlap,
+        .priority = (int32_t)given->priority,
+        .retries = given->has_retries ? (int32_t)given->retries : RETRIES,
+        .backlog = given->backlog,
+        .tags = given->tags,
+        .domain = given->domain,
+        .options = job_option_words_given(&given->words) ? &options : NULL,
+    };
+    return call_ok(call, recur_in_zone(call, &request, error));
+}
+
+struct jid_arguments {
+    struct slice jid;
+};
+
+static const struct argument jid_takes[] = {
+    ARGUMENT(jid_arguments, jid, NAME, "jid", "the recurring job"),
+};
+
+static enum status run_unrecur(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    return call_ok(call, engine_unrecur(call->engine, call->now_us, given->jid, error));
+}
+
+struct update_arguments {
+    struct slice jid, data, klass, queue;
+    int64_t priority, interval, retries, backlog;
+    bool has_priority, has_interval, has_retries, has_backlog;
+};
+
+static const struct argument update_takes[] = {
+    ARGUMENT(update_arguments, jid, NAME, "jid", "the recurring job"),
+    OPTION(update_arguments, queue, NAME, "QUEUE", "the queue that the jobs go to"),
+    OPTION(update_arguments, klass, NAME, "KLASS", "what kind of work they are"),
+    OPTION(update_arguments, data, JSON, "DATA", "their JSON"),
+    OPTION_HAS(update_arguments, interval, has_interval, SECONDS, "INTERVAL",
+               "from one to the next; moves the next one by the difference", SECONDS_RANGE),
+    OPTION_HAS(update_arguments, backlog, has_backlog, INTEGER, "BACKLOG",
+               "of those that are due at a time only so many are made, the last; 0: all", .min = 0,
+               .max = INT64_MAX),
+    OPTION_HAS(update_arguments, priority, has_priority, INTEGER, "PRIORITY", "lower runs sooner",
+               PRIORITY_RANGE),
+    OPTION_HAS(update_arguments, retries, has_retries, INTEGER, "RETRIES",
+               "how often each is tried again", .min = 0, .max = INT32_MAX),
+};
+
+static enum status run_update(struct call *call, struct error *error)
+{
+    const struct update_arguments *given = call->arguments;
+    const struct recur_update request = {
+        .jid = given->jid,
+        .has_priority = given->has_priority,
+        .has_interval = given->has_interval,
+        .has_retries = given->has_retries,
+        .has_backlog = given->has_backlog,
+        .has_data = given->data.size > 0,
+        .has_klass = given->klass.size > 0,
+        .has_queue = given->queue.size > 0,
+        .priority = (int32_t)given->priority,
+        .interval_us = given->interval,
+        .retries = (int32_t)given->retries,
+        .backlog = given->backlog,
+        .data = given->data,
+        .klass = given->klass,
+        .queue = given->queue,
+    };
+    return call_ok(call, engine_recur_update(call->engine, call->now_us, &request, error));
+}
+
+// ---------------------------------------------------------------------------------------------
+// To look at
+
+static void say_tags(struct call *call, const struct recurring *recurring)
+{
+    struct recurring_view view;
+    recurring_view(call->engine, recurring, &view);
+    reply_list(call->reply, view.tag_count);
+    for (size_t i = 0; i < view.tag_count; i++) {
+        reply_text(call->reply, recurring_tag(call->engine, recurring, i));
+    }
+    reply_end(call->reply);
+}
+
+static void say_recurring(struct call *call, const struct recurring *recurring)
+{
+    struct reply *reply = call->reply;
+    struct recurring_view view;
+    recurring_view(call->engine, recurring, &view);
+    struct job_options options;
+    recurring_options(call->engine, recurring, &options);
+    reply_map(reply, 17);
+    reply_key(reply, "jid");
+    reply_text(reply, view.jid);
+    reply_key(reply, "klass");
+    reply_text(reply, view.klass);
+    reply_key(reply, "queue");
+    reply_text(reply, view.queue);
+    reply_key(reply, "data");
+    reply_json(reply, view.data);
+    reply_key(reply, "interval");
+    if (view.interval_us) {
+        reply_seconds(reply, view.interval_us);
+    } else {
+        reply_null(reply);
+    }
+    reply_key(reply, "cron");
+    reply_text_or_null(reply, view.cron);
+    reply_key(reply, "zone");
+    reply_text_or_null(reply, view.zone);
+    reply_key(reply, "next");
+    if (view.next_us > ENGINE_TIME_MAX) {
+        reply_null(reply);
+    } else {
+        reply_moment(reply, view.next_us);
+    }
+    reply_key(reply, "count");
+    reply_count(reply, view.count);
+    reply_key(reply, "missed");
+    reply_text(reply, slice_from_cstr(missed_words[view.missed]));
+    reply_key(reply, "overlap");
+    reply_text(reply, slice_from_cstr(overlap_words[view.overlap]));
+    reply_key(reply, "backlog");
+    reply_integer(reply, view.backlog);
+    reply_key(reply, "priority");
+    reply_integer(reply, view.priority);
+    reply_key(reply, "retries");
+    reply_integer(reply, view.retries);
+    reply_key(reply, "domain");
+    reply_text_or_null(reply, view.domain);
+    reply_key(reply, "tags");
+    say_tags(call, recurring);
+    reply_key(reply, "options");
+    reply_job_options(reply, &options);
+    reply_end(reply);
+}
+
+static enum status run_get(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    const struct recurring *recurring = engine_recurring_get(call->engine, given->jid);
+    if (!recurring) {
+        return error_set(error, STATUS_NOT_FOUND, "recurring job %.*s does not exist",
+                         SLICE_PRINT(given->jid));
+    }
+    say_recurring(call, recurring);
+    return STATUS_OK;
+}
+
+struct list_arguments {
+    struct slice queue;
+    struct page_words page;
+};
+
+static const struct argument list_takes[] = {
+    ARGUMENT(list_arguments, queue, NAME, "queue", "the queue that the jobs go to"),
+    PAGE_OPTIONS(list_arguments),
+};
+
+static enum status run_list(struct call *call, struct error *error)
+{
+    (void)error;
+    const struct list_arguments *given = call->arguments;
+    const struct recurring *found[PAGE_COUNT_MAX];
+    size_t count;
+    size_t total = engine_recurring(call->engine, given->queue, (size_t)given->page.offset,
+                                    page_count(&given->page), found, &count);
+    reply_map(call->reply, 2);
+    reply_key(call->reply, "total");
+    reply_count(call->reply, total);
+    reply_key(call->reply, "jobs");
+    reply_list(call->reply, count);
+    for (size_t i = 0; i < count; i++) {
+        say_recurring(call, found[i]);
+    }
+    reply_end(call->reply);
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+struct tags_arguments {
+    struct slice jid;
+    struct slices tags;
+};
+
+static const struct argument tags_takes[] = {
+    ARGUMENT(tags_arguments, jid, NAME, "jid", "the recurring job"),
+    REST(tags_arguments, tags, NAME, "tag", "the tags"),
+};
+
+static enum status run_tag(struct call *call, struct error *error)
+{
+    const struct tags_arguments *given = call->arguments;
+    enum status status =
+        engine_recur_tag(call->engine, call->now_us, given->jid, given->tags, error);
+    if (!status) {
+        say_tags(call, engine_recurring_get(call->engine, given->jid));
+    }
+    return status;
+}
+
+static enum status run_untag(struct call *call, struct error *error)
+{
+    const struct tags_arguments *given = call->arguments;
+    enum status status =
+        engine_recur_untag(call->engine, call->now_us, given->jid, given->tags, error);
+    if (!status) {
+        say_tags(call, engine_recurring_get(call->engine, given->jid));
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is to come
+
+static void say_runs(struct reply *reply, const int64_t *runs, size_t count)
+{
+    reply_list(reply, count);
+    for (size_t i = 0; i < count; i++) {
+        reply_moment(reply, runs[i]);
+    }
+    reply_end(reply);
+}
+
+struct runs_arguments {
+    struct slice jid;
+    struct page_words page;
+};
+
+static const struct argument runs_takes[] = {
+    ARGUMENT(runs_arguments, jid, NAME, "jid", "the recurring job"),
+    OPTION_HAS(runs_arguments, page.count, page.has_count, INTEGER, "COUNT",
+               "how many at most (25)", .min = 0, .max = PAGE_COUNT_MAX),
+};
+
+static enum status run_runs(struct call *call, struct error *error)
+{
+    const struct runs_arguments *given = call->arguments;
+    int64_t runs[PAGE_COUNT_MAX];
+    size_t found;
+    enum status status = engine_recurring_runs(call->engine, given->jid, page_count(&given->page),
+                                               runs, &found, error);
+    if (!status) {
+        say_runs(call->reply, runs, found);
+    }
+    return status;
+}
+
+struct cron_arguments {
+    struct slice cron, zone;
+    int64_t after;
+    bool has_after;
+    struct page_words page;
+};
+
+static const struct argument cron_takes[] = {
+    ARGUMENT(cron_arguments, cron, NAME, "expression",
+             "[second] minute hour day month weekday, or @daily and such"),
+    OPTION(cron_arguments, zone, NAME, "ZONE", "its time zone (UTC)"),
+    OPTION_HAS(cron_arguments, after, has_after, MOMENT, "AFTER", "from when on (now)"),
+    OPTION_HAS(cron_arguments, page.count, page.has_count, INTEGER, "COUNT",
+               "how many at most (25)", .min = 0, .max = PAGE_COUNT_MAX),
+};
+
+// With the host's rules for a zone that the engine has not been told of, and is not told of now.
+static enum status runs_in_zone(const struct call *call, const struct cron_arguments *given,
+                                int64_t after_us, int64_t *runs, size_t *found, struct error *error)
+{
+    struct zone_rules rules;
+    struct cron cron;
+    enum status status = ask_host(call, given->zone, &rules, error);
+    if (!status) {
+        status = cron_parse(given->cron, &cron, error);
+    }
+    for (*found = 0; !status && *found < page_count(&given->page); ++*found) {
+        after_us = cron_next(&cron, &rules, after_us);
+        if (after_us == INT64_MAX) {
+            break;
+        }
+        runs[*found] = after_us;
+    }
+    return status;
+}
+
+static enum status run_cron(struct call *call, struct error *error)
+{
+    const struct cron_arguments *given = call->arguments;
+    int64_t after_us = given->has_after ? given->after : call->now_us;
+    int64_t runs[PAGE_COUNT_MAX];
+    size_t found;
+    enum status status = engine_cron_runs(call->engine, given->cron, given->zone, after_us,
+                                          page_count(&given->page), runs, &found, error);
+    if (status == STATUS_NOT_FOUND) {
+        status = runs_in_zone(call, given, after_us, runs, &found, error);
+    }
+    if (!status) {
+        say_runs(call->reply, runs, found);
+    }
+    return status;
+}
+
+static enum status run_zones(struct call *call, struct error *error)
+{
+    (void)error;
+    struct slice name;
+    struct zone_rules rules;
+    size_t count = 0;
+    while (engine_zone_at(call->engine, count, &name, &rules)) {
+        count++;
+    }
+    reply_list(call->reply, count);
+    for (size_t i = 0; i < count && engine_zone_at(call->engine, i, &name, &rules); i++) {
+        reply_text(call->reply, name);
+    }
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static const struct command commands[] = {
+    {
+        .name = "Q.RECUR",
+        .group = "recurring",
+        .flags = WRITES,
+        TAKES(recur_arguments, recur_takes),
+        .run = run_recur,
+        .summary = "Makes a recurring job, or replaces the one with that jid: it puts a job every "
+                   "interval, or as a cron expression says.",
+        .details = "With INTERVAL the first is due after DELAY (0), so that without it one is made "
+                   "at once. Clocks that are put forward or back neither double nor drop a run. "
+                   "The count of the jobs that it has made stays when it is replaced.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.RECUR app nightly reports Nightly '{}' CRON '0 3 * * *' ZONE Europe/Berlin "
+                   "OVERLAP skip TAG report",
+                   "OK" },
+                 { "Q.RECUR app poll mail Poll '{}' INTERVAL 300 DELAY 60", "OK" }),
+    },
+    {
+        .name = "Q.RECUR.GET",
+        .group = "recurring",
+        .flags = READS,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_get,
+        .summary = "Shows a recurring job.",
+        .replies = "The recurring job: when the next job is due, how many it has made, and what "
+                   "was said in Q.RECUR.",
+        EXAMPLES({ "Q.RECUR.GET app nightly", " 1# \"jid\" => \"nightly\"\n"
+                                              " 2# \"klass\" => \"Nightly\"\n"
+                                              " 3# \"queue\" => \"reports\"\n"
+                                              " 4# \"data\" => \"{}\"\n"
+                                              " 5# \"interval\" => (nil)\n"
+                                              " 6# \"cron\" => \"0 3 * * *\"\n"
+                                              " 7# \"zone\" => \"Europe/Berlin\"\n"
+                                              " 8# \"next\" => (double) 1784077200\n"
+                                              " 9# \"count\" => (integer) 0\n"
+                                              "10# \"missed\" => \"all\"\n"
+                                              "11# \"overlap\" => \"skip\"\n"
+                                              "12# \"backlog\" => (integer) 0\n"
+                                              "13# \"priority\" => (integer) 0\n"
+                                              "14# \"retries\" => (integer) 5\n"
+                                              "15# \"domain\" => (nil)\n"
+                                              "16# \"tags\" => 1) \"report\"\n"
+                                              "17# \"options\" => 1# \"backoff\" => (nil)\n"
+                                              "    2# \"timeout\" => (nil)\n"
+                                              "    3# \"result-ttl\" => (nil)\n"
+                                              "    4# \"max-crashes\" => (nil)\n"
+                                              "    5# \"on-dependency-failure\" => (nil)" }),
+    },
+    {
+        .name = "Q.RECUR.UPDATE",
+        .group = "recurring",
+        .flags = WRITES,
+        TAKES(update_arguments, update_takes),
+        .run = run_update,
+        .summary = "Changes a recurring job; what is not given stays as it was.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.RECUR.UPDATE app poll INTERVAL 600 PRIORITY 5", "OK" }),
+    },
+    {
+        .name = "Q.RECUR.TAG",
+        .group = "recurring",
+        .flags = WRITES,
+        TAKES(tags_arguments, tags_takes),
+        .run = run_tag,
+        .summary = "Gives a recurring job tags, which the jobs that it makes from now on get.",
+        .replies = "Its tags.",
+        EXAMPLES({ "Q.RECUR.TAG app poll often inbox", "1) \"often\"\n"
+                                                       "2) \"inbox\"" }),
+    },
+    {
+        .name = "Q.RECUR.UNTAG",
+        .group = "recurring",
+        .flags = SHRINKS,
+        TAKES(tags_arguments, tags_takes),
+        .run = run_untag,
+        .summary = "Takes tags from a recurring job.",
+        .replies = "Its tags.",
+        EXAMPLES({ "Q.RECUR.UNTAG app poll inbox", "1) \"often\"" }),
+    },
+    {
+        .name = "Q.RECUR.RUNS",
+        .group = "recurring",
+        .flags = READS,
+        TAKES(runs_arguments, runs_takes),
+        .run = run_runs,
+        .summary = "Says when a recurring job will make its next jobs, as things stand.",
+        .replies = "A list of times.",
+        EXAMPLES({ "Q.RECUR.RUNS app poll COUNT 2", "1) (double) 1784000390.5\n"
+                                                    "2) (double) 1784000990.5" }),
+    },
+    {
+        .name = "Q.RECURRING",
+        .group = "recurring",
+        .flags = READS,
+        TAKES(list_arguments, list_takes),
+        .run = run_list,
+        .summary = "Lists the recurring jobs of a queue by when they are next due.",
+        .replies = "How many there are, and a page of them as in Q.RECUR.GET.",
+        EXAMPLES({ "Q.RECURRING app mail", "1# \"total\" => (integer) 1\n"
+                                           "2# \"jobs\" => 1)  1# \"jid\" => \"poll\"\n"
+                                           "       2# \"klass\" => \"Poll\"\n"
+                                           "       3# \"queue\" => \"mail\"\n"
+                                           "       4# \"data\" => \"{}\"\n"
+                                           "..." }),
+    },
+    {
+        .name = "Q.UNRECUR",
+        .group = "recurring",
+        .flags = SHRINKS,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_unrecur,
+        .summary = "Removes a recurring job; the jobs that it has made stay.",
+        .replies = "OK, also when there is none.",
+        EXAMPLES({ "Q.UNRECUR app poll", "OK" }),
+    },
+    {
+        .name = "Q.CRON",
+        .group = "recurring",
+        .flags = READS,
+        TAKES(cron_arguments, cron_takes),
+        .run = run_cron,
+        .summary = "Says when a cron expression runs.",
+        .replies = "A list of times.",
+        EXAMPLES({ "Q.CRON app '30 9 * * mon-fri' ZONE Europe/Berlin COUNT 3",
+                   "1) (double) 1784014200\n"
+                   "2) (double) 1784100600\n"
+                   "3) (double) 1784187000" }),
+    },
+    {
+        .name = "Q.ZONES",
+        .group = "recurring",
+        .flags = READS,
+        .run = run_zones,
+        .summary = "Lists the time zones that recurring jobs have used, besides UTC.",
+        .replies = "A list of names.",
+        EXAMPLES({ "Q.ZONES app", "1) \"Europe/Berlin\"" }),
+    },
+};
+
+const struct command_table api_recurring = TABLE(commands);

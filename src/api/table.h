@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// How the files of commands write their tables down.
+#ifndef SLUICE_API_TABLE_H
+#define SLUICE_API_TABLE_H
+
+#include "api/call.h"
+#include "api/command.h"
+
+#include <stddef.h>
+
+// Each hands a word over as member `field` of `struct of`. Behind the label come the summary
+// and what else is to be set: .min and .max, .words.
+#define ARGUMENT(of, field, kind, label, ...)                                                      \
+    {                                                                                              \
+        .name = (label), .type = ARGUMENT_##kind, .offset = offsetof(struct of, field),            \
+        .has = ARGUMENT_NO_HAS, .summary = __VA_ARGS__                                             \
+    }
+
+#define OPTIONAL(of, field, kind, label, ...)                                                      \
+    {                                                                                              \
+        .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_OPTIONAL,                      \
+        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = __VA_ARGS__       \
+    }
+
+// The last argument, names that come one or more times.
+#define REST(of, field, kind, label, text)                                                         \
+    {                                                                                              \
+        .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_REPEATED,                      \
+        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = (text)            \
+    }
+
+// The same, but there may be none.
+#define OPTIONAL_REST(of, field, kind, label, text)                                                \
+    {                                                                                              \
+        .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_REPEATED | ARGUMENT_OPTIONAL,  \
+        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = (text)            \
+    }
+
+#define OPTION(of, field, kind, label, ...)                                                        \
+    {                                                                                              \
+        .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_OPTION,                        \
+        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = __VA_ARGS__       \
+    }
+
+// The same, and member `given` says whether it was.
+#define OPTION_HAS(of, field, given, kind, label, ...)                                             \
+    {                                                                                              \
+        .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_OPTION,                        \
+        .offset = offsetof(struct of, field), .has = offsetof(struct of, given),                   \
+        .summary = __VA_ARGS__                                                                     \
+    }
+
+// An option that may come again.
+#define OPTION_EACH(of, field, kind, label, text)                                                  \
+    {                                                                                              \
+        .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_OPTION | ARGUMENT_REPEATED,    \
+        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = (text)            \
+    }
+
+// The ends of a command's entry that its arguments, struct and examples make up.
+#define TAKES(of, list)                                                                            \
+    .arguments = (list), .argument_count = sizeof(list) / sizeof((list)[0]),                       \
+    .arguments_size = sizeof(struct of)
+
+#define TABLE(list)                                                                                \
+    {                                                                                              \
+        .commands = (list), .count = sizeof(list) / sizeof((list)[0])                              \
+    }
+
+#define EXAMPLES(...)                                                                              \
+    .examples = (const struct example[])                                                           \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+// What most commands are.
+enum {
+    READS = COMMAND_NAMESPACE | COMMAND_READS,
+    WRITES = COMMAND_NAMESPACE | COMMAND_WRITES,
+    SHRINKS = COMMAND_NAMESPACE | COMMAND_WRITES | COMMAND_SHRINKS,
+};
+
+// Lengths of time that an argument may have: up to a hundred years.
+#define SECONDS_RANGE  .min = 0, .max = INT64_C(100) * 366 * 86400 * 1000000
+#define INT32_RANGE    .min = INT32_MIN, .max = INT32_MAX
+#define PRIORITY_RANGE .min = -1000000000, .max = 1000000000
+
+#endif

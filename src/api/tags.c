@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// Commands to find jobs by: tags, and the list of those that are followed.
+#include "api/job_words.h"
+#include "api/page.h"
+
+struct tags_arguments {
+    struct slice jid;
+    struct slices tags;
+};
+
+static const struct argument tags_takes[] = {
+    ARGUMENT(tags_arguments, jid, NAME, "jid", "the job"),
+    REST(tags_arguments, tags, NAME, "tag", "the tags"),
+};
+
+static enum status say_tags(struct call *call, const struct job *job, enum status status)
+{
+    if (status) {
+        return status;
+    }
+    struct job_view view;
+    job_view(call->engine, job, &view);
+    reply_list(call->reply, view.tag_count);
+    for (size_t i = 0; i < view.tag_count; i++) {
+        reply_text(call->reply, job_tag(call->engine, job, i));
+    }
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+static enum status run_tag(struct call *call, struct error *error)
+{
+    const struct tags_arguments *given = call->arguments;
+    const struct job *job = NULL;
+    enum status status =
+        engine_tag_add(call->engine, call->now_us, given->jid, given->tags, &job, error);
+    return say_tags(call, job, status);
+}
+
+static enum status run_untag(struct call *call, struct error *error)
+{
+    const struct tags_arguments *given = call->arguments;
+    const struct job *job = NULL;
+    enum status status =
+        engine_tag_remove(call->engine, call->now_us, given->jid, given->tags, &job, error);
+    return say_tags(call, job, status);
+}
+
+struct tagged_arguments {
+    struct slice tag;
+    struct page_words page;
+};
+
+static const struct argument tagged_takes[] = {
+    ARGUMENT(tagged_arguments, tag, NAME, "tag", "the tag"),
+    JOB_PAGE_OPTIONS(tagged_arguments),
+};
+
+static enum status run_tagged(struct call *call, struct error *error)
+{
+    (void)error;
+    const struct tagged_arguments *given = call->arguments;
+    const struct job *room[PAGE_COUNT_MAX];
+    struct page page = page_start(&given->page, room);
+    engine_tagged(call->engine, given->tag, &page);
+    reply_page(call, &given->page, &page);
+    return STATUS_OK;
+}
+
+struct list_arguments {
+    struct page_words page;
+};
+
+static const struct argument list_takes[] = {
+    PAGE_OPTIONS(list_arguments),
+};
+
+static enum status run_tags(struct call *call, struct error *error)
+{
+    (void)error;
+    const struct list_arguments *given = call->arguments;
+    reply_counts(call, &given->page, SLICE("tag"), engine_tag_top);
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Tracked jobs
+
+struct track_arguments {
+    struct slice jid;
+};
+
+static const struct argument track_takes[] = {
+    ARGUMENT(track_arguments, jid, NAME, "jid", "the job"),
+};
+
+static enum status run_track(struct call *call, struct error *error)
+{
+    const struct track_arguments *given = call->arguments;
+    bool changed = false;
+    enum status status = engine_track(call->engine, call->now_us, given->jid, &changed, error);
+    if (!status) {
+        reply_boolean(call->reply, changed);
+    }
+    return status;
+}
+
+static enum status run_untrack(struct call *call, struct error *error)
+{
+    const struct track_arguments *given = call->arguments;
+    bool changed = false;
+    enum status status = engine_untrack(call->engine, call->now_us, given->jid, &changed, error);
+    if (!status) {
+        reply_boolean(call->reply, changed);
+    }
+    return status;
+}
+
+static const struct argument tracked_takes[] = {
+    JOB_PAGE_OPTIONS(list_arguments),
+};
+
+// How many are tracked; of those on the page, how many are there and how many are gone.
+static size_t count_tracked(const struct call *call, const struct page_words *words, size_t *there,
+                            size_t *gone)
+{
+    struct slice jid;
+    const struct job *job;
+    size_t from = (size_t)words->offset, to = from + page_count(words);
+    size_t total = 0;
+    for (; engine_tracked(call->engine, total, &jid, &job); total++) {
+        if (total >= from && total < to) {
+            *(job ? there : gone) += 1;
+        }
+    }
+    return total;
+}
+
+static enum status run_tracked(struct call *call, struct error *error)
+{
+    (void)error;
+    const struct list_arguments *given = call->arguments;
+    struct slice jid;
+    const struct job *job;
+    size_t there = 0, gone = 0;
+    size_t total = count_tracked(call, &given->page, &there, &gone);
+    size_t from = (size_t)given->page.offset, to = from + there + gone;
+    reply_map(call->reply, 3);
+    reply_key(call->reply, "total");
+    reply_count(call->reply, total);
+    reply_text(call->reply, given->page.jids ? SLICE("jids") : SLICE("jobs"));
+    reply_list(call->reply, there);
+    for (size_t i = from; i < to && engine_tracked(call->engine, i, &jid, &job); i++) {
+        if (job && given->page.jids) {
+            reply_text(call->reply, jid);
+        } else if (job) {
+            reply_job(call->reply, call->engine, job);
+        }
+    }
+    reply_end(call->reply);
+    reply_key(call->reply, "gone");
+    reply_list(call->reply, gone);
+    for (size_t i = from; i < to && engine_tracked(call->engine, i, &jid, &job); i++) {
+        if (!job) {
+            reply_text(call->reply, jid);
+        }
+    }
+    reply_end(call->reply);
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static const struct command commands[] = {
+    {
+        .name = "Q.TAG",
+        .group = "tags",
+        .flags = WRITES,
+        TAKES(tags_arguments, tags_takes),
+        .run = run_tag,
+        .summary = "Gives a job tags; those that it has already are passed over.",
+        .replies = "The job's tags.",
+        EXAMPLES({ "Q.TAG app hal urgent paid", "1) \"urgent\"\n"
+                                                "2) \"paid\"" }),
+    },
+    {
+        .name = "Q.UNTAG",
+        .group = "tags",
+        .flags = SHRINKS,
+        TAKES(tags_arguments, tags_takes),
+        .run = run_untag,
+        .summary = "Takes tags from a job; those that it has not are passed over.",
+        .replies = "The job's tags.",
+        EXAMPLES({ "Q.UNTAG app hal paid", "1) \"urgent\"" }),
+    },
+    {
+        .name = "Q.TAGGED",
+        .group = "tags",
+        .flags = READS,
+        TAKES(tagged_arguments, tagged_takes),
+        .run = run_tagged,
+        .summary = "Lists the jobs with a tag, in the order in which they got it.",
+        .replies = "How many there are, and a page of them.",
+        EXAMPLES({ "Q.TAGGED app urgent JIDS", "1# \"total\" => (integer) 2\n"
+                                               "2# \"jids\" => 1) \"ann\"\n"
+                                               "   2) \"hal\"" }),
+    },
+    {
+        .name = "Q.TAGS",
+        .group = "tags",
+        .flags = READS,
+        TAKES(list_arguments, list_takes),
+        .run = run_tags,
+        .summary = "Lists the tags that two jobs or more have, the most used first.",
+        .replies = "A list of tags, each with how many jobs have it.",
+        EXAMPLES({ "Q.TAGS app COUNT 10", "1) 1# \"tag\" => \"urgent\"\n"
+                                          "   2# \"count\" => (integer) 2" }),
+    },
+    {
+        .name = "Q.TRACK",
+        .group = "tags",
+        .flags = WRITES,
+        TAKES(track_arguments, track_takes),
+        .run = run_track,
+        .summary = "Follows a job: its events go to those who listen to tracked jobs.",
+        .replies = "Whether it was not tracked before.",
+        EXAMPLES({ "Q.TRACK app hal", "(true)" }),
+    },
+    {
+        .name = "Q.TRACKED",
+        .group = "tags",
+        .flags = READS,
+        TAKES(list_arguments, tracked_takes),
+        .run = run_tracked,
+        .summary = "Lists the jobs that are followed, in the order in which they came to be.",
+        .replies = "How many there are, and of a page of them the jobs, and the jids of those that "
+                   "are gone.",
+        EXAMPLES({ "Q.TRACKED app JIDS", "1# \"total\" => (integer) 1\n"
+                                         "2# \"jids\" => 1) \"hal\"\n"
+                                         "3# \"gone\" => (empty array)" }),
+    },
+    {
+        .name = "Q.UNTRACK",
+        .group = "tags",
+        .flags = SHRINKS,
+        TAKES(track_arguments, track_takes),
+        .run = run_untrack,
+        .summary = "Follows a job no more; also one that is gone by now.",
+        .replies = "Whether it was tracked.",
+        EXAMPLES({ "Q.UNTRACK app hal", "(true)" }),
+    },
+};
+
+const struct command_table api_tags = TABLE(commands);

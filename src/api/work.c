@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: MIT
+// Commands of those who do the jobs.
+#include "api/job_words.h"
+
+// ---------------------------------------------------------------------------------------------
+// Pop
+
+static const char *const pop_order_words[] = { "ordered", "round-robin", NULL };
+
+enum {
+    POP_MAX = 1000, // jobs of a pop
+};
+
+struct pop_arguments {
+    struct slice worker;
+    int64_t count;
+    struct slices queues;
+    int64_t wait, order;
+    bool has_wait;
+};
+
+static const struct argument pop_takes[] = {
+    ARGUMENT(pop_arguments, worker, NAME, "worker", "who takes them"),
+    ARGUMENT(pop_arguments, count, INTEGER, "count", "how many at most", .min = 1, .max = POP_MAX),
+    REST(pop_arguments, queues, NAME, "queue", "where from"),
+    OPTION_HAS(pop_arguments, wait, has_wait, SECONDS, "WAIT",
+               "how long to wait for the first one when there is none; 0: as long as it takes",
+               SECONDS_RANGE),
+    OPTION(pop_arguments, order, WORD, "ORDER",
+           "the first queue as long as it has jobs, or one from each in turn (ordered)",
+           .words = pop_order_words),
+};
+
+static enum status run_pop(struct call *call, struct error *error)
+{
+    const struct pop_arguments *given = call->arguments;
+    const struct pop_request request = {
+        .worker = given->worker,
+        .queues = given->queues,
+        .order = (enum pop_order)given->order,
+        .count = (size_t)given->count,
+    };
+    const struct job *jobs[POP_MAX];
+    size_t popped = 0;
+    enum status status = engine_pop(call->engine, call->now_us, &request, jobs, &popped, error);
+    if (status) {
+        return status;
+    }
+    if (popped == 0 && given->has_wait && !call->last) {
+        call->wait = (struct wait){ .kind = WAIT_POP,
+                                    .timeout_us = given->wait ? given->wait : INT64_MAX,
+                                    .queues = given->queues };
+        return STATUS_OK;
+    }
+    reply_list(call->reply, popped);
+    for (size_t i = 0; i < popped; i++) {
+        reply_popped(call->reply, call->engine, jobs[i]);
+    }
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+struct peek_arguments {
+    struct slice queue;
+    int64_t count;
+};
+
+static const struct argument peek_takes[] = {
+    ARGUMENT(peek_arguments, queue, NAME, "queue", "where to look"),
+    ARGUMENT(peek_arguments, count, INTEGER, "count", "how many at most", .min = 1, .max = POP_MAX),
+};
+
+static enum status run_peek(struct call *call, struct error *error)
+{
+    const struct peek_arguments *given = call->arguments;
+    const struct job *jobs[POP_MAX];
+    size_t found = 0;
+    enum status status = engine_peek(call->engine, call->now_us, given->queue, (size_t)given->count,
+                                     jobs, &found, error);
+    if (status) {
+        return status;
+    }
+    reply_list(call->reply, found);
+    for (size_t i = 0; i < found; i++) {
+        reply_job(call->reply, call->engine, jobs[i]);
+    }
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What the holder of a lease says
+
+struct holder_words {
+    struct slice jid, worker;
+    int64_t token;
+};
+
+#define HOLDER(of)                                                                                 \
+    ARGUMENT(of, by.jid, NAME, "jid", "the job"),                                                  \
+        ARGUMENT(of, by.worker, NAME, "worker", "who holds its lease")
+
+#define TOKEN(of)                                                                                  \
+    OPTION(of, by.token, INTEGER, "TOKEN",                                                         \
+           "the lease's, from pop: refused when it is not the current one", .min = 1,              \
+           .max = INT64_MAX)
+
+static struct holder holder_of(const struct holder_words *words)
+{
+    return (struct holder){ .jid = words->jid,
+                            .worker = words->worker,
+                            .token = (uint64_t)words->token };
+}
+
+struct heartbeat_arguments {
+    struct holder_words by;
+    struct slice data;
+};
+
+static const struct argument heartbeat_takes[] = {
+    HOLDER(heartbeat_arguments),
+    TOKEN(heartbeat_arguments),
+    OPTION(heartbeat_arguments, data, JSON, "DATA", "replaces the job's data"),
+};
+
+static enum status run_heartbeat(struct call *call, struct error *error)
+{
+    const struct heartbeat_arguments *given = call->arguments;
+    const struct holder holder = holder_of(&given->by);
+    int64_t expires_us;
+    enum status status =
+        engine_heartbeat(call->engine, call->now_us, &holder, given->data, &expires_us, error);
+    if (!status) {
+        reply_moment(call->reply, expires_us);
+    }
+    return status;
+}
+
+struct start_arguments {
+    struct holder_words by;
+    int64_t pid;
+};
+
+static const struct argument start_takes[] = {
+    HOLDER(start_arguments),
+    ARGUMENT(start_arguments, pid, INTEGER, "pid", "the process that does it", .min = 0,
+             .max = INT64_MAX),
+    TOKEN(start_arguments),
+};
+
+static enum status run_start(struct call *call, struct error *error)
+{
+    const struct start_arguments *given = call->arguments;
+    const struct holder holder = holder_of(&given->by);
+    return call_ok(call, engine_start(call->engine, call->now_us, &holder, given->pid, error));
+}
+
+struct complete_arguments {
+    struct holder_words by;
+    struct slice result, data, next;
+    struct slices depends;
+    bool has_delay;
+    int64_t delay;
+};
+
+static const struct argument complete_takes[] = {
+    HOLDER(complete_arguments),
+    TOKEN(complete_arguments),
+    OPTION(complete_arguments, result, JSON, "RESULT", "kept with the job"),
+    OPTION(complete_arguments, data, JSON, "DATA", "replaces the job's data"),
+    OPTION(complete_arguments, next, NAME, "NEXT",
+           "the queue it goes on to, instead of being done"),
+    OPTION_HAS(complete_arguments, delay, has_delay, SECONDS, "DELAY",
+               "with NEXT: not before so long from now", SECONDS_RANGE),
+    OPTION_EACH(complete_arguments, depends, NAME, "DEPENDS",
+                "with NEXT: the jid of a job that must be complete before it runs there"),
+};
+
+static enum status run_complete(struct call *call, struct error *error)
+{
+    const struct complete_arguments *given = call->arguments;
+    const struct complete_request request = {
+        .holder = holder_of(&given->by),
+        .data = given->data,
+        .result = given->result,
+        .next = given->next,
+        .has_delay = given->has_delay,
+        .delay_us = given->delay,
+        .has_depends = given->depends.count > 0,
+        .depends = given->depends,
+    };
+    enum job_state state;
+    enum status status = engine_complete(call->engine, call->now_us, &request, &state, error);
+    if (!status) {
+        reply_text(call->reply, slice_from_cstr(job_state_name(state)));
+    }
+    return status;
+}
+
+struct fail_arguments {
+    struct holder_words by;
+    struct slice group, message, data;
+};
+
+static const struct argument fail_takes[] = {
+    HOLDER(fail_arguments),
+    ARGUMENT(fail_arguments, group, NAME, "group", "what kind of failure it is"),
+    ARGUMENT(fail_arguments, message, TEXT, "message", "what went wrong"),
+    TOKEN(fail_arguments),
+    OPTION(fail_arguments, data, JSON, "DATA", "replaces the job's data"),
+};
+
+static enum status run_fail(struct call *call, struct error *error)
+{
+    const struct fail_arguments *given = call->arguments;
+    const struct fail_request request = { .holder = holder_of(&given->by),
+                                          .group = given->group,
+                                          .message = given->message,
+                                          .data = given->data };
+    return call_ok(call, engine_fail(call->engine, call->now_us, &request, error));
+}
+
+struct retry_arguments {
+    struct holder_words by;
+    struct slice to, group, message;
+    bool has_delay, has_group, has_message;
+    int64_t delay;
+};
+
+static const struct argument retry_takes[] = {
+    HOLDER(retry_arguments),
+    TOKEN(retry_arguments),
+    OPTION_HAS(retry_arguments, delay, has_delay, SECONDS, "DELAY",
+               "not before so long from now; otherwise as its backoff says", SECONDS_RANGE),
+    OPTION(retry_arguments, to, NAME, "QUEUE", "where to try it again; otherwise where it is"),
+    OPTION_HAS(retry_arguments, group, has_group, NAME, "GROUP", "what kind of failure it was"),
+    OPTION_HAS(retry_arguments, message, has_message, TEXT, "MESSAGE", "what went wrong"),
+};
+
+static enum status run_retry(struct call *call, struct error *error)
+{
+    const struct retry_arguments *given = call->arguments;
+    if (given->has_message && !given->has_group) {
+        return error_set(error, STATUS_INVALID, "%s: MESSAGE needs a GROUP", call->command->name);
+    }
+    const struct retry_request request = {
+        .holder = holder_of(&given->by),
+        .to = given->to,
+        .has_delay = given->has_delay,
+        .delay_us = given->delay,
+        .seed = call->host->random(call->host->context),
+        .has_failure = given->has_group,
+        .group = given->group,
+        .message = given->message,
+    };
+    int32_t remaining;
+    enum status status = engine_retry(call->engine, call->now_us, &request, &remaining, error);
+    if (!status) {
+        reply_integer(call->reply, remaining);
+    }
+    return status;
+}
+
+struct progress_arguments {
+    struct holder_words by;
+    int64_t fraction;
+    struct slice message;
+};
+
+static const struct argument progress_takes[] = {
+    HOLDER(progress_arguments),
+    ARGUMENT(progress_arguments, fraction, FRACTION, "fraction", "how far it is, from 0 to 1"),
+    TOKEN(progress_arguments),
+    OPTION(progress_arguments, message, TEXT, "MESSAGE", "what it is doing"),
+};
+
+static enum status run_progress(struct call *call, struct error *error)
+{
+    const struct progress_arguments *given = call->arguments;
+    const struct holder holder = holder_of(&given->by);
+    return call_ok(call, engine_progress(call->engine, call->now_us, &holder,
+                                         (int32_t)given->fraction, given->message, error));
+}
+
+struct say_arguments {
+    struct holder_words by;
+    struct slice text;
+};
+
+static const struct argument checkpoint_takes[] = {
+    HOLDER(say_arguments),
+    ARGUMENT(say_arguments, text, TEXT, "value", "what the next run receives; \"\": nothing"),
+    TOKEN(say_arguments),
+};
+
+static enum status run_checkpoint(struct call *call, struct error *error)
+{
+    const struct say_arguments *given = call->arguments;
+    const struct holder holder = holder_of(&given->by);
+    return call_ok(call,
+                   engine_checkpoint(call->engine, call->now_us, &holder, given->text, error));
+}
+
+static const struct argument log_takes[] = {
+    HOLDER(say_arguments),
+    ARGUMENT(say_arguments, text, TEXT, "line", "what to keep"),
+    TOKEN(say_arguments),
+};
+
+static enum status run_log(struct call *call, struct error *error)
+{
+    const struct say_arguments *given = call->arguments;
+    const struct holder holder = holder_of(&given->by);
+    return call_ok(call, engine_log_line(call->engine, call->now_us, &holder, given->text, error));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Wait for a result
+
+struct wait_arguments {
+    struct slice jid;
+    int64_t timeout;
+};
+
+static const struct argument wait_takes[] = {
+    ARGUMENT(wait_arguments, jid, NAME, "jid", "the job"),
+    OPTION(wait_arguments, timeout, SECONDS, "TIMEOUT",
+           "how long to wait; 0: as long as it takes (0)", SECONDS_RANGE),
+};
+
+static void say_finished(struct reply *reply, struct slice state, struct slice result)
+{
+    reply_map(reply, 2);
+    reply_key(reply, "state");
+    reply_text(reply, state);
+    reply_key(reply, "result");
+    reply_json_or_null(reply, result);
+    reply_end(reply);
+}
+
+static enum status run_wait(struct call *call, struct error *error)
+{
+    const struct wait_arguments *given = call->arguments;
+    const struct job *job = engine_get(call->engine, given->jid);
+    if (!job && call->finished.size) {
+        say_finished(call->reply, call->finished, SLICE_EMPTY);
+        return STATUS_OK;
+    }
+    if (!call->last || !job) {
+        bool finished;
+        enum status status =
+            engine_wait(call->engine, call->now_us, given->jid, call->waiter, &finished, error);
+        if (status) {
+            return status;
+        }
+        job = engine_get(call->engine, given->jid); // what was due may have moved it
+    }
+    struct job_view view;
+    job_view(call->engine, job, &view);
+    if (view.state == JOB_COMPLETE || view.state == JOB_FAILED) {
+        say_finished(call->reply, slice_from_cstr(job_state_name(view.state)), view.result);
+    } else if (call->last) {
+        reply_null(call->reply);
+    } else {
+        call->wait = (struct wait){ .kind = WAIT_FINISH,
+                                    .timeout_us = given->timeout ? given->timeout : INT64_MAX };
+    }
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// In the order of the reference.
+enum {
+    PEEK,
+    POP,
+    START,
+    HEARTBEAT,
+    MHEARTBEAT,
+    PROGRESS,
+    CHECKPOINT,
+    LOG,
+    COMPLETE,
+    MCOMPLETE,
+    FAIL,
+    MFAIL,
+    RETRY,
+    MRETRY,
+    WAIT,
+};
+
+static const struct command commands[] = {
+    [PEEK] = {
+        .name = "Q.PEEK",
+        .group = "work",
+        .flags = READS,
+        TAKES(peek_arguments, peek_takes),
+        .run = run_peek,
+        .summary = "Shows the jobs that a pop would hand out next, without doing so.",
+        .replies = "A list of jobs as in Q.GET.",
+        EXAMPLES({ "Q.PEEK app mail 1",
+"1)  1# \"jid\" => \"bob\"\n"
+"    2# \"klass\" => \"Send\"\n"
+"    3# \"queue\" => \"mail\"\n"
+"    4# \"state\" => \"waiting\"\n"
+"    5# \"data\" => \"{\\\"to\\\":\\\"bob\\\"}\"\n"
+"..." }),
+    },
+    [POP] = {
+        .name = "Q.POP",
+        .group = "work",
+        .flags = WRITES | COMMAND_WAITS,
+        TAKES(pop_arguments, pop_takes),
+        .run = run_pop,
+        .summary = "Takes jobs out of queues, each under a lease.",
+        .details =
+            "First come jobs whose lease was lost, then by priority (lower first) and age. "
+            "With WAIT it waits for the first job; those who wait are served in the order in "
+            "which they came.",
+        .replies = "A list of jobs, empty when there is none.",
+        EXAMPLES({ "Q.POP app worker-1 10 WAIT 30 mail reports",
+"1)  1# \"jid\" => \"bob\"\n"
+"    2# \"klass\" => \"Send\"\n"
+"    3# \"queue\" => \"mail\"\n"
+"    4# \"data\" => \"{\\\"to\\\":\\\"bob\\\"}\"\n"
+"    5# \"token\" => (integer) 1\n"
+"    6# \"expires\" => (double) 1784000060.5\n"
+"    7# \"priority\" => (integer) 0\n"
+"    8# \"remaining\" => (integer) 5\n"
+"    9# \"attempts\" => (integer) 1\n"
+"   10# \"domain\" => (nil)\n"
+"   11# \"checkpoint\" => (nil)\n"
+"   12# \"tags\" => (empty array)\n"
+"2)  1# \"jid\" => \"ann\"\n"
+"..." }),
+    },
+    [START] = {
+        .name = "Q.START",
+        .group = "work",
+        .flags = SHRINKS,
+        TAKES(start_arguments, start_takes),
+        .run = run_start,
+        .summary = "Says that the holder has begun, in a process of that id.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.START app bob worker-1 4711",
+"OK" }),
+    },
+    [HEARTBEAT] = {
+        .name = "Q.HEARTBEAT",
+        .group = "work",
+        .flags = SHRINKS,
+        TAKES(heartbeat_arguments, heartbeat_takes),
+        .run = run_heartbeat,
+        .summary = "Renews the lease of a job.",
+        .replies = "When the lease ends now.",
+        EXAMPLES({ "Q.HEARTBEAT app bob worker-1 TOKEN 1",
+"(double) 1784000090.5" }),
+    },
+    [MHEARTBEAT] = {
+        .name = "Q.MHEARTBEAT",
+        .group = "work",
+        .flags = SHRINKS,
+        .each = &commands[HEARTBEAT],
+        .summary = "Renews many leases: for each the number of its words, then its words as in "
+                   "Q.HEARTBEAT.",
+        .replies = "A list: for each when the lease ends now, or an error.",
+        EXAMPLES({ "Q.MHEARTBEAT app 2 ann worker-1 2 dan worker-1",
+"1) (double) 1784000090.5\n"
+"2) (error) NOT_FOUND job dan does not exist" }),
+    },
+    [PROGRESS] = {
+        .name = "Q.PROGRESS",
+        .group = "work",
+        .flags = WRITES,
+        TAKES(progress_arguments, progress_takes),
+        .run = run_progress,
+        .summary = "Says how far a running job is.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.PROGRESS app bob worker-1 0.4 MESSAGE 'page 4 of 10'",
+"OK" }),
+    },
+    [CHECKPOINT] = {
+        .name = "Q.CHECKPOINT",
+        .group = "work",
+        .flags = WRITES,
+        TAKES(say_arguments, checkpoint_takes),
+        .run = run_checkpoint,
+        .summary = "Keeps a value that the job's next run receives, should this one be lost.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.CHECKPOINT app bob worker-1 page-4",
+"OK" }),
+    },
+    [LOG] = {
+        .name = "Q.LOG",
+        .group = "work",
+        .flags = WRITES,
+        TAKES(say_arguments, log_takes),
+        .run = run_log,
+        .summary = "Appends a line to a running job's log.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.LOG app bob worker-1 'connected to mx1'",
+"OK" }),
+    },
+    [COMPLETE] = {
+        .name = "Q.COMPLETE",
+        .group = "work",
+        .flags = SHRINKS,
+        TAKES(complete_arguments, complete_takes),
+        .run = run_complete,
+        .summary = "Completes a job, or this part of it: with NEXT it goes on to another queue.",
+        .replies = "The state that the job is in now: complete, or with NEXT waiting, scheduled or "
+                   "depends.",
+        EXAMPLES({ "Q.COMPLETE app bob worker-1 TOKEN 1 RESULT '{\"sent\":true}'",
+"\"complete\"" }),
+    },
+    [MCOMPLETE] = {
+        .name = "Q.MCOMPLETE",
+        .group = "work",
+        .flags = SHRINKS,
+        .each = &commands[COMPLETE],
+        .summary = "Completes many jobs: for each the number of its words, then its words as in "
+                   "Q.COMPLETE.",
+        .replies = "A list: for each its state, or an error.",
+        EXAMPLES({ "Q.MCOMPLETE app 4 ann worker-1 TOKEN 2 2 bob worker-1",
+"1) \"complete\"\n"
+"2) (error) STATE job bob is not running: complete" }),
+    },
+    [FAIL] = {
+        .name = "Q.FAIL",
+        .group = "work",
+        .flags = SHRINKS,
+        TAKES(fail_arguments, fail_takes),
+        .run = run_fail,
+        .summary = "Fails a job for good, until somebody unfails it or puts it again.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.FAIL app dan worker-1 smtp 'connection refused'",
+"OK" }),
+    },
+    [MFAIL] = {
+        .name = "Q.MFAIL",
+        .group = "work",
+        .flags = SHRINKS,
+        .each = &commands[FAIL],
+        .summary = "Fails many jobs: for each the number of its words, then its words as in Q.FAIL.",
+        .replies = "A list: for each OK, or an error.",
+        EXAMPLES({ "Q.MFAIL app 4 eve worker-1 smtp 'mailbox full' 4 fay worker-1 smtp 'mailbox full'",
+"1) OK\n"
+"2) OK" }),
+    },
+    [RETRY] = {
+        .name = "Q.RETRY",
+        .group = "work",
+        .flags = SHRINKS,
+        TAKES(retry_arguments, retry_takes),
+        .run = run_retry,
+        .summary = "Gives a job back to be tried again; with no retries left it fails.",
+        .replies = "How many retries remain; below 0 the job has failed.",
+        EXAMPLES({ "Q.RETRY app gil worker-1 DELAY 60 GROUP smtp MESSAGE 'try later'",
+"(integer) 4" }),
+    },
+    [MRETRY] = {
+        .name = "Q.MRETRY",
+        .group = "work",
+        .flags = SHRINKS,
+        .each = &commands[RETRY],
+        .summary = "Gives many jobs back: for each the number of its words, then its words as in "
+                   "Q.RETRY.",
+        .replies = "A list: for each how many retries remain, or an error.",
+        EXAMPLES({ "Q.MRETRY app 2 hal worker-1 2 gil worker-1",
+"1) (integer) 4\n"
+"2) (error) STATE job gil is not running: scheduled" }),
+    },
+    [WAIT] = {
+        .name = "Q.WAIT",
+        .group = "work",
+        .flags = READS | COMMAND_WAITS,
+        TAKES(wait_arguments, wait_takes),
+        .run = run_wait,
+        .summary = "Waits until a job has finished.",
+        .replies = "Its state (complete, failed, or canceled when it is gone) and its result; null "
+                   "when the time was over.",
+        EXAMPLES({ "Q.WAIT app bob TIMEOUT 30",
+"1# \"state\" => \"complete\"\n"
+"2# \"result\" => \"{\\\"sent\\\":true}\"" }),
+    },
+};
+
+const struct command_table api_work = TABLE(commands);

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// Commands about those who do the work.
+#include "api/job_words.h"
+#include "api/page.h"
+
+struct list_arguments {
+    struct page_words page;
+};
+
+static const struct argument list_takes[] = {
+    PAGE_OPTIONS(list_arguments),
+};
+
+static void say_worker(struct reply *reply, const struct worker_view *view)
+{
+    reply_map(reply, 5);
+    reply_key(reply, "worker");
+    reply_text(reply, view->name);
+    reply_key(reply, "seen");
+    reply_moment(reply, view->seen_us);
+    reply_key(reply, "running");
+    reply_count(reply, view->running);
+    reply_key(reply, "stalled");
+    reply_count(reply, view->stalled);
+    reply_key(reply, "offline");
+    reply_boolean(reply, view->offline);
+    reply_end(reply);
+}
+
+// Who looks makes the engine forget workers that nobody would be shown any more: this is no change
+// that anybody could see, and so the command only reads.
+static enum status run_workers(struct call *call, struct error *error)
+{
+    const struct list_arguments *given = call->arguments;
+    enum status status = engine_workers_prune(call->engine, call->now_us, error);
+    if (status) {
+        return status;
+    }
+    struct worker_view view;
+    size_t total = 0;
+    while (engine_worker(call->engine, call->now_us, total, &view)) {
+        total++;
+    }
+    size_t offset = (size_t)given->page.offset;
+    size_t left = offset < total ? total - offset : 0;
+    size_t count = page_count(&given->page) < left ? page_count(&given->page) : left;
+    reply_map(call->reply, 2);
+    reply_key(call->reply, "total");
+    reply_count(call->reply, total);
+    reply_key(call->reply, "workers");
+    reply_list(call->reply, count);
+    for (size_t i = 0; i < count && engine_worker(call->engine, call->now_us, offset + i, &view);
+         i++) {
+        say_worker(call->reply, &view);
+    }
+    reply_end(call->reply);
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+struct worker_arguments {
+    struct slice worker;
+    struct page_words page;
+};
+
+static const struct argument worker_takes[] = {
+    ARGUMENT(worker_arguments, worker, NAME, "worker", "the worker"),
+    JOB_PAGE_OPTIONS(worker_arguments),
+};
+
+static enum status run_worker(struct call *call, struct error *error)
+{
+    (void)error;
+    const struct worker_arguments *given = call->arguments;
+    const struct job *room[PAGE_COUNT_MAX];
+    struct page page = page_start(&given->page, room);
+    reply_map(call->reply, 2);
+    reply_key(call->reply, "running");
+    engine_worker_jobs(call->engine, call->now_us, given->worker, false, &page);
+    reply_page(call, &given->page, &page);
+    reply_key(call->reply, "stalled");
+    engine_worker_jobs(call->engine, call->now_us, given->worker, true, &page);
+    reply_page(call, &given->page, &page);
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+struct workers_arguments {
+    struct slices workers;
+};
+
+static const struct argument workers_takes[] = {
+    REST(workers_arguments, workers, NAME, "worker", "the workers"),
+};
+
+static enum status run_deregister(struct call *call, struct error *error)
+{
+    const struct workers_arguments *given = call->arguments;
+    return call_ok(call,
+                   engine_worker_deregister(call->engine, call->now_us, given->workers, error));
+}
+
+static const struct argument offline_takes[] = {
+    ARGUMENT(worker_arguments, worker, NAME, "worker", "the worker"),
+};
+
+static enum status run_offline(struct call *call, struct error *error)
+{
+    const struct worker_arguments *given = call->arguments;
+    return call_ok(call, engine_worker_offline(call->engine, call->now_us, given->worker, error));
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static const struct command commands[] = {
+    {
+        .name = "Q.WORKERS",
+        .group = "workers",
+        .flags = READS,
+        TAKES(list_arguments, list_takes),
+        .run = run_workers,
+        .summary = "Lists the workers, the most recently seen first.",
+        .details = "Those not seen for `max-worker-age` are forgotten first. Offline is who "
+                   "listens to no queue.",
+        .replies = "How many there are, and a page of them: when each popped last, how many jobs "
+                   "it runs, and of how many its lease has run out.",
+        EXAMPLES({ "Q.WORKERS app", "1# \"total\" => (integer) 2\n"
+                                    "2# \"workers\" => 1) 1# \"worker\" => \"worker-2\"\n"
+                                    "      2# \"seen\" => (double) 1784000030.5\n"
+                                    "      3# \"running\" => (integer) 0\n"
+                                    "      4# \"stalled\" => (integer) 0\n"
+                                    "      5# \"offline\" => (false)\n"
+                                    "   2) 1# \"worker\" => \"worker-1\"\n"
+                                    "      2# \"seen\" => (double) 1784000030.5\n"
+                                    "      3# \"running\" => (integer) 1\n"
+                                    "      4# \"stalled\" => (integer) 0\n"
+                                    "      5# \"offline\" => (false)" }),
+    },
+    {
+        .name = "Q.WORKER",
+        .group = "workers",
+        .flags = READS,
+        TAKES(worker_arguments, worker_takes),
+        .run = run_worker,
+        .summary = "Lists the jobs that a worker holds, the longest lease first.",
+        .replies = "Of the jobs that it runs, and of those whose lease has run out, how many there "
+                   "are and a page of them.",
+        EXAMPLES({ "Q.WORKER app worker-1 JIDS", "1# \"running\" => 1# \"total\" => (integer) 1\n"
+                                                 "   2# \"jids\" => 1) \"hal\"\n"
+                                                 "2# \"stalled\" => 1# \"total\" => (integer) 0\n"
+                                                 "   2# \"jids\" => (empty array)" }),
+    },
+    {
+        .name = "Q.WORKER.OFFLINE",
+        .group = "workers",
+        .flags = SHRINKS,
+        TAKES(worker_arguments, offline_takes),
+        .run = run_offline,
+        .summary = "Says that a worker listens to no queue until it pops again.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.WORKER.OFFLINE app worker-1", "OK" }),
+    },
+    {
+        .name = "Q.WORKER.DEREGISTER",
+        .group = "workers",
+        .flags = SHRINKS,
+        TAKES(workers_arguments, workers_takes),
+        .run = run_deregister,
+        .summary = "Forgets workers until they pop again; what they hold they hold.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.WORKER.DEREGISTER app worker-1 worker-2", "OK" }),
+    },
+};
+
+const struct command_table api_workers = TABLE(commands);

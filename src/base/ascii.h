@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Letters and digits of ASCII, the same in every locale. Other bytes stay as they are.
+#ifndef SLUICE_BASE_ASCII_H
+#define SLUICE_BASE_ASCII_H
+
+#include "base/slice.h"
+
+static inline char ascii_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+static inline char ascii_upper(char c)
+{
+    return (char)(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c);
+}
+
+// The value of a hexadecimal digit in either case; -1 when it is none.
+static inline int ascii_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    char lower = ascii_lower(c);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+// Whether they are the same but for the case of letters.
+static inline bool ascii_equal(struct slice a, struct slice b)
+{
+    if (a.size != b.size) {
+        return false;
+    }
+    for (size_t i = 0; i < a.size; i++) {
+        if (ascii_lower(a.data[i]) != ascii_lower(b.data[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#endif

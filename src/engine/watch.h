@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Queues that somebody waits for: the host blocks, the engine says in which of them there may be
+// something to pop. Who watches changes nothing else: watches are not saved, and no other call
+// answers differently because of them.
+#ifndef SLUICE_ENGINE_WATCH_H
+#define SLUICE_ENGINE_WATCH_H
+
+#include "engine/engine.h"
+
+// Watches a queue, whether it is there yet or not. No error when it is watched already.
+MUST_USE enum status engine_watch(struct engine *engine, struct slice queue);
+void engine_unwatch(struct engine *engine, struct slice queue);
+
+// The next watched queue in which something happened that may let a pop succeed (a job came, a
+// lease ended, a limit was lifted) since it was last named here, in the order in which it happened.
+// False when there is none. Borrowed until it is unwatched.
+bool engine_woken(struct engine *engine, struct slice *queue);
+
+// Whether a pop from the queue would hand something out, as far as can be told without one: with
+// the client clock, where a pop looks at what is due, always.
+bool engine_is_ready(const struct engine *engine, struct slice queue);
+
+// ---------------------------------------------------------------------------------------------
+// For the other files of the engine
+
+struct queue;
+
+struct watch {
+    struct watch *next;          // woken after it
+    struct watch *newer, *older; // all of them
+    bool woken, gone;
+    uint8_t name_size;
+    char name[];
+};
+
+struct slice watch_key(const void *watch);
+
+void watch_wake(struct engine *engine, const struct queue *queue);
+
+void watches_free(struct engine *engine);
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Which script it is, and which call.
+#include "faces/qless.h"
+
+#include "faces/qless_ask.h"
+#include "faces/qless_calls.h"
+
+enum {
+    ANSWER_SIZE_MAX = 512 * 1024 * 1024, // of a bulk string, to Redis
+};
+
+// ---------------------------------------------------------------------------------------------
+// Scripts
+
+static bool contains(struct slice text, struct slice part)
+{
+    return memmem(text.data, text.size, part.data, part.size) != NULL;
+}
+
+enum qless_script qless_recognise(struct slice script)
+{
+    // Its classes are in all of its versions, and stay when comments and white space go.
+    const struct slice classes[] = { SLICE("QlessJob"), SLICE("QlessQueue"), SLICE("QlessWorker"),
+                                     SLICE("QlessRecurringJob"), SLICE("Qless.config") };
+    if (script.size == 0) {
+        return QLESS_NONE;
+    }
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+        if (!contains(script, classes[i])) {
+            return QLESS_NONE;
+        }
+    }
+    return contains(script, SLICE("QlessAPI")) && contains(script, SLICE("ARGV")) ? QLESS_API
+                                                                                  : QLESS_LIB;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Calls
+
+// Whether a call with these words leaves no more to store than there was.
+typedef bool shrinks_function(struct slices words);
+
+static bool always(struct slices words)
+{
+    (void)words;
+    return true;
+}
+
+static bool never(struct slices words)
+{
+    (void)words;
+    return false;
+}
+
+// Behind the name of the call and the time.
+static bool word_is(struct slices words, size_t index, struct slice wanted)
+{
+    return words.count > 2 + index && slice_equal(words.items[2 + index], wanted);
+}
+
+static bool depends_shrinks(struct slices words)
+{
+    return word_is(words, 1, SLICE("off"));
+}
+
+static bool tag_shrinks(struct slices words)
+{
+    return !word_is(words, 0, SLICE("add"));
+}
+
+static bool track_shrinks(struct slices words)
+{
+    return !word_is(words, 0, SLICE("track"));
+}
+
+static const struct call {
+    struct slice name;
+    qless_function *run;
+    shrinks_function *shrinks;
+} calls[] = {
+#define CALL(name, function, shrinks)                                                              \
+    {                                                                                              \
+        { name, sizeof(name) - 1 }, function, shrinks                                              \
+    }
+    CALL("cancel", qless_cancel, always),
+    CALL("complete", qless_complete, always),
+    CALL("config.get", qless_config_get, always),
+    CALL("config.set", qless_config_set, never),
+    CALL("config.unset", qless_config_unset, always),
+    CALL("depends", qless_depends, depends_shrinks),
+    CALL("fail", qless_fail, always),
+    CALL("failed", qless_failed, always),
+    CALL("get", qless_get, always),
+    CALL("heartbeat", qless_heartbeat, always),
+    CALL("jobs", qless_jobs, always),
+    CALL("length", qless_length, always),
+    CALL("log", qless_log, never),
+    CALL("multiget", qless_multiget, always),
+    CALL("pause", qless_pause, never),
+    CALL("peek", qless_peek, always),
+    CALL("pop", qless_pop, never),
+    CALL("priority", qless_priority, always),
+    CALL("put", qless_put, never),
+    CALL("queue.forget", qless_queue_forget, always),
+    CALL("queues", qless_queues, always),
+    CALL("recur", qless_recur, never),
+    CALL("recur.get", qless_recur_get, always),
+    CALL("recur.tag", qless_recur_tag, never),
+    CALL("recur.untag", qless_recur_untag, always),
+    CALL("recur.update", qless_recur_update, never),
+    CALL("requeue", qless_requeue, never),
+    CALL("retry", qless_retry, always),
+    CALL("stats", qless_stats, always),
+    CALL("tag", qless_tag, tag_shrinks),
+    CALL("timeout", qless_timeout, always),
+    CALL("track", qless_track, track_shrinks),
+    CALL("unfail", qless_unfail, never),
+    CALL("unpause", qless_unpause, always),
+    CALL("unrecur", qless_unrecur, always),
+    CALL("worker.deregister", qless_worker_deregister, always),
+    CALL("workers", qless_workers, always),
+#undef CALL
+};
+
+static const struct call *find(struct slice name)
+{
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (slice_equal(calls[i].name, name)) {
+            return &calls[i];
+        }
+    }
+    return NULL;
+}
+
+bool qless_shrinks(struct slices words)
+{
+    const struct call *found = words.count ? find(words.items[0]) : NULL;
+    return !found || found->shrinks(words);
+}
+
+static enum status run(const struct qless_call *call, struct qless_ask *ask)
+{
+    if (call->keys.count) {
+        return qless_no(ask, "No Keys should be provided");
+    }
+    if (call->words.count == 0) {
+        return qless_no(ask, "Must provide a command");
+    }
+    const struct call *found = find(call->words.items[0]);
+    if (!found) {
+        return qless_no(ask, "Unknown command %.*s", SLICE_PRINT(call->words.items[0]));
+    }
+    if (call->words.count == 1 || !qless_seconds(call->words.items[1], &ask->now_us)) {
+        return qless_no(ask, "Arg \"now\" missing or not a number: nil");
+    }
+    ask->words = (struct slices){ call->words.items + 2, call->words.count - 2 };
+    return found->run(ask);
+}
+
+void qless_run(const struct qless_call *call)
+{
+    struct qless_ask ask = {
+        .engine = call->engine,
+        .allocator = call->allocator,
+        .reply = call->reply,
+        .random = call->random,
+    };
+    buffer_init(&ask.out, call->allocator, ANSWER_SIZE_MAX);
+    if (run(call, &ask)) {
+        reply_error(call->reply, &ask.error);
+    }
+    buffer_release(&ask.out);
+    qless_rooms_free(&ask);
+}

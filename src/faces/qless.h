@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// qless's own face: its clients load a Lua script and call it; here the script is recognised, never
+// run, and the call goes to the engine, with exactly qless-core's arguments, JSON, errors and
+// messages. The engine has the client clock.
+#ifndef SLUICE_FACES_QLESS_H
+#define SLUICE_FACES_QLESS_H
+
+#include "api/reply.h"
+#include "base/buffer.h"
+#include "engine/engine.h"
+
+// Which script it is, by its content.
+enum qless_script {
+    QLESS_NONE, // not one of qless's: to be refused
+    QLESS_API,  // qless.lua, the whole of it: ARGV is the name of a call, the time, its arguments
+    QLESS_LIB,  // qless-lib.lua, without the part that answers calls
+};
+enum qless_script qless_recognise(struct slice script);
+
+struct qless_call {
+    struct engine *engine;
+    struct slices keys;
+    struct slices words; // ARGV
+    uint64_t random;
+    const struct allocator *allocator;
+    struct reply *reply;
+};
+
+// Runs a call and says its answer, also when that is an error.
+void qless_run(const struct qless_call *call);
+
+// Whether a call, by its words, leaves less to store, or no more: what a full disk still allows. So
+// does one that will be refused anyway.
+bool qless_shrinks(struct slices words);
+
+// The sorted sets in which qless keeps a queue's jobs, some of which clients read by themselves: a
+// queue's length, and when a recurring job runs next.
+enum qless_set {
+    QLESS_SET_NONE,      // not a set of a queue's
+    QLESS_SET_WORK,      // ql:q:QUEUE-work: jobs that are waiting
+    QLESS_SET_LOCKS,     // -locks: jobs that are running
+    QLESS_SET_SCHEDULED, // -scheduled
+    QLESS_SET_DEPENDS,   // -depends
+    QLESS_SET_RECUR,     // -recur: recurring jobs, by when they run next
+};
+// Which set a key names; the queue is a part of the key.
+enum qless_set qless_set_of(struct slice key, struct slice *queue);
+size_t qless_set_count(const struct engine *engine, enum qless_set set, struct slice queue);
+// When a recurring job of the queue runs next; false when there is none.
+bool qless_set_next_run(const struct engine *engine, struct slice queue, struct slice jid,
+                        int64_t *us_out);
+
+// The messages that qless publishes for an event: their channels (such as ql:log, ql:w:NAME,
+// ql:completed) and texts, one after the other. Both are borrowed for the call.
+struct qless_sink {
+    void (*publish)(void *context, struct slice channel, struct slice message);
+    void *context;
+};
+void qless_publish(const struct event *event, struct buffer *scratch,
+                   const struct qless_sink *sink);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// A call of qless's that is being answered, for the files of the qless face: its words, memory that
+// lasts until it is answered, and ways to say no.
+#ifndef SLUICE_FACES_QLESS_ASK_H
+#define SLUICE_FACES_QLESS_ASK_H
+
+#include "api/reply.h"
+#include "base/buffer.h"
+#include "engine/engine.h"
+
+struct qless_block;
+
+struct qless_ask {
+    struct engine *engine;
+    const struct allocator *allocator;
+    struct reply *reply;
+    struct slices words; // behind the name of the call and the time
+    int64_t now_us;
+    uint64_t random;
+    struct buffer out; // the JSON of the answer
+    struct error error;
+    struct qless_block *blocks; // owned: what qless_room gave
+    bool no_memory;             // there was none: whatever seems to be wrong, that is the reason
+};
+
+// A call says its answer and returns STATUS_OK, or says nothing, leaves the reason in `error` and
+// returns its status.
+typedef enum status qless_function(struct qless_ask *ask);
+
+// Says no, in qless's words.
+MUST_USE enum status qless_no(struct qless_ask *ask, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// The engine said no, or STATUS_OK, which stays so. `area` is qless's name for the call ("Put").
+MUST_USE enum status qless_engine_no(struct qless_ask *ask, const char *area, enum status status,
+                                     const struct error *error);
+MUST_USE enum status qless_no_memory(struct qless_ask *ask);
+
+// Says `out` as the answer.
+MUST_USE enum status qless_say_out(struct qless_ask *ask);
+
+// Memory until the call is answered, not zeroed; NULL when there is none.
+void *qless_room(struct qless_ask *ask, size_t count, size_t size);
+void qless_rooms_free(struct qless_ask *ask);
+
+// ---------------------------------------------------------------------------------------------
+// Words
+
+// Whether there is a word number `index`, which may be empty.
+bool qless_has(const struct qless_ask *ask, size_t index);
+// The word, or "nil" as Lua prints what is not there.
+struct slice qless_word(const struct qless_ask *ask, size_t index);
+// The words from number `index` on.
+struct slices qless_words(const struct qless_ask *ask, size_t index);
+
+// What Lua's tonumber takes for a number: white space around it, signs, hexadecimal numbers.
+bool qless_number(struct slice text, double *out);
+// The same in seconds, as microseconds; what is too large or too small is cut.
+bool qless_seconds(struct slice text, int64_t *us_out);
+// The same without what stands behind the point.
+bool qless_integer(struct slice text, int64_t *out);
+
+// A priority or a number of retries: false when it is no number, or one that the engine does not
+// know (then a fraction, or outside of -1,000,000,000 to 1,000,000,000).
+bool qless_small_integer(struct slice text, int32_t *out);
+
+// Whether the text is JSON and, as Lua sees it, true.
+bool qless_json_is_true(struct slice text);
+// Whether the text is a JSON object or array.
+bool qless_json_is_table(struct slice text);
+// The strings of a JSON array; numbers count as strings, and an object as an empty array. False
+// when it is something else, or there is no memory.
+bool qless_json_list(struct qless_ask *ask, struct slice text, struct slices *out);
+
+#endif

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+// Commands of those who run the server.
+#include "server/answer.h"
+#include "server/background.h"
+#include "server/glob.h"
+#include "server/tables.h"
+
+#include "base/num.h"
+
+enum {
+    VALUES_MAX = 1 << 20, // bytes of one setting's value
+};
+
+struct words_arguments {
+    struct slices words;
+};
+
+// ---------------------------------------------------------------------------------------------
+// CONFIG
+
+// What Redis's clients ask for, and what comes closest to it here.
+static const struct {
+    const char *name, *value;
+} redis_settings[] = {
+    { "appendfsync", "always" },
+    { "appendonly", "yes" },
+    { "databases", "16" },
+    { "maxmemory", "0" },
+    { "save", "" },
+    { "cluster-enabled", "no" },
+    { "maxmemory-policy", "noeviction" },
+};
+
+enum {
+    REDIS_SETTINGS = sizeof(redis_settings) / sizeof(redis_settings[0]),
+};
+
+static bool matches_any(struct slices patterns, const char *name)
+{
+    for (size_t i = 0; i < patterns.count; i++) {
+        if (glob_matches_any_case(patterns.items[i], slice_from_cstr(name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void say_setting(struct call *call, size_t index)
+{
+    const struct connection *connection = call->session;
+    struct buffer value;
+    buffer_init(&value, connection->server->settings.allocator, VALUES_MAX);
+    settings_append_value(&connection->server->settings, index, &value);
+    reply_text(call->reply, slice_from_cstr(settings_name(index)));
+    reply_text(call->reply, buffer_slice(&value));
+    buffer_release(&value);
+}
+
+static enum status run_get(struct call *call, struct slices words, struct error *error)
+{
+    (void)error;
+    size_t count = 0;
+    for (size_t i = 0; settings_name(i); i++) {
+        count += matches_any(words, settings_name(i));
+    }
+    for (size_t i = 0; i < REDIS_SETTINGS; i++) {
+        count += matches_any(words, redis_settings[i].name);
+    }
+    reply_map(call->reply, count);
+    for (size_t i = 0; settings_name(i); i++) {
+        if (matches_any(words, settings_name(i))) {
+            say_setting(call, i);
+        }
+    }
+    for (size_t i = 0; i < REDIS_SETTINGS; i++) {
+        if (matches_any(words, redis_settings[i].name)) {
+            reply_text(call->reply, slice_from_cstr(redis_settings[i].name));
+            reply_text(call->reply, slice_from_cstr(redis_settings[i].value));
+        }
+    }
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+static enum status run_set(struct call *call, struct slices words, struct error *error)
+{
+    (void)call;
+    (void)words;
+    return error_set(error, STATUS_UNSUPPORTED,
+                     "settings are changed in the config file, which SIGHUP reads again, and by "
+                     "flags and the environment at the next start; those of a namespace by "
+                     "Q.CONFIG.SET");
+}
+
+static enum status run_rewrite(struct call *call, struct slices words, struct error *error)
+{
+    (void)call;
+    (void)words;
+    return error_set(error, STATUS_UNSUPPORTED, "the server never writes its config file");
+}
+
+static enum status run_resetstat(struct call *call, struct slices words, struct error *error)
+{
+    (void)words;
+    (void)error;
+    const struct connection *connection = call->session;
+    connection->server->figures = (struct server_figures){ 0 };
+    reply_ok(call->reply);
+    return STATUS_OK;
+}
+
+static const struct subcommand config_subcommands[] = {
+    { "GET", "<pattern> [<pattern> ...]", "The settings that match.", 1, SIZE_MAX, true, run_get },
+    { "SET", "<name> <value>", "Refused: settings are changed in the config file.", 0, SIZE_MAX,
+      true, run_set },
+    { "RESETSTAT", "", "Count from zero again what INFO shows.", 0, 0, true, run_resetstat },
+    { "REWRITE", "", "Refused: the server never writes its config file.", 0, 0, true, run_rewrite },
+};
+
+static const struct subcommands config_table = TABLE_OF_SUBCOMMANDS(config_subcommands);
+
+static const struct argument words_takes[] = {
+    REST(words_arguments, words, TEXT, "word", "a subcommand (HELP lists them) and its arguments"),
+};
+
+static enum status run_config(struct call *call, struct error *error)
+{
+    const struct words_arguments *given = call->arguments;
+    return subcommand_run(&config_table, call, given->words, error);
+}
+
+// ---------------------------------------------------------------------------------------------
+// What Redis keeps and this server does not: empty, so that tools that look find nothing
+
+static enum status say_none(struct call *call, struct slices words, struct error *error)
+{
+    (void)words;
+    (void)error;
+    reply_list(call->reply, 0);
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+static enum status say_zero(struct call *call, struct slices words, struct error *error)
+{
+    (void)words;
+    (void)error;
+    reply_integer(call->reply, 0);
+    return STATUS_OK;
+}
+
+static const struct subcommand slowlog_subcommands[] = {
+    { "GET", "[<count>]", "Nothing: there is no slow log.", 0, 1, false, say_none },
+    { "LEN", "", "0: there is no slow log.", 0, 0, false, say_zero },
+    { "RESET", "", "Nothing to do.", 0, 0, false, answer_ok },
+};
+
+static const struct subcommands slowlog_table = TABLE_OF_SUBCOMMANDS(slowlog_subcommands);
+
+static enum status run_slowlog(struct call *call, struct error *error)
+{
+    const struct words_arguments *given = call->arguments;
+    return subcommand_run(&slowlog_table, call, given->words, error);
+}
+
+static const struct subcommand latency_subcommands[] = {
+    { "LATEST", "", "Nothing: latencies are in INFO and in the metrics.", 0, 0, false, say_none },
+    { "HISTORY", "<event>", "Nothing.", 1, 1, false, say_none },
+    { "RESET", "[<event> ...]", "Nothing to do.", 0, SIZE_MAX, false, say_zero },
+};
+
+static const struct subcommands latency_table = TABLE_OF_SUBCOMMANDS(latency_subcommands);
+
+static enum status run_latency(struct call *call, struct error *error)
+{
+    const struct words_arguments *given = call->arguments;
+    return subcommand_run(&latency_table, call, given->words, error);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The process
+
+static enum status run_time(struct call *call, struct error *error)
+{
+    (void)error;
+    char text[2][24];
+    int seconds = snprintf(text[0], sizeof(text[0]), "%lld", (long long)(call->now_us / 1000000));
+    int rest = snprintf(text[1], sizeof(text[1]), "%lld", (long long)(call->now_us % 1000000));
+    reply_list(call->reply, 2);
+    reply_text(call->reply, slice_make(text[0], (size_t)seconds));
+    reply_text(call->reply, slice_make(text[1], (size_t)rest));
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+static const struct argument shutdown_takes[] = {
+    OPTIONAL_REST(words_arguments, words, TEXT, "word",
+                  "NOSAVE, SAVE, NOW and FORCE make no difference: nothing is ever lost"),
+};
+
+static bool is_shutdown_word(struct slice word)
+{
+    return word_is(word, "NOSAVE") || word_is(word, "SAVE") || word_is(word, "NOW") ||
+           word_is(word, "FORCE");
+}
+
+// As in Redis there is no answer: the end of the connection is one.
+static enum status run_shutdown(struct call *call, struct error *error)
+{
+    const struct connection *connection = call->session;
+    const struct words_arguments *given = call->arguments;
+    for (size_t i = 0; i < given->words.count; i++) {
+        if (!is_shutdown_word(given->words.items[i])) {
+            return error_set(error, STATUS_INVALID, "SHUTDOWN takes NOSAVE, SAVE, NOW and FORCE");
+        }
+    }
+    server_stop(connection->server);
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Q.BACKUP
+
+struct backup {
+    const struct allocator *allocator;
+    struct store *store; // borrowed
+    size_t size;         // of the path
+    char path[];         // with a 0 behind it
+};
+
+static enum status make_backup(void *context, struct error *error)
+{
+    const struct backup *backup = context;
+    return store_backup(backup->store, backup->path, error);
+}
+
+static void answer_backup(const void *context, struct reply *reply)
+{
+    const struct backup *backup = context;
+    reply_text(reply, slice_make(backup->path, backup->size));
+}
+
+static void release_backup(void *context)
+{
+    struct backup *backup = context;
+    mem_free(backup->allocator, backup, sizeof(*backup) + backup->size + 1);
+}
+
+struct backup_arguments {
+    struct slice path;
+};
+
+static const struct argument backup_takes[] = {
+    ARGUMENT(backup_arguments, path, TEXT, "path",
+             "the folder to make, which must not be there yet: an absolute path on the server"),
+};
+
+static enum status check_backup(const struct call *call, struct slice path, struct error *error)
+{
+    if (path.size == 0 || path.data[0] != '/' || memchr(path.data, '\0', path.size)) {
+        return error_set(error, STATUS_INVALID, "%s: path must be absolute, as in /var/backups/1",
+                         call->command->name);
+    }
+    if (call->last) {
+        return error_set(error, STATUS_STATE, "%s takes long and cannot be part of a transaction",
+                         call->command->name);
+    }
+    return STATUS_OK;
+}
+
+static enum status run_backup(struct call *call, struct error *error)
+{
+    struct connection *connection = call->session;
+    const struct server *server = connection->server;
+    const struct backup_arguments *given = call->arguments;
+    enum status status = check_backup(call, given->path, error);
+    if (status) {
+        return status;
+    }
+    const struct allocator *allocator = server->settings.allocator;
+    struct backup *backup = mem_zalloc(allocator, sizeof(*backup) + given->path.size + 1);
+    if (!backup) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a backup");
+    }
+    backup->allocator = allocator;
+    backup->store = server->store;
+    backup->size = given->path.size;
+    memcpy(backup->path, given->path.data, given->path.size);
+    const struct work work = { "backup", make_backup, answer_backup, release_backup, backup };
+    status = background_start(connection, &work, error);
+    if (status) {
+        release_backup(backup);
+        return status;
+    }
+    call->wait.kind = WAIT_HOST;
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static const struct command commands[] = {
+    {
+        .name = "CONFIG",
+        .group = "server",
+        .flags = COMMAND_CONNECTION,
+        TAKES(words_arguments, words_takes),
+        .run = run_config,
+        .summary = "Shows the settings of the server.",
+        .details = "Secrets are hidden. What some of Redis's settings come closest to here is "
+                   "shown too.",
+        .replies = "A map of names and values; CONFIG HELP lists the subcommands.",
+        EXAMPLES({ "CONFIG GET max-*", "1# \"max-arguments\" => \"1048576\"\n2# ..." }),
+    },
+    {
+        .name = "TIME",
+        .group = "server",
+        .flags = COMMAND_CONNECTION | COMMAND_READS,
+        .run = run_time,
+        .summary = "Says what time it is on the server.",
+        .replies = "A list: the seconds since 1970, and the microseconds beyond them.",
+        EXAMPLES({ "TIME", "1) \"1784000000\"\n2) \"500000\"" }),
+    },
+    {
+        .name = "SHUTDOWN",
+        .group = "server",
+        .flags = COMMAND_CONNECTION | COMMAND_ADMIN,
+        TAKES(words_arguments, shutdown_takes),
+        .run = run_shutdown,
+        .summary = "Answers what was asked for, and stops the server.",
+        .replies = "Nothing: the connection ends.",
+        EXAMPLES({ "SHUTDOWN", "" }),
+    },
+    {
+        .name = "Q.BACKUP",
+        .group = "server",
+        .flags = COMMAND_CONNECTION | COMMAND_ADMIN,
+        TAKES(backup_arguments, backup_takes),
+        .run = run_backup,
+        .summary = "Makes a copy of all that is stored, while the server goes on.",
+        .details = "The folder can be opened as a store. It holds all that was acknowledged when "
+                   "the command came, and perhaps some of what came since. One at a time.",
+        .replies = "The path, when the backup is whole.",
+        EXAMPLES({ "Q.BACKUP /var/backups/sluice-1", "\"/var/backups/sluice-1\"" }),
+    },
+    {
+        .name = "SLOWLOG",
+        .group = "server",
+        .flags = COMMAND_CONNECTION,
+        TAKES(words_arguments, words_takes),
+        .run = run_slowlog,
+        .summary = "Empty: there is no log of slow commands.",
+        .replies = "As in Redis, with nothing in it.",
+        EXAMPLES({ "SLOWLOG LEN", "(integer) 0" }),
+    },
+    {
+        .name = "LATENCY",
+        .group = "server",
+        .flags = COMMAND_CONNECTION,
+        TAKES(words_arguments, words_takes),
+        .run = run_latency,
+        .summary = "Empty: latencies are not kept this way.",
+        .replies = "As in Redis, with nothing in it.",
+        EXAMPLES({ "LATENCY LATEST", "(empty array)" }),
+    },
+};
+
+const struct command_table server_admin_commands = TABLE(commands);

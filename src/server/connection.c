@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: MIT
+#include "server/connection.h"
+
+#include "server/background.h"
+#include "server/execute.h"
+#include "server/listener.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/transaction.h"
+
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum {
+    READ_MIN = 16 << 10,    // room for a read behind what is there already
+    REST_SIZE = 4 << 10,    // what a buffer of a connection that rests may keep
+    COMPACT_SIZE = 1 << 16, // with so much sent in front, the rest is moved there
+};
+
+static bool may_serve(const struct connection *connection);
+static void serve_input(struct connection *connection);
+
+// ---------------------------------------------------------------------------------------------
+// The loop is asked
+
+// It is read on while it may be served, and also while it waits or is held up, so that a client
+// that goes away is noticed; but not with a whole request's worth of bytes here already.
+static void update_reading(struct connection *connection)
+{
+    const struct server *server = connection->server;
+    bool wanted = !connection->closed && !connection->draining && !connection->ended &&
+                  !server->stopping &&
+                  (may_serve(connection) || connection->input.size < server->settings.max_request);
+    if (wanted && !connection->reading) {
+        (void)event_add(&connection->readable, NULL);
+    } else if (!wanted && connection->reading) {
+        (void)event_del(&connection->readable);
+    }
+    connection->reading = wanted;
+}
+
+static void set_writing(struct connection *connection, bool wanted)
+{
+    if (wanted && !connection->writing) {
+        (void)event_add(&connection->writable, NULL);
+    } else if (!wanted && connection->writing) {
+        (void)event_del(&connection->writable);
+    }
+    connection->writing = wanted;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Its life
+
+static void set_options(const struct server *server, int fd, const struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_UNIX) {
+        return;
+    }
+    int on = 1;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    int idle_s = (int)(server->settings.tcp_keepalive_us / 1000000);
+    if (idle_s > 0) {
+        // A peer that is gone without a word is noticed after one and a half times as long.
+        int every_s = idle_s / 6 ? idle_s / 6 : 1;
+        int count = 3;
+        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof(every_s));
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+    }
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *context);
+static void on_writable(evutil_socket_t fd, short what, void *context);
+
+static void link_in(struct server *server, struct connection *connection)
+{
+    struct connections *all = &server->connections;
+    connection->next = all->newest;
+    if (all->newest) {
+        all->newest->previous = connection;
+    }
+    all->newest = connection;
+    all->count++;
+    connection->id = ++all->id;
+}
+
+static void link_out(struct server *server, struct connection *connection)
+{
+    struct connections *all = &server->connections;
+    if (connection->next) {
+        connection->next->previous = connection->previous;
+    }
+    if (connection->previous) {
+        connection->previous->next = connection->next;
+    } else {
+        all->newest = connection->next;
+    }
+    all->count--;
+}
+
+void connection_open(struct server *server, int fd, bool secure,
+                     const struct sockaddr_storage *address, socklen_t size)
+{
+    const struct allocator *allocator = server->settings.allocator;
+    struct connection *connection = mem_zalloc(allocator, sizeof(*connection));
+    if (!connection) {
+        (void)close(fd);
+        return;
+    }
+    connection->server = server;
+    if (!secure) {
+        transport_init(&connection->transport, fd);
+    } else if (transport_init_tls(&connection->transport, server->tls, fd)) {
+        (void)close(fd);
+        mem_free(allocator, connection, sizeof(*connection));
+        return;
+    }
+    set_options(server, fd, address);
+    (void)address_format(address, size, connection->address);
+    connection->handshaking = secure;
+    connection->user = users_anybody(server->users);
+    connection->version = RESP_2;
+    connection->began_us = connection->active_us = server_now(server);
+    resp_request_init(&connection->request, allocator,
+                      connection->user ? &server->connections.limits
+                                       : &server->connections.limits_before);
+    buffer_init(&connection->input, allocator, SIZE_MAX - 1);
+    buffer_init(&connection->output, allocator, server->settings.max_output);
+    (void)event_assign(&connection->readable, server->loop, fd, EV_READ | EV_PERSIST, on_readable,
+                       connection);
+    (void)event_assign(&connection->writable, server->loop, fd, EV_WRITE | EV_PERSIST, on_writable,
+                       connection);
+    link_in(server, connection);
+    server->figures.connections++;
+    update_reading(connection);
+}
+
+static void connection_free(struct connection *connection)
+{
+    struct server *server = connection->server;
+    resp_request_release(&connection->request);
+    buffer_release(&connection->input);
+    buffer_release(&connection->output);
+    mem_free(server->settings.allocator, connection, sizeof(*connection));
+}
+
+// Whoever is closed is freed at the end of the turn, or when the last hold is gone. Sending what
+// that hold held back may be what closes it, so both may come together.
+static void bury_later(struct connection *connection)
+{
+    if (connection->holds == 0 && !connection->dead) {
+        connection->dead = true;
+        connection->next = connection->server->connections.dead;
+        connection->server->connections.dead = connection;
+    }
+}
+
+void connection_close(struct connection *connection)
+{
+    if (connection->closed) {
+        return;
+    }
+    struct server *server = connection->server;
+    connection->closed = true;
+    if (connection->waiter) {
+        waiter_end(connection->waiter);
+    }
+    background_forget(connection);
+    pubsub_forget(connection);
+    transaction_forget(connection);
+    update_reading(connection);
+    set_writing(connection, false);
+    transport_close(&connection->transport);
+    link_out(server, connection);
+    listeners_resume(server); // there is a descriptor again
+    bury_later(connection);
+}
+
+void connections_bury(struct server *server)
+{
+    struct connection **at = &server->connections.dead;
+    while (*at) {
+        struct connection *connection = *at;
+        if (connection->in_resume) {
+            at = &connection->next; // it is met there, and buried next time
+        } else {
+            *at = connection->next;
+            connection_free(connection);
+        }
+    }
+}
+
+void connection_released(struct connection *connection)
+{
+    if (connection->closed) {
+        bury_later(connection);
+    } else if (may_serve(connection)) {
+        connection_resume(connection);
+    }
+}
+
+void connection_drain(struct connection *connection)
+{
+    connection->draining = true;
+    update_reading(connection);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Out
+
+void connection_says(struct connection *connection)
+{
+    if (!connection->in_turn) {
+        struct connections *all = &connection->server->connections;
+        connection->in_turn = true;
+        connection->turn_start = connection->output_start + connection->output.size;
+        connection->turn_next = all->turn;
+        all->turn = connection;
+    }
+}
+
+void connection_said(struct connection *connection, uint32_t replies)
+{
+    connection->replies += replies;
+    if (connection->output.status && !connection->closed) {
+        connection->server->figures.slow++;
+        log_line(LOG_LEVEL_WARNING, "a connection does not read what it is told, and is closed",
+                 "address=%s unread=%zu", connection->address, connection_unsent(connection));
+        connection_close(connection);
+    }
+}
+
+// Sent bytes make room.
+static void drop_sent(struct connection *connection)
+{
+    struct buffer *output = &connection->output;
+    if (connection->output_sent == output->size) {
+        connection->output_start += output->size;
+        buffer_clear(output);
+        connection->output_sent = 0;
+    } else if (connection->output_sent > COMPACT_SIZE &&
+               connection->output_sent > output->size / 2) {
+        buffer_consume(output, connection->output_sent);
+        connection->output_start += connection->output_sent;
+        connection->output_sent = 0;
+    }
+}
+
+// With nothing unread the system sends on after the end. When the server stops, everybody may still
+// be sending.
+static bool may_close(const struct connection *connection)
+{
+    int unread = 0;
+    return connection_is_told(connection) ||
+           (connection_unsent(connection) == 0 && !connection->server->stopping &&
+            ioctl(connection->transport.fd, FIONREAD, &unread) == 0 && unread == 0);
+}
+
+void connection_flush(struct connection *connection)
+{
+    if (connection->closed || connection->handshaking) {
+        return;
+    }
+    while (connection->output_free > connection->output_start + connection->output_sent) {
+        size_t size =
+            (size_t)(connection->output_free - connection->output_start) - connection->output_sent;
+        struct iovec piece = { connection->output.data + connection->output_sent, size };
+        size_t written = 0;
+        enum transport_result result = transport_write(&connection->transport, &piece, 1, &written);
+        connection->output_sent += written;
+        connection->server->figures.output_bytes += written;
+        if (result == TRANSPORT_AGAIN_WRITE || result == TRANSPORT_AGAIN_READ) {
+            drop_sent(connection);
+            set_writing(connection, true);
+            return;
+        }
+        if (result != TRANSPORT_OK) {
+            connection_close(connection);
+            return;
+        }
+    }
+    drop_sent(connection);
+    set_writing(connection, false);
+    if (connection->draining && may_close(connection)) {
+        connection_close(connection);
+    }
+}
+
+bool connection_is_told(const struct connection *connection)
+{
+    int queued = 0;
+    return connection_unsent(connection) == 0 &&
+           (ioctl(connection->transport.fd, SIOCOUTQ, &queued) || queued == 0);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    struct connection *connection = context;
+    connection_flush(connection);
+    if (!connection->closed && may_serve(connection)) {
+        connection_resume(connection);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// In
+
+// Whether the next request may be run. One whose client does not read, or has many under way,
+// waits.
+static bool may_serve(const struct connection *connection)
+{
+    const struct server *server = connection->server;
+    return !connection->closed && !connection->draining && !connection_waits(connection) &&
+           !server->stopping && server->store_state != STORE_BUSY &&
+           connection->under_way + connection->replies < server->settings.max_pipeline &&
+           connection_unsent(connection) < server->settings.max_output / 2;
+}
+
+// Runs the whole requests at the front of `bytes`; gives how many bytes they took.
+static size_t serve(struct connection *connection, struct slice bytes)
+{
+    size_t position = 0;
+    while (may_serve(connection)) {
+        struct error error;
+        struct slice rest = slice_sub(bytes, position, SIZE_MAX);
+        if (rest.size == 0) {
+            break;
+        }
+        switch (resp_request_read(&connection->request, rest, &error)) {
+        case RESP_MORE:
+            return position;
+        case RESP_READY:
+            position += connection->request.size;
+            if (connection->request.count) {
+                execute(connection,
+                        (struct slices){ connection->request.words, connection->request.count });
+            }
+            break;
+        case RESP_BROKEN:
+            connection_says(connection);
+            resp_error(&connection->output, SLICE("ERR"), slice_from_cstr(error_sentence(&error)));
+            connection_said(connection, 1);
+            connection_drain(connection);
+            return bytes.size;
+        }
+    }
+    return position;
+}
+
+// A client that sends no more gets its answers, and is closed then. Whether it waits or is gone
+// cannot be told, so that one that would have to wait is taken for gone.
+static void settle_end(struct connection *connection)
+{
+    if (!connection->ended || connection->closed) {
+        return;
+    }
+    if (connection->waiter) {
+        connection_close(connection);
+    } else if (may_serve(connection)) {
+        connection_drain(connection);
+        connection_flush(connection);
+    }
+}
+
+static void serve_input(struct connection *connection)
+{
+    size_t taken = serve(connection, buffer_slice(&connection->input));
+    buffer_consume(&connection->input, taken);
+    update_reading(connection);
+    settle_end(connection);
+}
+
+static void on_bytes(struct connection *connection, size_t size)
+{
+    connection->active_us = server_now(connection->server);
+    connection->server->figures.input_bytes += size;
+}
+
+// What is not whole yet is kept; reading goes straight into the server's one large block otherwise.
+static void serve_fresh(struct connection *connection, size_t size)
+{
+    struct slice bytes = slice_make(connection->server->input, size);
+    size_t taken = serve(connection, bytes);
+    if (!connection->closed && taken < size) {
+        buffer_append(&connection->input, slice_sub(bytes, taken, SIZE_MAX));
+        if (connection->input.status) {
+            connection_close(connection);
+        }
+    }
+    update_reading(connection);
+}
+
+static enum transport_result read_some(struct connection *connection)
+{
+    struct server *server = connection->server;
+    size_t size = 0;
+    enum transport_result result;
+    if (connection->input.size == 0) {
+        result = transport_read(&connection->transport, server->input, SERVER_SCRATCH_SIZE, &size);
+        if (result == TRANSPORT_OK) {
+            on_bytes(connection, size);
+            serve_fresh(connection, size);
+        }
+        return result;
+    }
+    size_t needs = resp_request_needs(&connection->request);
+    size_t room = needs > connection->input.size ? needs - connection->input.size : 0;
+    room = room < READ_MIN ? READ_MIN : room > SERVER_SCRATCH_SIZE ? SERVER_SCRATCH_SIZE : room;
+    char *at = buffer_reserve(&connection->input, room);
+    if (!at) {
+        return TRANSPORT_CLOSED;
+    }
+    result = transport_read(&connection->transport, at, room, &size);
+    if (result == TRANSPORT_OK) {
+        buffer_commit(&connection->input, size);
+        on_bytes(connection, size);
+        serve_input(connection);
+    }
+    return result;
+}
+
+static bool shake_hands(struct connection *connection)
+{
+    enum transport_result result = transport_handshake(&connection->transport);
+    set_writing(connection, result == TRANSPORT_AGAIN_WRITE);
+    if (result == TRANSPORT_CLOSED || result == TRANSPORT_FAILED) {
+        struct error why;
+        transport_reason(&connection->transport, &why);
+        log_line(LOG_LEVEL_INFO, "TLS handshake failed", "address=%s reason=\"%s\"",
+                 connection->address, error_sentence(&why));
+        connection_close(connection);
+    }
+    connection->handshaking = result != TRANSPORT_OK;
+    return result == TRANSPORT_OK;
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    struct connection *connection = context;
+    if (connection->closed || (connection->handshaking && !shake_hands(connection))) {
+        return;
+    }
+    enum transport_result result;
+    do {
+        result = read_some(connection);
+    } while (result == TRANSPORT_OK && !connection->closed &&
+             transport_pending(&connection->transport));
+    if (result == TRANSPORT_AGAIN_WRITE) {
+        set_writing(connection, true);
+    } else if (result == TRANSPORT_FAILED) {
+        connection_close(connection);
+    } else if (result == TRANSPORT_CLOSED && !connection->closed) {
+        connection->ended = true;
+        update_reading(connection);
+        settle_end(connection);
+    }
+}
+
+void connection_resume(struct connection *connection)
+{
+    struct connections *all = &connection->server->connections;
+    if (connection->in_resume || connection->closed) {
+        return;
+    }
+    if (connection->input.size == 0 && !connection->ended) {
+        update_reading(connection);
+        return;
+    }
+    connection->in_resume = true;
+    connection->resume_next = NULL;
+    *(all->resume ? all->resume_last : &all->resume) = connection;
+    all->resume_last = &connection->resume_next;
+}
+
+bool connections_resume(struct server *server)
+{
+    struct connections *all = &server->connections;
+    bool any = all->resume != NULL;
+    while (all->resume) {
+        struct connection *connection = all->resume;
+        all->resume = connection->resume_next;
+        connection->in_resume = false;
+        if (!connection->closed) {
+            serve_input(connection);
+        }
+    }
+    return any;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Now and then
+
+static void trim(struct buffer *buffer)
+{
+    if (buffer->size == 0 && buffer->capacity > REST_SIZE) {
+        buffer_release(buffer);
+    }
+}
+
+void connections_sweep(struct server *server)
+{
+    int64_t now_us = server_now(server);
+    struct connection *next;
+    for (struct connection *at = server->connections.newest; at; at = next) {
+        next = at->next;
+        int64_t idle_us = now_us - at->active_us;
+        bool late = !at->user || at->handshaking;
+        if (late && server->settings.auth_timeout_us &&
+            now_us - at->began_us > server->settings.auth_timeout_us) {
+            log_line(LOG_LEVEL_INFO, "nobody logged in in time", "address=%s", at->address);
+            connection_close(at);
+        } else if (server->settings.idle_timeout_us && !connection_waits(at) &&
+                   !connection_subscribes(at) && idle_us > server->settings.idle_timeout_us) {
+            connection_close(at);
+        } else if (at->draining) {
+            connection_flush(at); // it may have been told all by now
+        } else if (idle_us > 1000000) {
+            trim(&at->input);
+            trim(&at->output);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// A client's connection: requests in, replies out.
+//
+//      accepted --> (handshake) --> serving <--> waiting (a blocking command)
+//                                      |
+//                                      +--> draining (QUIT, a broken request): what was said goes
+//                                           out, then closed
+//
+// What is said is appended to `output`; commit.h decides when it may be sent. A connection that is
+// closed stays in memory as long as a hold names it.
+//
+// It is read on only while it has room: not while a command of it waits and a whole request lies
+// here already, nor while it has more replies under way, or unread, than it may.
+#ifndef SLUICE_SERVER_CONNECTION_H
+#define SLUICE_SERVER_CONNECTION_H
+
+#include "api/command.h"
+#include "base/buffer.h"
+#include "server/address.h"
+#include "server/loop.h"
+#include "server/pubsub.h"
+#include "server/transport.h"
+#include "server/users.h"
+#include "server/waiting.h"
+#include "wire/resp_reply.h"
+#include "wire/resp_request.h"
+
+struct server;
+
+enum {
+    CONNECTION_NAME_SIZE = 64,
+};
+
+struct connection {
+    struct server *server;
+    struct connection *next, *previous; // all of them, the newest first
+    struct connection *turn_next;       // those that something was said to in this turn
+    struct connection *resume_next;     // those to be gone on with
+    uint64_t id;
+    struct transport transport;
+    struct loop_event readable, writable;
+    const struct user *user; // NULL: has not said who he is
+    enum resp_version version;
+    uint32_t db; // SELECT
+
+    struct resp_request request;
+    struct buffer input; // what has come of a request that is not whole, or must wait
+    struct buffer output;
+    uint64_t output_start; // how many bytes were sent before those in `output`
+    size_t output_sent;    // bytes of `output` that were sent
+    uint64_t output_free;  // up to where it may be sent, counted from the first byte ever
+    size_t holds;          // that name it
+    uint64_t turn_start;   // up to where it was said before this turn
+    uint32_t replies;      // said in this turn
+    uint64_t under_way;    // requests whose replies are held
+
+    struct waiter *waiter; // what it waits for, or NULL
+    bool in_background;    // a thread works for it (background.h)
+    struct subscriptions subscriptions;
+    struct transaction *transaction; // since MULTI, or NULL; owned
+
+    bool in_turn, in_resume;
+    bool reading;            // the loop is asked to tell when there is something to read
+    bool writing;            // or when there is room to write
+    bool handshaking;        // under TLS
+    bool ended;              // its client sends no more
+    bool draining;           // no more requests
+    bool closed;             // it has no descriptor any more
+    bool dead;               // closed, and in the list of those to be freed
+    bool failing;            // what was held is being replaced by errors
+    bool reply_off;          // CLIENT REPLY OFF
+    uint8_t replies_skipped; // so many replies to come are not said: CLIENT REPLY SKIP
+    int64_t began_us, active_us;
+    char address[ADDRESS_TEXT_SIZE];
+    char name[CONNECTION_NAME_SIZE]; // CLIENT SETNAME
+    char library[CONNECTION_NAME_SIZE], library_version[CONNECTION_NAME_SIZE];
+    const char *last_command;
+};
+
+struct connections {
+    struct connection *newest;
+    size_t count;
+    size_t count_max; // as the settings and the system allow
+    uint64_t id;      // the last one given
+    struct connection *turn, *resume, **resume_last;
+    struct connection *dead;                  // closed, to be freed at the end of the turn
+    struct resp_limits limits, limits_before; // with and without somebody known
+};
+
+// A connection on a descriptor that was accepted, which it takes over in any case.
+void connection_open(struct server *server, int fd, bool secure,
+                     const struct sockaddr_storage *address, socklen_t size);
+
+// Ends it: at once, or when all that was said has been sent.
+void connection_close(struct connection *connection);
+void connection_drain(struct connection *connection);
+
+// Something is about to be said to it in this turn; and has been: `replies` of it are answers to
+// requests. What does not fit ends the connection.
+void connection_says(struct connection *connection);
+void connection_said(struct connection *connection, uint32_t replies);
+
+// Sends what may be sent.
+void connection_flush(struct connection *connection);
+
+// What was held is sent, or a hold that named it is gone: it may be read on, or freed.
+void connection_released(struct connection *connection);
+
+// It may go on with requests that lie here: at the end of the turn.
+void connection_resume(struct connection *connection);
+// Goes on with those that may; says whether there were any.
+bool connections_resume(struct server *server);
+
+// The end of a turn: frees those that are closed.
+void connections_bury(struct server *server);
+
+// Closes those that idle too long, and gives back memory that those that rest do not need.
+void connections_sweep(struct server *server);
+
+// The size of what was said and not yet sent.
+static inline size_t connection_unsent(const struct connection *connection)
+{
+    return connection->output.size - connection->output_sent;
+}
+
+// Whether a command of it has still to be answered before the next one.
+static inline bool connection_waits(const struct connection *connection)
+{
+    return connection->waiter || connection->in_background;
+}
+
+// Whether all that was said has reached the client's system. Only then a connection may be closed
+// of which something is unread: the system drops what it has not sent yet.
+bool connection_is_told(const struct connection *connection);
+
+static inline bool connection_subscribes(const struct connection *connection)
+{
+    return connection->subscriptions.channels || connection->subscriptions.patterns;
+}
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+#include "server/execute.h"
+
+#include "base/ascii.h"
+#include "faces/resp.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/transaction.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+    SENTENCE_SIZE = 512,
+};
+
+bool execute_is_silent(struct connection *connection)
+{
+    if (connection->replies_skipped) {
+        connection->replies_skipped--;
+        return true;
+    }
+    return connection->reply_off;
+}
+
+static void say(struct connection *connection, const struct error *error, const char *code,
+                const char *sentence)
+{
+    connection->server->figures.errors++;
+    if (execute_is_silent(connection)) {
+        return;
+    }
+    connection_says(connection);
+    if (error) {
+        resp_form_error(&connection->output, error);
+    } else {
+        resp_error(&connection->output, slice_from_cstr(code), slice_from_cstr(sentence));
+    }
+    connection_said(connection, 1);
+}
+
+void say_code(struct connection *connection, const char *code, const char *format, ...)
+{
+    char sentence[SENTENCE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    say(connection, NULL, code, sentence);
+}
+
+void say_error(struct connection *connection, const struct error *error)
+{
+    say(connection, error, NULL, NULL);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Whether he may
+
+static enum right right_for(const struct command *command)
+{
+    return command->flags & COMMAND_ADMIN    ? RIGHT_ADMIN
+           : command->flags & COMMAND_WRITES ? RIGHT_WRITE
+                                             : RIGHT_READ;
+}
+
+static bool is_allowed(const struct connection *connection, const struct command *command,
+                       struct slice ns)
+{
+    enum right right = right_for(command);
+    if (command->flags & COMMAND_NAMESPACE) {
+        return user_may(connection->user, ns, right);
+    }
+    return (command->flags & COMMAND_CONNECTION)
+               ? right != RIGHT_ADMIN || connection->user->everywhere >= RIGHT_ADMIN
+               : connection->user->everywhere >= right;
+}
+
+// A subscriber who speaks RESP2 could not tell an answer from a message.
+static bool fits_subscriber(const struct connection *connection, const struct command *command)
+{
+    return connection->version == RESP_3 || !connection_subscribes(connection) ||
+           (command->flags & COMMAND_SUBSCRIBED);
+}
+
+static bool check_caller(struct connection *connection, const struct command *command,
+                         struct slice ns)
+{
+    if (!connection->user && !(command->flags & COMMAND_ANYBODY)) {
+        say_code(connection, "NOAUTH", "Authentication required.");
+    } else if (!fits_subscriber(connection, command)) {
+        say_code(connection, "ERR",
+                 "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are "
+                 "allowed in this context",
+                 command->name);
+    } else if (connection->user && !is_allowed(connection, command, ns)) {
+        say_code(connection, "NOPERM", "user %s has no right to %s%s%.*s", connection->user->name,
+                 command->name, ns.size ? " in " : "", SLICE_PRINT(slice_shown(ns)));
+    } else {
+        return true;
+    }
+    return false;
+}
+
+// Whether the store takes what it may have to store.
+static bool check_store(struct connection *connection, const struct command *command)
+{
+    const struct server *server = connection->server;
+    if (server->store_state == STORE_READY || !(command->flags & COMMAND_WRITES)) {
+        return true;
+    }
+    if (server->store_state == STORE_FULL && (command->flags & COMMAND_SHRINKS)) {
+        return true;
+    }
+    say_error(connection, &server->store_why);
+    return false;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Running it
+
+// The namespace that a command is about; one that is only read need not be there.
+static enum status find_namespace(struct server *server, const struct command *command,
+                                  struct slice name, struct ns **out, struct error *error)
+{
+    *out = namespaces_find(server, name);
+    if (*out || !(command->flags & COMMAND_WRITES)) {
+        return STATUS_OK;
+    }
+    return namespaces_acquire(server, name, ENGINE_CLOCK_SERVER, out, error);
+}
+
+// What one run of a command needs and leaves.
+struct run {
+    struct call call;
+    struct resp_form form;
+    size_t start; // of what it says
+};
+
+static void run_begin(struct run *run, struct connection *connection, struct ns *ns,
+                      const struct command *command)
+{
+    struct server *server = connection->server;
+    resp_form_init(&run->form, &connection->output, connection->version);
+    run->call = (struct call){
+        .command = command,
+        .ns = ns ? ns_name(ns) : SLICE_EMPTY,
+        .engine = ns ? ns->engine : server->namespaces.empty,
+        .now_us = server_now(server),
+        .reply = &run->form.reply,
+        .host = &server->host,
+        .session = connection,
+        .waiter = connection->id,
+    };
+    if (ns) {
+        ns_touch(ns);
+        if (ns->due_us <= run->call.now_us) {
+            ns->due_us = engine_tick(ns->engine, run->call.now_us); // also what only looks sees it
+        }
+    }
+    pubsub_answer_begin(connection);
+    connection_says(connection);
+    run->start = connection->output.size;
+}
+
+// It has said nothing yet, and waits.
+static void run_wait(struct connection *connection)
+{
+    pubsub_answer_end(connection);
+}
+
+// An answer that is larger than a connection may hold becomes an error.
+static void run_end(struct run *run, struct connection *connection, enum status status,
+                    const struct error *error)
+{
+    struct buffer *out = &connection->output;
+    struct error large;
+    if (!status && out->status == STATUS_TOO_LARGE && run->start <= out->size_max / 2) {
+        status =
+            error_set(&large, STATUS_TOO_LARGE, "%s: the reply is larger than max-output allows",
+                      run->call.command->name);
+        error = &large;
+        out->status = STATUS_OK;
+    }
+    if (status) {
+        buffer_truncate(out, run->start);
+        resp_form_error(out, error);
+        run->form.errors++;
+    }
+    connection->server->figures.errors += run->form.errors;
+    if (execute_is_silent(connection)) {
+        buffer_truncate(out, run->start);
+        connection_said(connection, 0);
+    } else {
+        connection_said(connection, 1);
+    }
+    pubsub_answer_end(connection);
+}
+
+static void run_command(struct connection *connection, const struct command *command,
+                        struct slices words)
+{
+    struct server *server = connection->server;
+    struct error error;
+    struct ns *ns = NULL;
+    if (command->flags & COMMAND_NAMESPACE) {
+        enum status status = find_namespace(server, command, words.items[0], &ns, &error);
+        if (status) {
+            say_error(connection, &error);
+            return;
+        }
+        words = (struct slices){ words.items + 1, words.count - 1 };
+    }
+    struct run run;
+    run_begin(&run, connection, ns, command);
+    // What is not there cannot be waited for, nor can a transaction wait.
+    run.call.last = transaction_runs(connection) || (!ns && (command->flags & COMMAND_NAMESPACE));
+    enum status status = call_run(&run.call, words, &server->scratch, &error);
+    if (!status && run.call.wait.kind == WAIT_HOST) {
+        run_wait(connection);
+        return;
+    }
+    if (!status && run.call.wait.kind != WAIT_NONE) {
+        status = waiting_add(connection, ns, &run.call, words, &error);
+        if (!status) {
+            run_wait(connection);
+            return;
+        }
+    }
+    run_end(&run, connection, status, &error);
+}
+
+// A browser can be led to send a request here, whose body would be read as commands. The head of
+// every such request has one of these lines.
+static bool is_http(struct slice word)
+{
+    return ascii_equal(word, SLICE("POST")) || ascii_equal(word, SLICE("Host:"));
+}
+
+// The command that a request names, if it may be run; else the refusal has been said.
+static const struct command *find_command(struct connection *connection, struct slices words)
+{
+    struct server *server = connection->server;
+    const struct command *command = commands_find(server->commands, words.items[0]);
+    if (!command && is_http(words.items[0])) {
+        log_line(LOG_LEVEL_WARNING, "somebody speaks HTTP, and is closed", "address=%s",
+                 connection->address);
+        say_code(connection, "ERR", "this is no HTTP");
+        connection_drain(connection);
+        return NULL;
+    }
+    if (!command) {
+        say_code(connection, "ERR", "unknown command '%.*s' (Q.HELP lists those there are)",
+                 SLICE_PRINT(slice_shown(words.items[0])));
+        return NULL;
+    }
+    connection->last_command = command->name;
+    struct slice ns = SLICE_EMPTY;
+    if (command->flags & COMMAND_NAMESPACE) {
+        ns = words.count > 1 ? words.items[1] : SLICE_EMPTY;
+        if (ns.size == 0 || ns.size > ENGINE_NAME_SIZE_MAX) {
+            struct error error;
+            (void)error_set(&error, STATUS_INVALID,
+                            "%s: its first argument is a namespace, a name of 1 to %d bytes",
+                            command->name, ENGINE_NAME_SIZE_MAX);
+            say_error(connection, &error);
+            return NULL;
+        }
+    }
+    bool may = check_caller(connection, command, ns) && check_store(connection, command);
+    return may ? command : NULL;
+}
+
+void execute(struct connection *connection, struct slices words)
+{
+    connection->server->figures.commands++;
+    const struct command *command = find_command(connection, words);
+    if (!command) {
+        transaction_spoil(connection);
+        return;
+    }
+    words = (struct slices){ words.items + 1, words.count - 1 };
+    if (!transaction_takes(connection, command, words)) {
+        run_command(connection, command, words);
+    }
+}
+
+bool execute_again(struct waiter *waiter, bool last)
+{
+    struct connection *connection = waiter->connection;
+    struct server *server = connection->server;
+    struct run run;
+    struct error error;
+    run_begin(&run, connection, waiter->ns, waiter->command);
+    run.call.last = last;
+    run.call.finished = slice_from_cstr(waiter->finished);
+    enum status status = call_run(&run.call, waiter->words, &server->scratch, &error);
+    if (!status && run.call.wait.kind != WAIT_NONE) {
+        run_wait(connection);
+        return false;
+    }
+    waiter_end(waiter);
+    run_end(&run, connection, status, &error);
+    connection_resume(connection);
+    return true;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "server/listener.h"
+
+#include "server/log.h"
+#include "server/server.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+    BACKLOG = 1024,
+    ACCEPTS = 64, // of a turn
+};
+
+static const struct timeval rest = { 0, 100000 };
+
+// Connections must not take the descriptors that the store needs for its next file.
+void listeners_limit(struct server *server)
+{
+    const uint64_t wanted = server->settings.max_connections + LISTENERS_RESERVE;
+    struct rlimit limit;
+    server->connections.count_max = server->settings.max_connections;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted) {
+        return;
+    }
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < wanted) {
+        (void)getrlimit(RLIMIT_NOFILE, &limit);
+        server->connections.count_max =
+            limit.rlim_cur > LISTENERS_RESERVE ? limit.rlim_cur - LISTENERS_RESERVE : 1;
+        log_line(LOG_LEVEL_WARNING, "the system allows fewer connections than max-connections",
+                 "connections=%zu open-files=%llu", server->connections.count_max,
+                 (unsigned long long)limit.rlim_cur);
+    }
+}
+
+// A file of a server that is gone may stand where the socket is to be.
+static void remove_stale(const struct address *address)
+{
+    struct stat stat;
+    if (address->kind == ADDRESS_UNIX && lstat(address->path, &stat) == 0 &&
+        S_ISSOCK(stat.st_mode)) {
+        (void)unlink(address->path);
+    }
+}
+
+static enum status fail(const char *text, int number, struct error *error)
+{
+    return error_set(error, number == EADDRINUSE ? STATUS_BUSY : STATUS_IO,
+                     "cannot listen on %s: %s%s", text, strerrordesc_np(number),
+                     number == EADDRINUSE ? " (is another sluiced running there?)" : "");
+}
+
+static enum status open_one(struct server *server, const char *text, bool secure,
+                            struct listener *out, struct error *error)
+{
+    *out = (struct listener){ .server = server, .fd = -1, .secure = secure };
+    enum status status = address_parse(slice_from_cstr(text), &out->address, error);
+    struct sockaddr_storage address;
+    socklen_t size = 0;
+    if (!status) {
+        status = address_resolve(&out->address, &address, &size, error);
+    }
+    if (status) {
+        return status;
+    }
+    remove_stale(&out->address);
+    out->fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (out->fd < 0) {
+        return fail(text, errno, error);
+    }
+    int on = 1;
+    (void)setsockopt(out->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bind(out->fd, (const struct sockaddr *)&address, size) || listen(out->fd, BACKLOG)) {
+        status = fail(text, errno, error);
+        (void)close(out->fd);
+        return status;
+    }
+    return STATUS_OK;
+}
+
+static void on_accept_again(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    listeners_resume(context);
+}
+
+static void pause_all(struct server *server, int number)
+{
+    log_line(LOG_LEVEL_WARNING, "no more connections are accepted for now", "reason=\"%s\"",
+             strerrordesc_np(number));
+    for (size_t i = 0; i < server->listener_count; i++) {
+        (void)event_del(server->listeners[i].event);
+    }
+    server->accept_paused = true;
+    (void)event_add(server->accept_event, &rest);
+}
+
+void listeners_resume(struct server *server)
+{
+    if (!server->accept_paused || server->stopping) {
+        return;
+    }
+    server->accept_paused = false;
+    (void)event_del(server->accept_event);
+    for (size_t i = 0; i < server->listener_count; i++) {
+        (void)event_add(server->listeners[i].event, NULL);
+    }
+}
+
+static void refuse(struct server *server, int fd, bool secure)
+{
+    server->figures.refused++;
+    if (!secure) {
+        static const char sentence[] = "-ERR max number of clients reached\r\n";
+        ssize_t written = write(fd, sentence, sizeof(sentence) - 1);
+        (void)written;
+    }
+    (void)close(fd);
+}
+
+static void on_acceptable(evutil_socket_t fd, short what, void *context)
+{
+    (void)what;
+    struct listener *listener = context;
+    struct server *server = listener->server;
+    for (int i = 0; i < ACCEPTS; i++) {
+        struct sockaddr_storage address = { 0 };
+        socklen_t size = sizeof(address);
+        int accepted =
+            accept4(fd, (struct sockaddr *)&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (accepted < 0) {
+            int number = errno;
+            if (number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM) {
+                pause_all(server, number);
+            }
+            if (number != EINTR && number != ECONNABORTED) {
+                return;
+            }
+        } else if (server->connections.count >= server->connections.count_max) {
+            refuse(server, accepted, listener->secure);
+        } else {
+            connection_open(server, accepted, listener->secure, &address, size);
+        }
+    }
+}
+
+static enum status open_list(struct server *server, const struct settings_list *list, bool secure,
+                             struct error *error)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct listener *listener = &server->listeners[server->listener_count];
+        enum status status = open_one(server, list->items[i], secure, listener, error);
+        if (status) {
+            return status;
+        }
+        listener->event =
+            event_new(server->loop, listener->fd, EV_READ | EV_PERSIST, on_acceptable, listener);
+        server->listener_count++;
+        if (!listener->event || event_add(listener->event, NULL)) {
+            return error_set(error, STATUS_NO_MEMORY, "no memory to listen");
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status listeners_open(struct server *server, struct error *error)
+{
+    const struct settings *settings = &server->settings;
+    size_t count = settings->listen.count + settings->tls_listen.count;
+    if (count == 0) {
+        return error_set(error, STATUS_INVALID, "there is no address to listen on");
+    }
+    server->listeners = mem_zalloc(settings->allocator, count * sizeof(struct listener));
+    server->accept_event = evtimer_new(server->loop, on_accept_again, server);
+    if (!server->listeners || !server->accept_event) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory to listen");
+    }
+    enum status status = open_list(server, &settings->listen, false, error);
+    if (!status) {
+        status = open_list(server, &settings->tls_listen, true, error);
+    }
+    char text[ADDRESS_TEXT_SIZE];
+    for (size_t i = 0; !status && server_address(server, i, text); i++) {
+        log_line(LOG_LEVEL_INFO, "listening", "address=%s%s", text,
+                 server->listeners[i].secure ? " tls=yes" : "");
+    }
+    return status;
+}
+
+void listeners_close(struct server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++) {
+        struct listener *listener = &server->listeners[i];
+        if (listener->event) {
+            event_free(listener->event);
+        }
+        if (listener->fd >= 0) {
+            (void)close(listener->fd);
+            remove_stale(&listener->address);
+        }
+    }
+    const struct settings *settings = &server->settings;
+    size_t count = settings->listen.count + settings->tls_listen.count;
+    mem_free(settings->allocator, server->listeners, count * sizeof(struct listener));
+    if (server->accept_event) {
+        event_free(server->accept_event);
+    }
+    server->listeners = NULL;
+    server->listener_count = 0;
+    server->accept_event = NULL;
+}

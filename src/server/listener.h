@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Sockets that are listened to. When the process has no descriptor left for another connection they
+// rest until one is closed, or a moment has passed.
+#ifndef SLUICE_SERVER_LISTENER_H
+#define SLUICE_SERVER_LISTENER_H
+
+#include "server/address.h"
+
+#include <stdbool.h>
+
+enum {
+    LISTENERS_RESERVE = 64, // descriptors for all but connections
+};
+
+struct loop_event;
+struct server;
+
+struct listener {
+    struct server *server;
+    int fd;
+    bool secure; // TLS
+    struct loop_event *event;
+    struct address address;
+};
+
+// All that the settings name.
+MUST_USE enum status listeners_open(struct server *server, struct error *error);
+void listeners_close(struct server *server);
+
+// How many connections there may be, by the settings and by the system, which is asked for more if
+// need be.
+void listeners_limit(struct server *server);
+
+// Accepts again, if they rest.
+void listeners_resume(struct server *server);
+
+#endif

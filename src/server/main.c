@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// sluiced: the server as a process.
+#include "server/log.h"
+#include "server/password.h"
+#include "server/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int refuse(const struct error *error)
+{
+    (void)fprintf(stderr, "sluiced: %s\n", error_sentence(error));
+    return EXIT_FAILURE;
+}
+
+static int print_help(void)
+{
+    struct buffer help;
+    buffer_init(&help, &allocator_system, 1 << 20);
+    settings_help(&help);
+    (void)fwrite(help.data, 1, help.size, stdout);
+    buffer_release(&help);
+    return EXIT_SUCCESS;
+}
+
+static void warn(void *context, const char *name, const char *sentence)
+{
+    (void)context;
+    log_line(LOG_LEVEL_WARNING, "setting", "name=%s says=\"%s\"", name, sentence);
+}
+
+// For a person who has just started it by hand.
+static void greet(const struct server *server)
+{
+    char address[ADDRESS_TEXT_SIZE];
+    if (!isatty(STDOUT_FILENO) || !server_address(server, 0, address)) {
+        return;
+    }
+    const char *colon = strrchr(address, ':');
+    (void)printf("\nsluiced %s is ready on %s. In another terminal:\n\n"
+                 "    redis-cli -3 -p %s Q.PUT demo mail Send '{\"to\":\"ann\"}'\n"
+                 "    redis-cli -3 -p %s Q.POP demo worker-1 1 mail\n\n"
+                 "Ctrl-C stops it; what was put stays in %s.\n\n",
+                 SLUICE_VERSION, address, colon ? colon + 1 : "", colon ? colon + 1 : "",
+                 server->settings.data);
+    (void)fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings;
+    struct error error;
+    enum settings_request request;
+    if (settings_load(&settings, &allocator_system, argc, argv, environ, &request, &error)) {
+        return refuse(&error);
+    }
+    if (request == SETTINGS_HELP) {
+        return print_help();
+    }
+    if (request == SETTINGS_VERSION) {
+        (void)printf("sluiced %s\n", SLUICE_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (request == SETTINGS_HASH_PASSWORD) {
+        return password_hash_line(stdin, stdout, &error) ? refuse(&error) : EXIT_SUCCESS;
+    }
+    if (settings_check(&settings, &error)) {
+        settings_release(&settings);
+        return refuse(&error);
+    }
+    const struct settings_listener listener = { warn, NULL };
+    settings_warn(&settings, &listener);
+    // Takes the settings over, whether it can start or not.
+    struct server server;
+    if (server_init(&server, &settings, environ, &error)) {
+        return refuse(&error);
+    }
+    greet(&server);
+    enum status status = server_run(&server, &error);
+    server_release(&server);
+    return status ? refuse(&error) : EXIT_SUCCESS;
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+// A channel is there as long as somebody listens to it. A subscription stands in two lists: of its
+// channel, and of its connection.
+#include "server/pubsub.h"
+
+#include "faces/qless.h"
+#include "server/event_json.h"
+#include "server/glob.h"
+#include "server/server.h"
+
+#include <assert.h>
+
+struct channel {
+    struct channel *next, *previous; // all of its kind
+    struct subscription *first;      // who listens, the newest first
+    size_t count;
+    bool pattern;
+    size_t name_size;
+    char name[];
+};
+
+struct subscription {
+    struct connection *connection;
+    struct channel *channel;
+    struct subscription *next, *previous;         // of the channel
+    struct subscription *own_next, *own_previous; // of the connection
+};
+
+enum {
+    EVENT_JSON_MAX = 64 << 20, // of one event; a value of the configuration may be large
+    CHANNEL_NAME_MAX = 1024,   // of those made here
+};
+
+static struct slice channel_name(const struct channel *channel)
+{
+    return slice_make(channel->name, channel->name_size);
+}
+
+static struct slice channel_key(const void *channel)
+{
+    return channel_name(channel);
+}
+
+void pubsub_init(struct server *server)
+{
+    struct pubsub *pubsub = &server->pubsub;
+    *pubsub = (struct pubsub){ 0 };
+    map_init(&pubsub->channel_map, server->settings.allocator, server->seed, channel_key);
+    map_init(&pubsub->pattern_map, server->settings.allocator, server->seed, channel_key);
+    buffer_init(&pubsub->later, server->settings.allocator, server->settings.max_output);
+}
+
+static void channel_free(const struct server *server, struct channel *channel)
+{
+    if (channel) {
+        mem_free(server->settings.allocator, channel, sizeof(*channel) + channel->name_size);
+    }
+}
+
+void pubsub_release(struct server *server)
+{
+    struct pubsub *pubsub = &server->pubsub;
+    assert(!pubsub->channels && !pubsub->patterns);
+    channel_free(server, pubsub->gone);
+    buffer_release(&pubsub->later);
+    map_release(&pubsub->channel_map);
+    map_release(&pubsub->pattern_map);
+    *pubsub = (struct pubsub){ 0 };
+}
+
+// ---------------------------------------------------------------------------------------------
+// Subscriptions
+
+static struct map *map_of(struct pubsub *pubsub, bool pattern)
+{
+    return pattern ? &pubsub->pattern_map : &pubsub->channel_map;
+}
+
+static struct channel **list_of(struct pubsub *pubsub, bool pattern)
+{
+    return pattern ? &pubsub->patterns : &pubsub->channels;
+}
+
+static struct channel *channel_add(struct server *server, struct slice name, bool pattern)
+{
+    struct pubsub *pubsub = &server->pubsub;
+    struct channel *channel = mem_alloc(server->settings.allocator, sizeof(*channel) + name.size);
+    if (!channel) {
+        return NULL;
+    }
+    *channel = (struct channel){ .pattern = pattern, .name_size = name.size };
+    if (name.size) {
+        memcpy(channel->name, name.data, name.size);
+    }
+    if (map_insert(map_of(pubsub, pattern), channel)) {
+        channel_free(server, channel);
+        return NULL;
+    }
+    struct channel **list = list_of(pubsub, pattern);
+    channel->next = *list;
+    if (*list) {
+        (*list)->previous = channel;
+    }
+    *list = channel;
+    *(pattern ? &pubsub->pattern_count : &pubsub->channel_count) += 1;
+    return channel;
+}
+
+// Nobody listens any more. Its name stays readable until the next one goes.
+static void channel_end(struct server *server, struct channel *channel)
+{
+    struct pubsub *pubsub = &server->pubsub;
+    map_remove(map_of(pubsub, channel->pattern), channel_name(channel));
+    if (channel->next) {
+        channel->next->previous = channel->previous;
+    }
+    *(channel->previous ? &channel->previous->next : list_of(pubsub, channel->pattern)) =
+        channel->next;
+    *(channel->pattern ? &pubsub->pattern_count : &pubsub->channel_count) -= 1;
+    channel_free(server, pubsub->gone);
+    pubsub->gone = channel;
+}
+
+static size_t *own_count(struct connection *connection, bool pattern)
+{
+    return pattern ? &connection->subscriptions.patterns : &connection->subscriptions.channels;
+}
+
+// Looks in both lists at once, and so takes no longer than the shorter one needs.
+static struct subscription *find(const struct connection *connection, const struct channel *channel)
+{
+    struct subscription *own = connection->subscriptions.first;
+    struct subscription *other = channel->first;
+    while (own && other) {
+        if (own->channel == channel) {
+            return own;
+        }
+        if (other->connection == connection) {
+            return other;
+        }
+        own = own->own_next;
+        other = other->next;
+    }
+    return NULL;
+}
+
+static void link_up(struct subscription *subscription)
+{
+    struct channel *channel = subscription->channel;
+    subscription->next = channel->first;
+    if (channel->first) {
+        channel->first->previous = subscription;
+    }
+    channel->first = subscription;
+    channel->count++;
+    struct subscriptions *own = &subscription->connection->subscriptions;
+    subscription->own_next = own->first;
+    if (own->first) {
+        own->first->own_previous = subscription;
+    }
+    own->first = subscription;
+    *own_count(subscription->connection, channel->pattern) += 1;
+}
+
+static void subscription_end(struct subscription *subscription)
+{
+    struct connection *connection = subscription->connection;
+    struct server *server = connection->server;
+    struct channel *channel = subscription->channel;
+    if (subscription->next) {
+        subscription->next->previous = subscription->previous;
+    }
+    *(subscription->previous ? &subscription->previous->next : &channel->first) =
+        subscription->next;
+    if (subscription->own_next) {
+        subscription->own_next->own_previous = subscription->own_previous;
+    }
+    *(subscription->own_previous ? &subscription->own_previous->own_next
+                                 : &connection->subscriptions.first) = subscription->own_next;
+    *own_count(connection, channel->pattern) -= 1;
+    mem_free(server->settings.allocator, subscription, sizeof(*subscription));
+    if (--channel->count == 0) {
+        channel_end(server, channel);
+    }
+}
+
+enum status pubsub_subscribe(struct connection *connection, struct slice name, bool pattern)
+{
+    struct server *server = connection->server;
+    struct channel *channel = map_find(map_of(&server->pubsub, pattern), name);
+    if (channel && find(connection, channel)) {
+        return STATUS_OK;
+    }
+    if (connection->subscriptions.channels + connection->subscriptions.patterns >=
+        SUBSCRIPTIONS_MAX) {
+        return STATUS_TOO_LARGE;
+    }
+    struct subscription *subscription =
+        mem_zalloc(server->settings.allocator, sizeof(*subscription));
+    if (subscription && !channel) {
+        channel = channel_add(server, name, pattern);
+    }
+    if (!subscription || !channel) {
+        mem_free(server->settings.allocator, subscription,
+                 subscription ? sizeof(*subscription) : 0);
+        return STATUS_NO_MEMORY;
+    }
+    subscription->connection = connection;
+    subscription->channel = channel;
+    link_up(subscription);
+    return STATUS_OK;
+}
+
+bool pubsub_unsubscribe(struct connection *connection, struct slice name, bool pattern)
+{
+    struct channel *channel = map_find(map_of(&connection->server->pubsub, pattern), name);
+    struct subscription *subscription = channel ? find(connection, channel) : NULL;
+    if (subscription) {
+        subscription_end(subscription);
+    }
+    return subscription;
+}
+
+bool pubsub_unsubscribe_next(struct connection *connection, bool pattern, struct slice *name)
+{
+    struct subscription *subscription = connection->subscriptions.first;
+    while (subscription && subscription->channel->pattern != pattern) {
+        subscription = subscription->own_next;
+    }
+    if (!subscription) {
+        return false;
+    }
+    *name = channel_name(subscription->channel);
+    subscription_end(subscription);
+    return true;
+}
+
+void pubsub_forget(struct connection *connection)
+{
+    while (connection->subscriptions.first) {
+        subscription_end(connection->subscriptions.first);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Messages
+
+// A message, and the namespace whose engine tells it; an empty one when a client says it.
+struct message {
+    struct slice channel, text, ns;
+};
+
+static void hand_over(const struct subscription *subscription, const struct message *message)
+{
+    struct connection *connection = subscription->connection;
+    struct pubsub *pubsub = &connection->server->pubsub;
+    bool later = connection == pubsub->answering;
+    struct buffer *out = later ? &pubsub->later : &connection->output;
+    if (!later) {
+        connection_says(connection);
+    }
+    bool pattern = subscription->channel->pattern;
+    resp_push(out, connection->version, pattern ? 4 : 3);
+    if (pattern) {
+        resp_bulk(out, SLICE("pmessage"));
+        resp_bulk(out, channel_name(subscription->channel));
+    } else {
+        resp_bulk(out, SLICE("message"));
+    }
+    resp_bulk(out, message->channel);
+    resp_bulk(out, message->text);
+    if (!later) {
+        connection_said(connection, 0);
+    }
+    connection->server->figures.published++;
+}
+
+void pubsub_answer_begin(struct connection *connection)
+{
+    struct pubsub *pubsub = &connection->server->pubsub;
+    assert(!pubsub->answering || pubsub->answering == connection);
+    pubsub->answering = connection;
+    pubsub->answering_depth++;
+}
+
+void pubsub_answer_end(struct connection *connection)
+{
+    struct pubsub *pubsub = &connection->server->pubsub;
+    assert(pubsub->answering == connection);
+    if (--pubsub->answering_depth) {
+        return;
+    }
+    pubsub->answering = NULL;
+    if (pubsub->later.status) {
+        connection_close(connection); // as any subscriber that cannot be told all
+    } else if (pubsub->later.size && !connection->closed) {
+        connection_says(connection);
+        buffer_append(&connection->output, buffer_slice(&pubsub->later));
+        connection_said(connection, 0);
+    }
+    buffer_clear(&pubsub->later);
+}
+
+static bool may_hear(const struct connection *connection, const struct message *message)
+{
+    return !connection->closed && !connection->draining &&
+           (message->ns.size == 0 ||
+            (connection->user && user_may(connection->user, message->ns, RIGHT_READ)));
+}
+
+static size_t hand_to_all(const struct channel *channel, const struct message *message)
+{
+    size_t count = 0;
+    for (struct subscription *subscription = channel->first; subscription;) {
+        struct subscription *next = subscription->next;
+        if (may_hear(subscription->connection, message)) {
+            hand_over(subscription, message);
+            count++;
+        }
+        subscription = next;
+    }
+    return count;
+}
+
+static size_t publish(struct server *server, const struct message *message)
+{
+    const struct channel *channel = map_find(&server->pubsub.channel_map, message->channel);
+    size_t count = channel ? hand_to_all(channel, message) : 0;
+    for (const struct channel *pattern = server->pubsub.patterns; pattern;) {
+        const struct channel *next = pattern->next;
+        if (glob_matches(channel_name(pattern), message->channel)) {
+            count += hand_to_all(pattern, message);
+        }
+        pattern = next;
+    }
+    return count;
+}
+
+size_t pubsub_publish(struct server *server, struct slice channel, struct slice message)
+{
+    return publish(server, &(struct message){ .channel = channel, .text = message });
+}
+
+// ---------------------------------------------------------------------------------------------
+// What the engines tell
+
+static bool has_listener(const struct pubsub *pubsub, struct slice name)
+{
+    if (map_find(&pubsub->channel_map, name)) {
+        return true;
+    }
+    const struct channel *pattern = pubsub->patterns;
+    while (pattern && !glob_matches(channel_name(pattern), name)) {
+        pattern = pattern->next;
+    }
+    return pattern;
+}
+
+// What is being told: its JSON is made for the first channel that somebody listens to.
+struct telling {
+    struct ns *ns;
+    const struct event *event;
+    struct buffer json;
+};
+
+static void tell(struct telling *telling, const char *kind, struct slice name)
+{
+    char channel[CHANNEL_NAME_MAX];
+    int size = snprintf(channel, sizeof(channel), "sluice:%.*s:%s%.*s",
+                        SLICE_PRINT(ns_name(telling->ns)), kind, SLICE_PRINT(name));
+    assert(size > 0 && (size_t)size < sizeof(channel));
+    struct server *server = telling->ns->server;
+    struct message message = { .channel = slice_make(channel, (size_t)size),
+                               .ns = ns_name(telling->ns) };
+    if (!has_listener(&server->pubsub, message.channel)) {
+        return;
+    }
+    if (telling->json.size == 0) {
+        event_json(telling->event, &telling->json);
+    }
+    if (telling->json.status) {
+        return; // without memory nobody is told
+    }
+    message.text = buffer_slice(&telling->json);
+    publish(server, &message);
+}
+
+static void publish_of_qless(void *ns, struct slice channel, struct slice message)
+{
+    const struct ns *of = ns;
+    publish(of->server,
+            &(struct message){ .channel = channel, .text = message, .ns = ns_name(of) });
+}
+
+static void tell_all(struct telling *telling)
+{
+    unsigned channels = telling->event->channels;
+    if (channels & EVENT_TO_LOG) {
+        tell(telling, "log", SLICE_EMPTY);
+    }
+    if (channels & EVENT_TO_TRACKER) {
+        tell(telling, "tracked", SLICE_EMPTY);
+    }
+    if (channels & EVENT_TO_WORKER) {
+        tell(telling, "worker:", telling->event->worker);
+    }
+}
+
+void pubsub_event(struct ns *ns, const struct event *event)
+{
+    const struct pubsub *pubsub = &ns->server->pubsub;
+    if (pubsub->channel_count + pubsub->pattern_count == 0) {
+        return;
+    }
+    struct telling telling = { .ns = ns, .event = event };
+    buffer_init(&telling.json, ns->server->settings.allocator, EVENT_JSON_MAX);
+    if (ns->qless) {
+        // Its clients listen to all channels, and take each message for one of qless's.
+        qless_publish(event, &telling.json,
+                      &(struct qless_sink){ .publish = publish_of_qless, .context = ns });
+    } else {
+        tell_all(&telling);
+    }
+    buffer_release(&telling.json);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+size_t pubsub_subscribers(const struct server *server, struct slice channel)
+{
+    const struct channel *found = map_find(&server->pubsub.channel_map, channel);
+    return found ? found->count : 0;
+}
+
+void pubsub_each_channel(const struct server *server, void (*visit)(void *context, struct slice),
+                         void *context)
+{
+    for (const struct channel *channel = server->pubsub.channels; channel;
+         channel = channel->next) {
+        visit(context, channel_name(channel));
+    }
+}

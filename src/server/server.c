@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: MIT
+#include "server/server.h"
+
+#include "server/listener.h"
+#include "server/log.h"
+#include "server/tables.h"
+#include "server/tls.h"
+#include "server/zoneinfo.h"
+#include "store/file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum {
+    SWEEP_US = 1000000,
+    STOP_LOOK_US = 5000, // how often it is looked whether all has been taken
+};
+
+int64_t server_now(struct server *server)
+{
+    if (server->turn_us == 0) {
+        struct timespec now;
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        server->turn_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    }
+    return server->turn_us;
+}
+
+static uint64_t rotate(uint64_t value, int bits)
+{
+    return value << bits | value >> (64 - bits);
+}
+
+// xoshiro256**, seeded by the system.
+uint64_t server_random(void *context)
+{
+    uint64_t *s = ((struct server *)context)->random;
+    uint64_t result = rotate(s[1] * 5, 7) * 9;
+    uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate(s[3], 45);
+    return result;
+}
+
+bool server_address(const struct server *server, size_t index, char text[ADDRESS_TEXT_SIZE])
+{
+    if (index >= server->listener_count) {
+        return false;
+    }
+    struct sockaddr_storage address = { 0 };
+    socklen_t size = sizeof(address);
+    if (getsockname(server->listeners[index].fd, (struct sockaddr *)&address, &size)) {
+        return false;
+    }
+    (void)address_format(&address, size, text);
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Turns
+
+static void set_due(struct server *server, int64_t next_us)
+{
+    if (next_us == server->due_us) {
+        return;
+    }
+    server->due_us = next_us;
+    if (next_us == INT64_MAX) {
+        (void)event_del(server->due_event);
+        return;
+    }
+    int64_t left_us = next_us - server_now(server);
+    struct timeval left = timeval_of(left_us > 0 ? left_us : 0);
+    (void)event_add(server->due_event, &left);
+}
+
+// Whether all that was asked for before the stop has been answered.
+static bool is_drained(const struct server *server)
+{
+    if (server->commit.count) {
+        return false;
+    }
+    for (const struct connection *at = server->connections.newest; at; at = at->next) {
+        if (!connection_is_told(at)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void remove_some(struct server *server, bool *more)
+{
+    struct error error;
+    *more = false;
+    if (server->namespaces.removals && server->store_state != STORE_BUSY &&
+        namespaces_remove(server, &server->commit.group, more, &error)) {
+        log_line(LOG_LEVEL_WARNING, "what a deleted namespace left stays for now", "reason=\"%s\"",
+                 error_sentence(&error));
+    }
+}
+
+static void on_due(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    ((struct server *)context)->due_us = INT64_MAX; // the end of the turn does it, and sets it anew
+}
+
+static void on_sweep(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    struct server *server = context;
+    connections_sweep(server);
+    notify_watchdog(&server->notify);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The store
+
+static void log_store(void *context, enum store_level level, const char *sentence)
+{
+    (void)context;
+    log_line(level == STORE_INFO      ? LOG_LEVEL_INFO
+             : level == STORE_WARNING ? LOG_LEVEL_WARNING
+                                      : LOG_LEVEL_ERROR,
+             "store", "says=\"%s\"", sentence);
+}
+
+static void look_at_store(struct server *server)
+{
+    enum store_state before = server->store_state;
+    struct error why;
+    enum store_state state = store_state(server->store, &why);
+    if (before == STORE_FAILED) {
+        return; // what the engines hold was never stored: only a new start can help
+    }
+    server->store_state = state;
+    if (state != STORE_READY) {
+        server->store_why = why;
+    }
+    if (state != before && (state == STORE_FULL || state == STORE_FAILED)) {
+        log_line(LOG_LEVEL_ERROR,
+                 state == STORE_FULL ? "only what makes the store smaller is taken"
+                                     : "nothing is taken any more",
+                 "reason=\"%s\"", error_sentence(&why));
+        notify_status(&server->notify, "%s", error_sentence(&why));
+    } else if (state != before && before == STORE_FULL) {
+        log_line(LOG_LEVEL_INFO, "everything is taken again", NULL);
+        notify_status(&server->notify, "running");
+    }
+    if (before == STORE_BUSY && state != STORE_BUSY) {
+        for (struct connection *at = server->connections.newest; at; at = at->next) {
+            connection_resume(at);
+        }
+    }
+}
+
+static void on_store(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    struct server *server = context;
+    store_event_clear(server->store);
+    look_at_store(server);
+    // What a failure makes errors of, the end of the turn sees to: then all that was said is held.
+    if (server->store_state != STORE_FAILED) {
+        commit_durable(server);
+    }
+}
+
+static enum status open_store(struct server *server, struct error *error)
+{
+    const struct settings *settings = &server->settings;
+    const struct store_options options = {
+        .path = settings->data,
+        .allocator = settings->allocator,
+        .durability = settings->durability,
+        .interval_us = settings->durability_interval_us,
+        .segment_size = settings->segment_size,
+        .gather_max = settings->max_backlog,
+        .reserve_size = settings->reserve_size,
+        .checkpoint_us = settings->checkpoint_interval_us,
+        .log = log_store,
+    };
+    const struct store_visitor visitor = { namespaces_visit, server };
+    enum status status = store_open(&options, &visitor, &server->store, error);
+    if (!status) {
+        server->turn_us = 0; // that may have taken long, and leases are renewed as of now
+        status = namespaces_loaded(server, error);
+    }
+    return status;
+}
+
+static void end_turn(struct server *server)
+{
+    int64_t next_us;
+    do {
+        next_us = namespaces_tick(server);
+    } while (connections_resume(server));
+    bool more;
+    remove_some(server, &more);
+    uint64_t before = server->commit.group;
+    commit_turn(server);
+    if (server->commit.group != before) {
+        look_at_store(server); // it may be behind now
+    }
+    connections_bury(server);
+    if (server->stopping) {
+        server->stopped |= is_drained(server);
+        // Nobody tells when a client's system has taken all.
+        int64_t look_us = server_now(server) + STOP_LOOK_US;
+        next_us = look_us < next_us ? look_us : next_us;
+    }
+    set_due(server, more || server->connections.resume ? 0 : next_us);
+    server->figures.turns++;
+    server->turn_us = 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Signals
+
+static void on_stop_timeout(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    struct server *server = context;
+    log_line(LOG_LEVEL_WARNING, "some clients did not take their replies in time", NULL);
+    server->stopped = true;
+}
+
+void server_stop(struct server *server)
+{
+    if (server->stopping) {
+        return;
+    }
+    log_line(LOG_LEVEL_INFO, "stopping", "connections=%zu", server->connections.count);
+    notify_stopping(&server->notify);
+    server->stopping = true;
+    listeners_close(server);
+    struct connection *next;
+    for (struct connection *at = server->connections.newest; at; at = next) {
+        next = at->next;
+        if (at->waiter) {
+            waiter_end(at->waiter); // its client asks again, here or elsewhere
+        }
+        connection_drain(at);
+        connection_flush(at); // closes it if it has been told all
+    }
+    struct timeval timeout = timeval_of(server->settings.stop_timeout_us);
+    (void)event_base_once(server->loop, -1, EV_TIMEOUT, on_stop_timeout, server, &timeout);
+}
+
+static void on_changed(void *context, const char *name, const char *sentence)
+{
+    (void)context;
+    log_line(LOG_LEVEL_INFO, "setting", "name=%s says=\"%s\"", name, sentence);
+}
+
+void server_reload(struct server *server)
+{
+    struct error error;
+    const struct settings_listener listener = { on_changed, NULL };
+    notify_reloading(&server->notify, monotonic_us());
+    if (settings_reload(&server->settings, &listener, &error) ||
+        users_reload(server->users, &server->settings, &error) ||
+        (server->tls && tls_reload(server->tls, &server->settings, &error))) {
+        log_line(LOG_LEVEL_ERROR, "the settings stay as they were", "reason=\"%s\"",
+                 error_sentence(&error));
+    } else {
+        log_line(LOG_LEVEL_INFO, "the settings were read again", NULL);
+    }
+    server_apply_settings(server);
+    notify_ready(&server->notify);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *context)
+{
+    (void)what;
+    if (number == SIGHUP) {
+        server_reload(context);
+    } else {
+        server_stop(context);
+    }
+}
+
+static enum status watch_events(struct server *server, struct error *error)
+{
+    static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+    static const struct timeval sweep = { SWEEP_US / 1000000, 0 };
+    server->store_event =
+        event_new(server->loop, store_event(server->store), EV_READ | EV_PERSIST, on_store, server);
+    server->due_event = evtimer_new(server->loop, on_due, server);
+    server->sweep_event = event_new(server->loop, -1, EV_PERSIST, on_sweep, server);
+    bool all = server->store_event && server->due_event && server->sweep_event &&
+               !event_add(server->store_event, NULL) && !event_add(server->sweep_event, &sweep);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]) && all; i++) {
+        server->signal_events[i] = evsignal_new(server->loop, signals[i], on_signal, server);
+        all = server->signal_events[i] && !event_add(server->signal_events[i], NULL);
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    return all ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the event loop");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Its life
+
+void server_apply_settings(struct server *server)
+{
+    const struct settings *settings = &server->settings;
+    log_set_level(settings->log_level);
+    listeners_limit(server);
+    server->connections.limits = (struct resp_limits){
+        .words_max = settings->max_arguments,
+        .word_max = settings->max_payload,
+        .request_max = settings->max_request,
+        .line_max = settings->max_payload,
+    };
+    server->connections.limits_before = (struct resp_limits){
+        .words_max = UNAUTHENTICATED_WORDS,
+        .word_max = UNAUTHENTICATED_SIZE,
+        .request_max = (size_t)(UNAUTHENTICATED_WORDS + 1) * UNAUTHENTICATED_SIZE,
+        .line_max = UNAUTHENTICATED_SIZE,
+    };
+}
+
+static enum status make_loop(struct server *server, struct error *error)
+{
+    struct event_config *config = event_config_new();
+    if (config) {
+        (void)event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+        server->loop = event_base_new_with_config(config);
+        event_config_free(config);
+    }
+    return server->loop ? STATUS_OK
+                        : error_set(error, STATUS_NO_MEMORY, "the event loop cannot be made");
+}
+
+static enum status seed(struct server *server, struct error *error)
+{
+    if (getrandom(server->random, sizeof(server->random), 0) != sizeof(server->random) ||
+        getrandom(&server->seed, sizeof(server->seed), 0) != sizeof(server->seed)) {
+        return error_set(error, STATUS_IO, "the system gives no random numbers: %s",
+                         strerrordesc_np(errno));
+    }
+    return STATUS_OK;
+}
+
+static enum status make_parts(struct server *server, char *const *environment, struct error *error)
+{
+    const struct allocator *allocator = server->settings.allocator;
+    enum status status = seed(server, error);
+    if (!status) {
+        status = make_loop(server, error);
+    }
+    if (!status && notify_init(&server->notify, environment, error)) {
+        log_line(LOG_LEVEL_WARNING, "the service manager is not told", "reason=\"%s\"",
+                 error_sentence(error));
+    }
+    if (!status) {
+        status = users_new(allocator, &server->settings, &server->users, error);
+    }
+    if (!status && server->settings.tls_listen.count) {
+        status = tls_new(allocator, &server->settings, &server->tls, error);
+    }
+    server->input = mem_alloc(allocator, SERVER_SCRATCH_SIZE);
+    if (!status && (!server->input || zoneinfo_new(allocator, NULL, &server->zones) ||
+                    server_commands_new(allocator, &server->commands))) {
+        status = error_set(error, STATUS_NO_MEMORY, "no memory to start");
+    }
+    return status;
+}
+
+static enum status zone_of(void *context, struct slice name, struct zone_rules *out,
+                           struct error *error)
+{
+    return zoneinfo_find(((struct server *)context)->zones, name, out, error);
+}
+
+enum status server_init(struct server *server, struct settings *settings, char *const *environment,
+                        struct error *error)
+{
+    *server = (struct server){ .settings = *settings, .notify.fd = -1, .due_us = INT64_MAX };
+    server->host = (struct host){ server_random, zone_of, server };
+    server->began_us = server_now(server);
+    scratch_init(&server->scratch, settings->allocator);
+    commit_init(&server->commit);
+    server_apply_settings(server);
+    enum status status = make_parts(server, environment, error);
+    if (!status) {
+        pubsub_init(server);
+        status = namespaces_init(server, error);
+    }
+    if (!status) {
+        log_line(LOG_LEVEL_INFO, "opening", "data=%s", server->settings.data);
+        status = open_store(server, error);
+    }
+    if (!status) {
+        status = watch_events(server, error);
+    }
+    if (!status) {
+        status = listeners_open(server, error);
+    }
+    if (status) {
+        server_release(server);
+    }
+    return status;
+}
+
+enum status server_run(struct server *server, struct error *error)
+{
+    log_line(LOG_LEVEL_INFO, "ready", "namespaces=%zu", server->namespaces.count);
+    notify_ready(&server->notify);
+    end_turn(server);
+    while (!server->stopped) {
+        if (event_base_loop(server->loop, EVLOOP_ONCE) < 0) {
+            return error_set(error, STATUS_IO, "the event loop ended: %s", strerrordesc_np(errno));
+        }
+        end_turn(server);
+    }
+    background_finish(server);
+    struct store *store = server->store;
+    bool failed = server->store_state == STORE_FAILED;
+    event_free(server->store_event);
+    server->store_event = NULL;
+    server->store = NULL;
+    enum status status = store_close(store, error);
+    if (!status && failed) {
+        status = error_copy(error, &server->store_why);
+    }
+    if (!status) {
+        log_line(LOG_LEVEL_INFO, "stopped", NULL);
+    }
+    return status;
+}
+
+static void free_event(struct loop_event *event)
+{
+    if (event) {
+        event_free(event);
+    }
+}
+
+void server_release(struct server *server)
+{
+    const struct allocator *allocator = server->settings.allocator;
+    listeners_close(server);
+    while (server->connections.newest) {
+        connection_close(server->connections.newest);
+    }
+    while (server->commit.count) {
+        server->commit.count--;
+        struct hold *hold =
+            &server->commit
+                 .holds[(server->commit.first + server->commit.count) % server->commit.capacity];
+        hold->connection->holds--;
+        connection_released(hold->connection);
+    }
+    connections_bury(server);
+    background_finish(server);
+    background_release(server);
+    if (server->namespaces.empty) {
+        namespaces_release(server);
+        pubsub_release(server);
+    }
+    free_event(server->store_event);
+    free_event(server->due_event);
+    free_event(server->sweep_event);
+    for (size_t i = 0; i < sizeof(server->signal_events) / sizeof(server->signal_events[0]); i++) {
+        free_event(server->signal_events[i]);
+    }
+    if (server->store) {
+        (void)store_close(server->store, NULL);
+    }
+    if (server->loop) {
+        event_base_free(server->loop);
+    }
+    commit_release(&server->commit, allocator);
+    scratch_release(&server->scratch);
+    commands_free(server->commands);
+    zoneinfo_free(server->zones);
+    tls_free(server->tls);
+    users_free(server->users);
+    notify_release(&server->notify);
+    mem_free(allocator, server->input, server->input ? SERVER_SCRATCH_SIZE : 0);
+    settings_release(&server->settings);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// The settings of sluiced. One table (settings_table.c) has them all; from it come the flags, the
+// lines of the config file, the environment variables, the help, CONFIG GET and the documents.
+//
+// A value is taken from the first of these that has one: the flag (--max-payload 2M), the variable
+// (SLUICE_MAX_PAYLOAD=2M), the config file (max-payload 2M), the default. A list is taken from one
+// of them as a whole. What is unknown or malformed is refused with a sentence that says where it
+// stands, what it is and what is allowed.
+//
+// A struct settings owns its strings, and no part of it changes but by settings_reload. It holds no
+// password in plain text: they are hashed as they are read.
+#ifndef SLUICE_SERVER_SETTINGS_H
+#define SLUICE_SERVER_SETTINGS_H
+
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/status.h"
+#include "server/log.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SETTINGS_COUNT_MAX = 64,     // rows of the table
+    SETTINGS_LIST_MAX = 1024,    // values of a list
+    SETTINGS_VALUE_MAX = 4096,   // bytes of a value
+    SETTINGS_FILE_MAX = 1 << 20, // bytes of a config file
+    UNAUTHENTICATED_WORDS = 16,  // of a request from who has not said who he is
+    UNAUTHENTICATED_SIZE = 4096, // of a word of such a request
+};
+
+// Where a value comes from; the later ones win.
+enum setting_source {
+    SETTING_DEFAULT,
+    SETTING_FILE,
+    SETTING_ENVIRONMENT,
+    SETTING_FLAG,
+};
+
+struct settings_list {
+    char **items; // owned
+    size_t count;
+};
+
+// Texts are never NULL; "" stands for none. Times are in microseconds, sizes in bytes.
+struct settings {
+    const struct allocator *allocator;   // borrowed
+    uint8_t sources[SETTINGS_COUNT_MAX]; // enum setting_source, by the row of the table
+
+    // where
+    char *data;                      // the folder of the store
+    char *config;                    // the config file, "" for none
+    struct settings_list listen;     // checked: address_parse takes them
+    struct settings_list tls_listen; // the same
+    char *http;                      // the same, or "" for none
+
+    // what is kept, and how
+    enum store_durability durability;
+    int64_t durability_interval_us; // for STORE_INTERVAL
+    int64_t checkpoint_interval_us;
+    uint64_t segment_size;
+    uint64_t reserve_size;
+
+    // namespaces
+    bool create_namespaces; // a namespace is made when it is first used
+    uint64_t max_namespaces;
+    bool allow_flush;
+    char *qless_namespace;
+
+    // limits
+    uint64_t max_connections;
+    uint64_t max_arguments; // words of a request
+    uint64_t max_payload;   // one word of a request
+    uint64_t max_request;   // all words of a request
+    uint64_t max_output;    // replies that one connection has not read
+    uint64_t max_pipeline;  // requests of one connection under way; then it is not read on
+    uint64_t max_backlog;   // changes that wait for the disk, store_options.gather_max
+
+    // times; 0 is never
+    int64_t idle_timeout_us;
+    int64_t auth_timeout_us; // for TLS's handshake and AUTH together
+    int64_t tcp_keepalive_us;
+    int64_t stop_timeout_us;
+
+    // who
+    char *password;            // a hash (server/password.h), or ""
+    struct settings_list user; // "NAME HASH RIGHTS...", one space between them
+
+    // TLS
+    char *tls_cert, *tls_key;
+    char *tls_ca; // set: clients need a certificate of this authority
+    struct settings_list tls_client_names;
+
+    // telling
+    enum log_level log_level;
+
+    // what it was loaded from, for settings_reload; borrowed
+    char *const *argv;
+    int argc;
+    char *const *environment;
+};
+
+// What the command line asks for.
+enum settings_request {
+    SETTINGS_RUN,
+    SETTINGS_HELP,          // --help: settings_help
+    SETTINGS_VERSION,       // --version
+    SETTINGS_HASH_PASSWORD, // --hash-password: password_hash_line (server/password.h)
+};
+
+// Fills `settings` (which needs no init) from the flags behind argv[0], the environment and the
+// config file that these name, and checks them one by one; settings_check is for what they say
+// together. `argv` and `environment` are borrowed until the release. When it fails there is nothing
+// to release; so too when the request is not SETTINGS_RUN.
+MUST_USE enum status settings_load(struct settings *settings, const struct allocator *allocator,
+                                   int argc, char *const *argv, char *const *environment,
+                                   enum settings_request *request, struct error *error);
+void settings_release(struct settings *settings);
+
+// Refuses what would be unsafe or cannot work: an address that others can reach without a password,
+// users or (for tls-listen) client certificates; tls-listen without a certificate; a request
+// smaller than a payload. There is no setting that turns this off.
+MUST_USE enum status settings_check(const struct settings *settings, struct error *error);
+
+// Is told a sentence without a full stop, about the setting `name`.
+struct settings_listener {
+    void (*tell)(void *context, const char *name, const char *sentence);
+    void *context;
+};
+
+// What is allowed but unwise: a config file with secrets that others can read, a plain password in
+// a flag.
+void settings_warn(const struct settings *settings, const struct settings_listener *listener);
+
+// Reads the file and the environment again, checks everything, and takes over what can be changed
+// while running. The listener (which may be NULL) is told of each setting that has changed, and of
+// those that need a restart, which stay as they are. When it fails nothing has changed. All texts
+// of the settings that can be reloaded are new ones afterwards, so nobody keeps a pointer to one.
+MUST_USE enum status settings_reload(struct settings *settings,
+                                     const struct settings_listener *listener, struct error *error);
+
+// ---------------------------------------------------------------------------------------------
+// All of them, for CONFIG GET: `index` from 0 until it is NULL. Names are "max-payload".
+const char *settings_name(size_t index);
+
+// The index of a name, or SIZE_MAX.
+size_t settings_find(struct slice name);
+
+// Appends the value as it would be written in the config file, without quotes; the values of a list
+// with a line end between them. Of a secret that is set, "(hidden)"; of a user the rights only.
+void settings_append_value(const struct settings *settings, size_t index, struct buffer *out);
+
+// The value before anything was set, the same way.
+void settings_append_default(size_t index, struct buffer *out);
+
+// ---------------------------------------------------------------------------------------------
+// Texts from the table
+
+// --help: all flags in groups, at most 80 columns.
+void settings_help(struct buffer *out);
+
+// A Markdown table for each group; docs/settings.md holds it.
+void settings_markdown(struct buffer *out);
+
+// A config file with every setting in it, commented out; docs/sluiced.conf is it.
+void settings_example(struct buffer *out);
+
+#endif

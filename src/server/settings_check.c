@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// What settings must not say together. Who can reach the server must have to say who he is: an
+// open queue runs whatever a stranger puts into it.
+#include "server/address.h"
+#include "server/settings_table.h"
+
+#include <sys/stat.h>
+
+enum {
+    SEGMENT_STEP = 4096,
+};
+
+static bool has_users(const struct settings *settings)
+{
+    return *settings->password || settings->user.count;
+}
+
+static bool is_local(const char *text)
+{
+    struct address address;
+    return address_parse(slice_from_cstr(text), &address, NULL) == STATUS_OK &&
+           address_is_local(&address);
+}
+
+static enum status check_reach(const struct settings *settings, struct error *error)
+{
+    for (size_t i = 0; i < settings->listen.count && !has_users(settings); i++) {
+        if (!is_local(settings->listen.items[i])) {
+            return error_set(error, STATUS_INVALID,
+                             "listen %.100s can be reached from other machines: set password or "
+                             "user, or listen on 127.0.0.1",
+                             settings->listen.items[i]);
+        }
+    }
+    for (size_t i = 0; i < settings->tls_listen.count && !has_users(settings); i++) {
+        if (!is_local(settings->tls_listen.items[i]) && !*settings->tls_ca) {
+            return error_set(error, STATUS_INVALID,
+                             "tls-listen %.100s can be reached from other machines: set password, "
+                             "user or tls-ca, or listen on 127.0.0.1",
+                             settings->tls_listen.items[i]);
+        }
+    }
+    if (*settings->http && !has_users(settings) && !is_local(settings->http)) {
+        return error_set(error, STATUS_INVALID,
+                         "http %.100s can be reached from other machines: set password or user, or "
+                         "listen on 127.0.0.1",
+                         settings->http);
+    }
+    if (!settings->listen.count && !settings->tls_listen.count && !*settings->http) {
+        return error_set(error, STATUS_INVALID,
+                         "there is nothing to listen on: set listen, tls-listen or http");
+    }
+    return STATUS_OK;
+}
+
+static enum status check_tls(const struct settings *settings, struct error *error)
+{
+    if (!*settings->tls_cert != !*settings->tls_key) {
+        return error_set(error, STATUS_INVALID,
+                         "tls-cert and tls-key need each other; %s is missing",
+                         *settings->tls_cert ? "tls-key" : "tls-cert");
+    }
+    if (settings->tls_listen.count && !*settings->tls_cert) {
+        return error_set(error, STATUS_INVALID, "tls-listen needs tls-cert and tls-key");
+    }
+    if (settings->tls_client_names.count && !*settings->tls_ca) {
+        return error_set(error, STATUS_INVALID,
+                         "tls-client-names needs tls-ca: without it clients show no certificate");
+    }
+    return STATUS_OK;
+}
+
+static struct slice user_name(const char *line)
+{
+    return slice_make(line, strcspn(line, " "));
+}
+
+static enum status check_users(const struct settings *settings, struct error *error)
+{
+    for (size_t i = 0; i < settings->user.count; i++) {
+        struct slice name = user_name(settings->user.items[i]);
+        if (*settings->password && slice_equal(name, SLICE("default"))) {
+            return error_set(error, STATUS_INVALID,
+                             "password and 'user default' are the same user: set one of them");
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (slice_equal(name, user_name(settings->user.items[j]))) {
+                return error_set(error, STATUS_INVALID, "user '%.*s' is set twice",
+                                 SLICE_PRINT(name));
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status check_sizes(const struct settings *settings, struct error *error)
+{
+    if (settings->segment_size % SEGMENT_STEP) {
+        return error_set(error, STATUS_INVALID, "segment-size is not a multiple of 4KiB");
+    }
+    if (settings->max_payload > settings->max_request) {
+        return error_set(error, STATUS_INVALID,
+                         "max-payload is larger than max-request, which it has to fit in");
+    }
+    if (!*settings->data) {
+        return error_set(error, STATUS_INVALID, "data is empty and needs a folder");
+    }
+    return STATUS_OK;
+}
+
+enum status settings_check(const struct settings *settings, struct error *error)
+{
+    enum status status = check_reach(settings, error);
+    if (status == STATUS_OK) {
+        status = check_tls(settings, error);
+    }
+    if (status == STATUS_OK) {
+        status = check_users(settings, error);
+    }
+    return status ? status : check_sizes(settings, error);
+}
+
+static void warn_of_mode(const struct settings_listener *listener, const char *name,
+                         const char *path, const char *what)
+{
+    char sentence[512];
+    struct stat about;
+    if (stat(path, &about) || !(about.st_mode & S_IROTH)) {
+        return;
+    }
+    (void)snprintf(sentence, sizeof(sentence),
+                   "%.300s holds %s and everybody on this machine can read it: chmod o-r", path,
+                   what);
+    listener->tell(listener->context, name, sentence);
+}
+
+void settings_warn(const struct settings *settings, const struct settings_listener *listener)
+{
+    bool file_has_secrets = false;
+    for (size_t i = 0; i < settings_count; i++) {
+        if (!setting_is_secret(&settings_table[i])) {
+            continue;
+        }
+        file_has_secrets |= settings->sources[i] == SETTING_FILE;
+        if (settings->sources[i] == SETTING_FLAG) {
+            char sentence[256];
+            (void)snprintf(sentence, sizeof(sentence),
+                           "--%s is on the command line, which everybody on this machine can read: "
+                           "put it into the config file",
+                           settings_table[i].name);
+            listener->tell(listener->context, settings_table[i].name, sentence);
+        }
+    }
+    if (file_has_secrets) {
+        warn_of_mode(listener, "config", settings->config, "passwords");
+    }
+    if (*settings->tls_key) {
+        warn_of_mode(listener, "tls-key", settings->tls_key, "a key");
+    }
+}

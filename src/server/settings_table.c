@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "server/settings_table.h"
+
+#include <assert.h>
+
+#define KIB    ((uint64_t)1 << 10)
+#define MIB    ((uint64_t)1 << 20)
+#define GIB    ((uint64_t)1 << 30)
+#define MS     ((uint64_t)1000)
+#define SECOND ((uint64_t)1000000)
+#define HOUR   (3600 * SECOND)
+
+// Not offsetof in each row: a row is to be read as words.
+#define AT(field) .offset = offsetof(struct settings, field)
+
+#define ADDRESSES  "Addresses"
+#define STORAGE    "Storage"
+#define NAMESPACES "Namespaces"
+#define LIMITS     "Limits"
+#define TIMES      "Times"
+#define ACCESS     "Access"
+#define TLS        "TLS"
+#define REST       "Other"
+
+// clang-format off
+const struct setting settings_table[] = {
+    { "listen", ADDRESSES, SETTING_ADDRESSES, 0, AT(listen), .initial = "127.0.0.1:7711",
+      .value = "ADDRESS",
+      .summary = "Where to listen: HOST:PORT, [IPV6]:PORT or unix:/path." },
+    { "tls-listen", ADDRESSES, SETTING_ADDRESSES, 0, AT(tls_listen), .initial = "",
+      .value = "ADDRESS",
+      .summary = "Where to listen for connections under TLS." },
+    { "http", ADDRESSES, SETTING_ADDRESS, 0, AT(http), .initial = "127.0.0.1:7712",
+      .value = "ADDRESS",
+      .summary = "Where HTTP and the dashboard will be served; nothing listens there yet." },
+
+    { "data", STORAGE, SETTING_TEXT, 0, AT(data), .initial = "./sluice-data",
+      .value = "FOLDER",
+      .summary = "The folder in which everything is kept; under systemd the default is "
+                 "$STATE_DIRECTORY." },
+    { "durability", STORAGE, SETTING_DURABILITY, 0, AT(durability), .initial = "always",
+      .value = "WHEN",
+      .summary = "When a change is acknowledged: always (it is on disk), interval or interval:MS "
+                 "(it is on disk at most so many milliseconds later, 100 by default), or never "
+                 "(when it is on disk is up to the system)." },
+    { "checkpoint-interval", STORAGE, SETTING_TIME, 0, AT(checkpoint_interval_us), 10 * MS, HOUR,
+      .initial = "1s", .value = "TIME",
+      .summary = "How far the base may be behind the journal when there is little to do." },
+    { "segment-size", STORAGE, SETTING_SIZE, 0, AT(segment_size), 64 * KIB, GIB,
+      .initial = "16MiB", .value = "SIZE",
+      .summary = "The size of a journal file, a multiple of 4KiB; taken when the data folder is "
+                 "made." },
+    { "reserve-size", STORAGE, SETTING_SIZE, 0, AT(reserve_size), MIB, 64 * GIB,
+      .initial = "32MiB", .value = "SIZE",
+      .summary = "Disk space kept back, so that jobs can be completed when the disk is full." },
+
+    { "create-namespaces", NAMESPACES, SETTING_BOOLEAN, SETTING_RELOADS, AT(create_namespaces),
+      .initial = "yes", .value = "yes|no",
+      .summary = "Whether a namespace is made when it is first used." },
+    { "max-namespaces", NAMESPACES, SETTING_COUNT, SETTING_RELOADS, AT(max_namespaces), 1, 1000000,
+      .initial = "1000", .value = "COUNT",
+      .summary = "How many namespaces there may be." },
+    { "allow-flush", NAMESPACES, SETTING_BOOLEAN, SETTING_RELOADS, AT(allow_flush),
+      .initial = "no", .value = "yes|no",
+      .summary = "Whether an administrator may delete all that is in a namespace with one "
+                 "command." },
+    { "qless-namespace", NAMESPACES, SETTING_NAME, 0, AT(qless_namespace), .initial = "qless",
+      .value = "NAME",
+      .summary = "The namespace that qless clients work in." },
+
+    { "max-connections", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_connections), 1, 1000000,
+      .initial = "10000", .value = "COUNT",
+      .summary = "How many connections there may be; further ones are told so and closed." },
+    { "max-arguments", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_arguments), 16, 1048576,
+      .initial = "16384", .value = "COUNT",
+      .summary = "How many words a request may have." },
+    { "max-payload", LIMITS, SETTING_SIZE, SETTING_RELOADS, AT(max_payload), 4 * KIB, 512 * MIB,
+      .initial = "1MiB", .value = "SIZE",
+      .summary = "How large a word of a request may be, and so a job's data or result." },
+    { "max-request", LIMITS, SETTING_SIZE, SETTING_RELOADS, AT(max_request), 64 * KIB, 2 * GIB,
+      .initial = "16MiB", .value = "SIZE",
+      .summary = "How large a request may be in all." },
+    { "max-output", LIMITS, SETTING_SIZE, SETTING_RELOADS, AT(max_output), 64 * KIB, 16 * GIB,
+      .initial = "64MiB", .value = "SIZE",
+      .summary = "How much a connection may leave unread before it is closed." },
+    { "max-pipeline", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_pipeline), 1, 1000000,
+      .initial = "10000", .value = "COUNT",
+      .summary = "How many requests of a connection may be without an answer; until there is one "
+                 "no further ones are read." },
+    { "max-backlog", LIMITS, SETTING_SIZE, 0, AT(max_backlog), MIB, 16 * GIB,
+      .initial = "64MiB", .value = "SIZE",
+      .summary = "How much may wait for the disk; with more, changes are refused until it has "
+                 "caught up." },
+
+    { "idle-timeout", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(idle_timeout_us),
+      SECOND, HOUR * 24 * 365, .initial = "0", .value = "TIME",
+      .summary = "After what time without a request a connection is closed; 0 for never." },
+    { "auth-timeout", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(auth_timeout_us),
+      100 * MS, HOUR, .initial = "10s", .value = "TIME",
+      .summary = "How long a connection may take to say who it is; 0 for ever." },
+    { "tcp-keepalive", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(tcp_keepalive_us),
+      SECOND, 9 * HOUR, .initial = "60s", .value = "TIME",
+      .summary = "After what time of silence the other side is asked whether it is still there; 0 "
+                 "for never." },
+    { "stop-timeout", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(stop_timeout_us),
+      100 * MS, HOUR, .initial = "10s", .value = "TIME",
+      .summary = "How long requests that are under way may take to finish when the server is "
+                 "stopped; 0 to stop at once." },
+
+    { "password", ACCESS, SETTING_PASSWORD, SETTING_RELOADS, AT(password), .initial = "",
+      .value = "PASSWORD",
+      .summary = "The password of the user default, who has every right; plain, or a hash as "
+                 "--hash-password prints it." },
+    { "user", ACCESS, SETTING_USERS, SETTING_RELOADS, AT(user), .initial = "",
+      .value = "'NAME PASSWORD RIGHTS...'",
+      .summary = "A user, with a password as above and rights on namespaces: app:write, "
+                 "team-*:read or *:admin." },
+
+    { "tls-cert", TLS, SETTING_TEXT, SETTING_RELOADS, AT(tls_cert), .initial = "",
+      .value = "FILE",
+      .summary = "The server's certificate and those between it and the authority, in PEM." },
+    { "tls-key", TLS, SETTING_TEXT, SETTING_RELOADS, AT(tls_key), .initial = "",
+      .value = "FILE",
+      .summary = "The key of the certificate, in PEM." },
+    { "tls-ca", TLS, SETTING_TEXT, SETTING_RELOADS, AT(tls_ca), .initial = "",
+      .value = "FILE",
+      .summary = "The authority of the clients' certificates, in PEM; when it is set, every "
+                 "client must show one." },
+    { "tls-client-names", TLS, SETTING_TEXTS, SETTING_RELOADS, AT(tls_client_names), .initial = "",
+      .value = "NAME",
+      .summary = "A name that a client's certificate may have; without any, all names." },
+
+    { "config", REST, SETTING_TEXT, SETTING_NO_FILE, AT(config), .initial = "",
+      .value = "FILE",
+      .summary = "The config file, with a setting on each line: its name and its value." },
+    { "log-level", REST, SETTING_LEVEL, SETTING_RELOADS, AT(log_level), .initial = "info",
+      .value = "LEVEL",
+      .summary = "What is logged: debug, info, warning or error, and all that is graver." },
+};
+// clang-format on
+
+const size_t settings_count = sizeof(settings_table) / sizeof(settings_table[0]);
+
+static_assert(sizeof(settings_table) / sizeof(settings_table[0]) <= SETTINGS_COUNT_MAX,
+              "struct settings has a source for each row");

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "server/throttle.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#define SECOND ((int64_t)1000000)
+
+enum {
+    WINDOW_S = 60,
+    WAIT_MAX_S = 300,
+    FORGET_S = 600,
+    GOOD_S = 86400,
+};
+
+void throttle_init(struct throttle *throttle, struct hash_seed seed)
+{
+    memset(throttle, 0, sizeof(*throttle));
+    throttle->seed = seed;
+    throttle->spent_us = INT64_MIN;
+}
+
+static uint64_t key_of(const struct throttle *throttle, struct slice address)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    struct in6_addr six;
+    struct slice bytes = address;
+    if (address.size && address.size < sizeof(text)) {
+        memcpy(text, address.data, address.size);
+        if (inet_pton(AF_INET6, text, &six) == 1) {
+            bytes =
+                IN6_IS_ADDR_V4MAPPED(&six) ? slice_make(&six.s6_addr[12], 4) : slice_make(&six, 8);
+        } else if (inet_pton(AF_INET, text, &six) == 1) {
+            bytes = slice_make(&six, 4);
+        }
+    }
+    uint64_t key = hash_bytes(&throttle->seed, bytes);
+    return key ? key : 1;
+}
+
+static bool is_over(const struct throttle_entry *entry, int64_t now_us)
+{
+    int64_t span_s = entry->failures < THROTTLE_FAILURES_FREE ? WINDOW_S : FORGET_S;
+    int64_t since_us = entry->failures < THROTTLE_FAILURES_FREE ? entry->first_us : entry->last_us;
+    return now_us - since_us > span_s * SECOND;
+}
+
+static const struct throttle_entry *find(const struct throttle *throttle, uint64_t key)
+{
+    const struct throttle_entry *set = throttle->entries[key % THROTTLE_SETS];
+    for (int i = 0; i < THROTTLE_WAYS; i++) {
+        if (set[i].key == key) {
+            return &set[i];
+        }
+    }
+    return NULL;
+}
+
+// What an entry is worth keeping for: those that hold somebody back or let somebody in.
+static int worth(const struct throttle_entry *entry, int64_t now_us)
+{
+    if (entry->key == 0) {
+        return 0;
+    }
+    if (now_us < entry->good_until_us) {
+        return 3;
+    }
+    if (is_over(entry, now_us)) {
+        return 0;
+    }
+    return entry->failures < THROTTLE_FAILURES_FREE ? 1 : 2;
+}
+
+static struct throttle_entry *find_or_make(struct throttle *throttle, uint64_t key, int64_t now_us)
+{
+    struct throttle_entry *set = throttle->entries[key % THROTTLE_SETS];
+    struct throttle_entry *least = set;
+    for (int i = 0; i < THROTTLE_WAYS; i++) {
+        if (set[i].key == key) {
+            return &set[i];
+        }
+        int order = worth(&set[i], now_us) - worth(least, now_us);
+        if (order < 0 || (order == 0 && set[i].last_us < least->last_us)) {
+            least = &set[i];
+        }
+    }
+    *least = (struct throttle_entry){ .key = key, .first_us = now_us };
+    return least;
+}
+
+int64_t throttle_wait_us(const struct throttle *throttle, struct slice address, int64_t now_us)
+{
+    const struct throttle_entry *entry = find(throttle, key_of(throttle, address));
+    if (entry && now_us < entry->until_us) {
+        return entry->until_us - now_us;
+    }
+    // Each failure moves `spent_us` on by a tenth of a second; it may be ten seconds ahead.
+    int64_t burst_us = THROTTLE_BURST * SECOND / THROTTLE_PER_SECOND;
+    bool good = entry && now_us < entry->good_until_us;
+    if (!good && throttle->spent_us > now_us && throttle->spent_us - now_us >= burst_us) {
+        return throttle->spent_us - now_us - burst_us + SECOND / THROTTLE_PER_SECOND;
+    }
+    return 0;
+}
+
+void throttle_failed(struct throttle *throttle, struct slice address, int64_t now_us)
+{
+    struct throttle_entry *entry = find_or_make(throttle, key_of(throttle, address), now_us);
+    if (is_over(entry, now_us)) {
+        entry->failures = 0;
+        entry->first_us = now_us;
+    }
+    entry->last_us = now_us;
+    entry->failures++;
+    if (entry->failures >= THROTTLE_FAILURES_FREE) {
+        uint32_t doublings = entry->failures - THROTTLE_FAILURES_FREE;
+        int64_t wait_s = doublings < 16 ? (int64_t)1 << doublings : WAIT_MAX_S;
+        entry->until_us = now_us + (wait_s < WAIT_MAX_S ? wait_s : WAIT_MAX_S) * SECOND;
+    }
+    if (throttle->spent_us < now_us) {
+        throttle->spent_us = now_us;
+    }
+    throttle->spent_us += SECOND / THROTTLE_PER_SECOND;
+}
+
+void throttle_succeeded(struct throttle *throttle, struct slice address, int64_t now_us)
+{
+    struct throttle_entry *entry = find_or_make(throttle, key_of(throttle, address), now_us);
+    entry->good_until_us = now_us + GOOD_S * SECOND;
+    if (!entry->failures) {
+        entry->last_us = now_us;
+    }
+}

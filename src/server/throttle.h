@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// How often somebody may guess. After five failures within a minute an address has to wait, one
+// second at first and twice as long after each further failure, five minutes at most; ten minutes
+// without a failure and all is forgotten. What is refused meanwhile does not count, so that a
+// client that keeps trying gets in once its password is right.
+//
+// Who has many addresses meets a ceiling for all of them together: a burst of 100 failures and then
+// 10 a second, which keeps what guessing costs the server to some percent of its time. Addresses
+// from which somebody has logged in during the last day are let in all the same.
+//
+// An address is an IPv4 address, the /64 network of an IPv6 address (one household's), or any other
+// text. Only as many are remembered as the table has room for; those that have failed least and
+// longest ago give way. It allocates nothing and has no clock.
+#ifndef SLUICE_SERVER_THROTTLE_H
+#define SLUICE_SERVER_THROTTLE_H
+
+#include "base/hash.h"
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    THROTTLE_SETS = 128,
+    THROTTLE_WAYS = 8,
+    THROTTLE_FAILURES_FREE = 5,
+    THROTTLE_BURST = 100,
+    THROTTLE_PER_SECOND = 10,
+};
+
+struct throttle_entry {
+    uint64_t key;          // of the address; 0: unused
+    int64_t first_us;      // when the failures began to be counted
+    int64_t last_us;       // of the last failure or success
+    int64_t until_us;      // refused before this
+    int64_t good_until_us; // somebody has logged in from there
+    uint32_t failures;
+};
+
+struct throttle {
+    struct hash_seed seed;
+    int64_t spent_us; // the ceiling: how far failures have run ahead, as a moment
+    struct throttle_entry entries[THROTTLE_SETS][THROTTLE_WAYS];
+};
+
+// The seed is random, so that nobody can choose addresses that push out others.
+void throttle_init(struct throttle *throttle, struct hash_seed seed);
+
+// How long the address has to wait; 0: not at all.
+int64_t throttle_wait_us(const struct throttle *throttle, struct slice address, int64_t now_us);
+
+void throttle_failed(struct throttle *throttle, struct slice address, int64_t now_us);
+void throttle_succeeded(struct throttle *throttle, struct slice address, int64_t now_us);
+
+#endif

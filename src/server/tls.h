@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// TLS for the server, from the settings tls-cert, tls-key, tls-ca and tls-client-names: 1.2 or
+// later, the library's choice of ciphers, no compression, no renegotiation, session tickets. With
+// tls-ca set, clients must show a certificate of that authority; with tls-client-names too, one in
+// the name of one of them (an alternative DNS name or, without those, the common name).
+#ifndef SLUICE_SERVER_TLS_H
+#define SLUICE_SERVER_TLS_H
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "server/settings.h"
+
+struct tls;
+struct ssl_st; // OpenSSL's SSL
+
+// Reads the files. INVALID or IO with a sentence that names the file and OpenSSL's reason.
+MUST_USE enum status tls_new(const struct allocator *allocator, const struct settings *settings,
+                             struct tls **out, struct error *error);
+void tls_free(struct tls *tls);
+
+// Reads the files again, for new connections; those there are go on as they are, also after
+// tls_free. When it fails nothing has changed.
+MUST_USE enum status tls_reload(struct tls *tls, const struct settings *settings,
+                                struct error *error);
+
+// The server's end of a new connection, for transport_init_tls. The caller owns it.
+MUST_USE enum status tls_accept(const struct tls *tls, int fd, struct ssl_st **out);
+
+#endif

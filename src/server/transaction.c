@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+#include "server/transaction.h"
+
+#include "server/answer.h"
+#include "server/execute.h"
+#include "server/tables.h"
+#include "server/words.h"
+
+#include <stdalign.h>
+
+// A request in one block: the words' slices, then their bytes.
+struct kept {
+    struct kept *next;
+    size_t size; // of the block
+    size_t count;
+    struct slice words[]; // the first is the command's name
+};
+
+struct transaction {
+    struct kept *first, **last;
+    size_t count, size;
+    bool spoiled, runs;
+};
+
+static enum status begin(struct connection *connection)
+{
+    struct transaction *transaction =
+        mem_zalloc(connection->server->settings.allocator, sizeof(*transaction));
+    if (!transaction) {
+        return STATUS_NO_MEMORY;
+    }
+    transaction->last = &transaction->first;
+    connection->transaction = transaction;
+    return STATUS_OK;
+}
+
+static void free_all(const struct allocator *allocator, struct transaction *transaction)
+{
+    while (transaction->first) {
+        struct kept *kept = transaction->first;
+        transaction->first = kept->next;
+        mem_free(allocator, kept, kept->size);
+    }
+    mem_free(allocator, transaction, sizeof(*transaction));
+}
+
+void transaction_forget(struct connection *connection)
+{
+    struct transaction *transaction = connection->transaction;
+    // While it runs, EXEC owns it.
+    if (transaction && !transaction->runs) {
+        connection->transaction = NULL;
+        free_all(connection->server->settings.allocator, transaction);
+    }
+}
+
+void transaction_spoil(const struct connection *connection)
+{
+    if (connection->transaction) {
+        connection->transaction->spoiled = true;
+    }
+}
+
+bool transaction_runs(const struct connection *connection)
+{
+    return connection->transaction && connection->transaction->runs;
+}
+
+int64_t transaction_count(const struct connection *connection)
+{
+    return connection->transaction ? (int64_t)connection->transaction->count : -1;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Keeping
+
+static struct kept *kept_new(const struct allocator *allocator, const struct command *command,
+                             struct slices words)
+{
+    size_t size = sizeof(struct kept) + sizeof(struct slice) + words_size(words);
+    struct kept *kept = mem_alloc(allocator, size);
+    if (kept) {
+        *kept = (struct kept){ .size = size, .count = 1 + words.count };
+        kept->words[0] = slice_from_cstr(command->name);
+        (void)words_copy(words, kept->words + 1);
+    }
+    return kept;
+}
+
+static enum status keep(struct connection *connection, const struct command *command,
+                        struct slices words, struct error *error)
+{
+    const struct settings *settings = &connection->server->settings;
+    struct transaction *transaction = connection->transaction;
+    struct kept *kept = kept_new(settings->allocator, command, words);
+    if (!kept) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory to keep %s", command->name);
+    }
+    if (transaction->size + kept->size > settings->max_request) {
+        mem_free(settings->allocator, kept, kept->size);
+        return error_set(error, STATUS_TOO_LARGE,
+                         "what is kept since MULTI would be larger than max-request allows");
+    }
+    *transaction->last = kept;
+    transaction->last = &kept->next;
+    transaction->count++;
+    transaction->size += kept->size;
+    return STATUS_OK;
+}
+
+// What cannot be run at all is better refused now than found among the answers.
+static enum status check_words(struct server *server, const struct command *command,
+                               struct slices words, struct error *error)
+{
+    alignas(max_align_t) char arguments[COMMAND_ARGUMENTS_SIZE_MAX];
+    if (command->each) {
+        return STATUS_OK;
+    }
+    size_t skipped = command->flags & COMMAND_NAMESPACE ? 1 : 0;
+    return command_parse(command, (struct slices){ words.items + skipped, words.count - skipped },
+                         &server->scratch, arguments, error);
+}
+
+// Those that are run at once also between MULTI and EXEC.
+static bool is_immediate(const struct command *command)
+{
+    static const char *const names[] = { "EXEC", "DISCARD", "MULTI", "WATCH", "QUIT", "RESET" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(command->name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool transaction_takes(struct connection *connection, const struct command *command,
+                       struct slices words)
+{
+    struct transaction *transaction = connection->transaction;
+    if (!transaction || transaction->runs || is_immediate(command)) {
+        return false;
+    }
+    struct error error;
+    enum status status = check_words(connection->server, command, words, &error);
+    if (!status) {
+        status = keep(connection, command, words, &error);
+    }
+    if (status) {
+        transaction->spoiled = true;
+        say_error(connection, &error);
+        return true;
+    }
+    if (!execute_is_silent(connection)) {
+        connection_says(connection);
+        resp_simple(&connection->output, SLICE("QUEUED"));
+        connection_said(connection, 1);
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Commands
+
+static enum status run_multi(struct call *call, struct error *error)
+{
+    struct connection *connection = call->session;
+    if (connection->transaction) {
+        answer_error(connection, "ERR", "MULTI calls can not be nested");
+        return STATUS_OK;
+    }
+    if (begin(connection)) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for MULTI");
+    }
+    reply_ok(call->reply);
+    return STATUS_OK;
+}
+
+// All answers together are the one answer of EXEC, and count as one.
+static void run_kept(struct connection *connection, struct transaction *transaction)
+{
+    uint32_t replies = connection->replies;
+    uint8_t skipped = connection->replies_skipped;
+    bool off = connection->reply_off;
+    connection->replies_skipped = 0;
+    connection->reply_off = false;
+    transaction->runs = true;
+    resp_array(&connection->output, transaction->count);
+    for (struct kept *kept = transaction->first; kept; kept = kept->next) {
+        execute(connection, (struct slices){ kept->words, kept->count });
+    }
+    transaction->runs = false;
+    connection->replies = replies;
+    connection->replies_skipped = skipped;
+    connection->reply_off = off;
+}
+
+static enum status run_exec(struct call *call, struct error *error)
+{
+    (void)error;
+    struct connection *connection = call->session;
+    struct transaction *transaction = connection->transaction;
+    if (!transaction) {
+        answer_error(connection, "ERR", "EXEC without MULTI");
+        return STATUS_OK;
+    }
+    if (transaction->spoiled) {
+        answer_error(connection, "EXECABORT", "Transaction discarded because of previous errors.");
+    } else {
+        run_kept(connection, transaction);
+    }
+    transaction_forget(connection);
+    return STATUS_OK;
+}
+
+static enum status run_discard(struct call *call, struct error *error)
+{
+    (void)error;
+    struct connection *connection = call->session;
+    if (!connection->transaction) {
+        answer_error(connection, "ERR", "DISCARD without MULTI");
+        return STATUS_OK;
+    }
+    transaction_forget(connection);
+    reply_ok(call->reply);
+    return STATUS_OK;
+}
+
+struct watch_arguments {
+    struct slices keys;
+};
+
+static const struct argument watch_takes[] = {
+    OPTIONAL_REST(watch_arguments, keys, TEXT, "key", "what to watch"),
+};
+
+static enum status run_watch(struct call *call, struct error *error)
+{
+    struct connection *connection = call->session;
+    if (connection->transaction) {
+        answer_error(connection, "ERR", "WATCH inside MULTI is not allowed");
+        return STATUS_OK;
+    }
+    return error_set(error, STATUS_UNSUPPORTED,
+                     "there are no keys here that could be watched; a lease's TOKEN tells whether "
+                     "a job is still its holder's");
+}
+
+static enum status run_unwatch(struct call *call, struct error *error)
+{
+    (void)error;
+    reply_ok(call->reply); // nothing is ever watched
+    return STATUS_OK;
+}
+
+static const struct command commands[] = {
+    {
+        .name = "MULTI",
+        .group = "transactions",
+        .flags = COMMAND_CONNECTION,
+        .run = run_multi,
+        .summary = "Keeps the requests that follow until EXEC, which runs them together.",
+        .details = "For many jobs of one kind Q.MPUT and its like are shorter.",
+        .replies = "OK; then QUEUED for each request that is kept.",
+        EXAMPLES({ "MULTI", "OK" }),
+    },
+    {
+        .name = "EXEC",
+        .group = "transactions",
+        .flags = COMMAND_CONNECTION,
+        .run = run_exec,
+        .summary = "Runs what was kept since MULTI, with nothing in between.",
+        .details = "All changes become durable together. A command that fails does not undo the "
+                   "others. A command that would wait answers at once.",
+        .replies = "A list: the answer of each. EXECABORT when one of them was refused.",
+        EXAMPLES({ "EXEC", "1) \"ann\"\n2) \"bob\"" }),
+    },
+    {
+        .name = "DISCARD",
+        .group = "transactions",
+        .flags = COMMAND_CONNECTION,
+        .run = run_discard,
+        .summary = "Forgets what was kept since MULTI.",
+        .replies = "OK.",
+        EXAMPLES({ "DISCARD", "OK" }),
+    },
+    {
+        .name = "WATCH",
+        .group = "transactions",
+        .flags = COMMAND_CONNECTION,
+        TAKES(watch_arguments, watch_takes),
+        .run = run_watch,
+        .summary = "Refused: there are no keys to watch.",
+        .replies = "An error.",
+        EXAMPLES({ "WATCH key", "(error) UNSUPPORTED there are no keys here that could be "
+                                "watched; ..." }),
+    },
+    {
+        .name = "UNWATCH",
+        .group = "transactions",
+        .flags = COMMAND_CONNECTION,
+        .run = run_unwatch,
+        .summary = "Does nothing: nothing is ever watched.",
+        .replies = "OK.",
+        EXAMPLES({ "UNWATCH", "OK" }),
+    },
+};
+
+const struct command_table server_transaction_commands = TABLE(commands);

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: MIT
+#include "server/users.h"
+
+#include "server/password.h"
+#include "server/throttle.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+enum {
+    KEY_SIZE = 32,
+    NAME_SIZE_MAX = 255,
+};
+
+// A pattern of names of namespaces, and the right on them.
+struct grant {
+    const char *text; // of the user's line
+    uint8_t size;
+    bool is_prefix; // a `*` stood behind it
+    uint8_t right;  // enum right
+};
+
+// A user and what is only for this file. Its line, grants and entry are a block each.
+struct entry {
+    struct user user; // first, for entry_of
+    struct password password;
+    // Who has logged in once is known again by a keyed hash that is made in a microsecond: workers
+    // come in great numbers after a restart. The key is this process's own and leaves no trace.
+    bool is_known;
+    uint8_t known[KEY_SIZE];
+    bool is_gone;
+    char *line; // owned; name and patterns point into it
+    size_t line_size;
+    struct grant *grants; // owned
+    size_t grants_size;
+    size_t name_size;
+};
+
+struct users {
+    const struct allocator *allocator;
+    struct user anybody;
+    struct entry **entries; // owned, with what is in it; those that are gone too
+    size_t count, capacity;
+    size_t present;          // those that are not gone
+    uint32_t iterations_max; // of all passwords
+    uint8_t key[KEY_SIZE];
+    struct throttle throttle;
+};
+
+static const struct entry *entry_of(const struct user *user)
+{
+    return (const struct entry *)(const void *)user;
+}
+
+// ---------------------------------------------------------------------------------------------
+// A user's line
+
+static bool parse_right(struct slice word, uint8_t *out)
+{
+    static const char *const names[] = {
+        [RIGHT_READ] = "read", [RIGHT_WRITE] = "write", [RIGHT_ADMIN] = "admin"
+    };
+    for (int i = RIGHT_READ; i <= RIGHT_ADMIN; i++) {
+        if (slice_equal(word, slice_from_cstr(names[i]))) {
+            *out = (uint8_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+// "team-*:write"; false when it is malformed.
+static bool parse_grant(struct slice word, struct grant *out)
+{
+    const char *colon = word.size ? memrchr(word.data, ':', word.size) : NULL;
+    if (!colon) {
+        return false;
+    }
+    struct slice pattern = slice_make(word.data, (size_t)(colon - word.data));
+    struct slice right = slice_sub(word, pattern.size + 1, word.size);
+    bool is_prefix = slice_ends_with(pattern, SLICE("*"));
+    size_t size = pattern.size - is_prefix;
+    if (pattern.size == 0 || size > NAME_SIZE_MAX || memchr(pattern.data, '*', size)) {
+        return false;
+    }
+    *out = (struct grant){ .text = pattern.data, .size = (uint8_t)size, .is_prefix = is_prefix };
+    return parse_right(right, &out->right);
+}
+
+static bool name_is_valid(struct slice name)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        if ((unsigned char)name.data[i] <= ' ' || name.data[i] == 0x7f) {
+            return false;
+        }
+    }
+    return name.size > 0 && name.size <= NAME_SIZE_MAX;
+}
+
+enum status user_check_words(const struct slice *words, size_t count, struct error *error)
+{
+    struct grant grant;
+    if (count < 3) {
+        return error_set(error, STATUS_INVALID,
+                         "a user is a name, a password or its hash, and rights such as app:write");
+    }
+    if (!name_is_valid(words[0])) {
+        return error_set(error, STATUS_INVALID,
+                         "a user's name has from 1 to %d bytes and no spaces", NAME_SIZE_MAX);
+    }
+    for (size_t i = 2; i < count; i++) {
+        if (!name_is_valid(words[i]) || !parse_grant(words[i], &grant)) {
+            return error_set(error, STATUS_INVALID,
+                             "'%.*s' is not a right: NAMESPACE:read, :write or :admin, where the "
+                             "namespace may end with *",
+                             words[i].size > 40 ? 40 : (int)words[i].size,
+                             words[i].size ? words[i].data : "");
+        }
+    }
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Entries
+
+static void entry_drop_rights(const struct allocator *allocator, struct entry *entry)
+{
+    mem_free(allocator, entry->grants, entry->grants_size);
+    entry->grants = NULL;
+    entry->grants_size = 0;
+    entry->user.everywhere = RIGHT_NONE;
+    entry->user.grants = NULL;
+    entry->user.grant_count = 0;
+}
+
+static void entry_free(const struct allocator *allocator, struct entry *entry)
+{
+    if (entry) {
+        entry_drop_rights(allocator, entry);
+        mem_free(allocator, entry->line, entry->line_size);
+        OPENSSL_cleanse(entry, sizeof(*entry));
+        mem_free(allocator, entry, sizeof(*entry));
+    }
+}
+
+static struct slice next_word(struct slice *rest)
+{
+    const char *end = rest->size ? memchr(rest->data, ' ', rest->size) : NULL;
+    struct slice word = slice_make(rest->data, end ? (size_t)(end - rest->data) : rest->size);
+    *rest = slice_sub(*rest, word.size + 1, rest->size);
+    return word;
+}
+
+static enum status entry_read_rights(const struct allocator *allocator, struct entry *entry,
+                                     struct slice rest, struct error *error)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < rest.size; i++) {
+        count += rest.data[i] == ' ';
+    }
+    entry->grants = mem_zalloc(allocator, count * sizeof(struct grant));
+    if (!entry->grants) {
+        return error_set(error, STATUS_NO_MEMORY, "there is no memory for the users");
+    }
+    entry->grants_size = count * sizeof(struct grant);
+    for (size_t i = 0; i < count; i++) {
+        struct grant *grant = &entry->grants[i];
+        if (!parse_grant(next_word(&rest), grant)) {
+            return error_set(error, STATUS_INVALID, "user '%s' has a right that is none",
+                             entry->user.name);
+        }
+        if (grant->size == 0 && grant->right > entry->user.everywhere) {
+            entry->user.everywhere = grant->right;
+        }
+    }
+    entry->user.grants = entry->grants;
+    entry->user.grant_count = count;
+    return STATUS_OK;
+}
+
+// From a line of settings: "NAME HASH RIGHTS...".
+static enum status entry_new(const struct allocator *allocator, struct slice line,
+                             struct entry **out, struct error *error)
+{
+    struct entry *entry = mem_zalloc(allocator, sizeof(*entry));
+    if (!entry) {
+        return error_set(error, STATUS_NO_MEMORY, "there is no memory for the users");
+    }
+    enum status status = STATUS_NO_MEMORY;
+    entry->line = mem_alloc(allocator, line.size + 1);
+    if (!entry->line) {
+        (void)error_set(error, status, "there is no memory for the users");
+        goto fail;
+    }
+    entry->line_size = line.size + 1;
+    memcpy(entry->line, line.data, line.size);
+    entry->line[line.size] = '\0';
+    struct slice rest = slice_make(entry->line, line.size);
+    struct slice name = next_word(&rest);
+    entry->line[name.size] = '\0';
+    entry->name_size = name.size;
+    entry->user.name = entry->line;
+    status = password_parse(next_word(&rest), &entry->password, error);
+    if (status == STATUS_OK) {
+        status = entry_read_rights(allocator, entry, rest, error);
+    }
+    if (status == STATUS_OK) {
+        *out = entry;
+        return STATUS_OK;
+    }
+fail:
+    entry_free(allocator, entry);
+    return status;
+}
+
+// The user that the setting `password` makes.
+static enum status entry_new_default(const struct allocator *allocator, const char *hash,
+                                     struct entry **out, struct error *error)
+{
+    char line[PASSWORD_TEXT_SIZE + 32];
+    (void)snprintf(line, sizeof(line), "default %s *:admin", hash);
+    return entry_new(allocator, slice_from_cstr(line), out, error);
+}
+
+// ---------------------------------------------------------------------------------------------
+// All of them
+
+static struct entry *find(const struct users *users, struct slice name)
+{
+    for (size_t i = 0; i < users->count; i++) {
+        struct entry *entry = users->entries[i];
+        if (slice_equal(name, slice_make(entry->user.name, entry->name_size))) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+enum status users_new(const struct allocator *allocator, const struct settings *settings,
+                      struct users **out, struct error *error)
+{
+    struct hash_seed seed = { 0 };
+    struct users *users = mem_zalloc(allocator, sizeof(*users));
+    if (!users) {
+        return error_set(error, STATUS_NO_MEMORY, "there is no memory for the users");
+    }
+    users->allocator = allocator;
+    users->anybody.name = "";
+    enum status status = STATUS_OK;
+    if (RAND_bytes(users->key, sizeof(users->key)) != 1 ||
+        RAND_bytes((unsigned char *)&seed, sizeof(seed)) != 1) {
+        status = error_set(error, STATUS_IO, "the system gives no random bytes");
+    }
+    if (status == STATUS_OK) {
+        throttle_init(&users->throttle, seed);
+        status = users_reload(users, settings, error);
+    }
+    if (status) {
+        users_free(users);
+        return status;
+    }
+    *out = users;
+    return STATUS_OK;
+}
+
+void users_free(struct users *users)
+{
+    if (!users) {
+        return;
+    }
+    const struct allocator *allocator = users->allocator;
+    for (size_t i = 0; i < users->count; i++) {
+        entry_free(allocator, users->entries[i]);
+    }
+    mem_free(allocator, users->entries, users->capacity * sizeof(struct entry *));
+    OPENSSL_cleanse(users->key, sizeof(users->key));
+    mem_free(allocator, users, sizeof(*users));
+}
+
+static enum status reserve(struct users *users, size_t more, struct error *error)
+{
+    size_t capacity = users->count + more;
+    if (capacity <= users->capacity) {
+        return STATUS_OK;
+    }
+    struct entry **entries =
+        mem_resize(users->allocator, users->entries, users->capacity * sizeof(struct entry *),
+                   capacity * sizeof(struct entry *));
+    if (!entries) {
+        return error_set(error, STATUS_NO_MEMORY, "there is no memory for the users");
+    }
+    users->entries = entries;
+    users->capacity = capacity;
+    return STATUS_OK;
+}
+
+// Makes an entry for each user of the settings; `made` has room for all of them.
+static enum status make_all(const struct users *users, const struct settings *settings,
+                            struct entry **made, size_t *count, struct error *error)
+{
+    enum status status = STATUS_OK;
+    if (*settings->password) {
+        status = entry_new_default(users->allocator, settings->password, &made[0], error);
+        *count += status == STATUS_OK;
+    }
+    for (size_t i = 0; i < settings->user.count && status == STATUS_OK; i++) {
+        status = entry_new(users->allocator, slice_from_cstr(settings->user.items[i]),
+                           &made[*count], error);
+        *count += status == STATUS_OK;
+    }
+    return status;
+}
+
+// The user that somebody may hold becomes the fresh one, in the place where it is.
+static void take_over(struct users *users, struct entry *entry, struct entry *fresh)
+{
+    struct entry before = *entry;
+    *entry = *fresh;
+    *fresh = before;
+    entry_free(users->allocator, fresh);
+}
+
+static void replace_all(struct users *users, struct entry **made, size_t count)
+{
+    for (size_t i = 0; i < users->count; i++) {
+        entry_drop_rights(users->allocator, users->entries[i]);
+        users->entries[i]->is_gone = true;
+        users->entries[i]->is_known = false;
+    }
+    users->present = count;
+    users->iterations_max = PASSWORD_ITERATIONS;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t iterations = made[i]->password.iterations;
+        if (iterations > users->iterations_max) {
+            users->iterations_max = iterations;
+        }
+        struct entry *entry = find(users, slice_make(made[i]->user.name, made[i]->name_size));
+        if (entry) {
+            take_over(users, entry, made[i]);
+        } else {
+            users->entries[users->count++] = made[i];
+        }
+    }
+    users->anybody.everywhere = count ? RIGHT_NONE : RIGHT_ADMIN;
+}
+
+enum status users_reload(struct users *users, const struct settings *settings, struct error *error)
+{
+    size_t room = settings->user.count + 1;
+    size_t count = 0;
+    struct entry **made = mem_zalloc(users->allocator, room * sizeof(struct entry *));
+    if (!made) {
+        return error_set(error, STATUS_NO_MEMORY, "there is no memory for the users");
+    }
+    enum status status = make_all(users, settings, made, &count, error);
+    if (status == STATUS_OK) {
+        status = reserve(users, count, error);
+    }
+    if (status == STATUS_OK) {
+        replace_all(users, made, count);
+        count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        entry_free(users->allocator, made[i]);
+    }
+    mem_free(users->allocator, made, room * sizeof(struct entry *));
+    return status;
+}
+
+const struct user *users_anybody(const struct users *users)
+{
+    return users->present ? NULL : &users->anybody;
+}
+
+bool user_is_gone(const struct user *user)
+{
+    // Only anybody has no name, and no entry around it.
+    return *user->name ? entry_of(user)->is_gone : user->everywhere == RIGHT_NONE;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Rights
+
+enum right user_right(const struct user *user, struct slice ns)
+{
+    uint8_t highest = (uint8_t)user->everywhere;
+    for (size_t i = 0; i < user->grant_count; i++) {
+        const struct grant *grant = &user->grants[i];
+        struct slice text = slice_make(grant->text, grant->size);
+        bool matches = grant->is_prefix ? slice_starts_with(ns, text) : slice_equal(ns, text);
+        if (matches && grant->right > highest) {
+            highest = grant->right;
+        }
+    }
+    return (enum right)highest;
+}
+
+bool user_may_anywhere(const struct user *user, enum right right)
+{
+    if (user->everywhere >= right) {
+        return true;
+    }
+    for (size_t i = 0; i < user->grant_count; i++) {
+        if (user->grants[i].right >= right) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Logging in
+
+static bool digest(const struct users *users, const struct entry *entry, struct slice password,
+                   uint8_t out[KEY_SIZE])
+{
+    // The user's salt keeps equal passwords of two users apart.
+    uint8_t salted[PASSWORD_SALT_MAX + PASSWORD_SIZE_MAX];
+    unsigned size = 0;
+    if (password.size > PASSWORD_SIZE_MAX) {
+        return false;
+    }
+    memset(salted, 0, PASSWORD_SALT_MAX);
+    if (entry) {
+        memcpy(salted, entry->password.salt, PASSWORD_SALT_MAX);
+    }
+    if (password.size) {
+        memcpy(salted + PASSWORD_SALT_MAX, password.data, password.size);
+    }
+    bool done = HMAC(EVP_sha256(), users->key, KEY_SIZE, salted, PASSWORD_SALT_MAX + password.size,
+                     out, &size) != NULL;
+    OPENSSL_cleanse(salted, sizeof(salted));
+    return done && size == KEY_SIZE;
+}
+
+// The long way. Whoever it is, it takes as long as the longest: who measures learns nothing.
+static bool check_slowly(const struct users *users, const struct entry *entry,
+                         struct slice password)
+{
+    struct password decoy = { .iterations = users->iterations_max, .salt_size = PASSWORD_SALT_MAX };
+    if (!entry) {
+        (void)password_matches(&decoy, password);
+        return false;
+    }
+    if (password_matches(&entry->password, password)) {
+        return true;
+    }
+    if (decoy.iterations > entry->password.iterations) {
+        decoy.iterations -= entry->password.iterations;
+        (void)password_matches(&decoy, password);
+    }
+    return false;
+}
+
+static bool check(const struct users *users, struct entry *entry, struct slice password)
+{
+    uint8_t made[KEY_SIZE];
+    bool done = digest(users, entry, password, made);
+    if (done && entry && entry->is_known && CRYPTO_memcmp(made, entry->known, sizeof(made)) == 0) {
+        return true;
+    }
+    bool right = check_slowly(users, entry, password);
+    if (right && done) {
+        memcpy(entry->known, made, sizeof(made));
+        entry->is_known = true;
+    }
+    return right;
+}
+
+enum status users_authenticate(struct users *users, struct slice name, struct slice password,
+                               struct slice address, int64_t now_us, const struct user **out,
+                               struct error *error)
+{
+    if (!users->present) {
+        return error_set(error, STATUS_STATE, "no password is set: everybody is let in");
+    }
+    int64_t wait_us = throttle_wait_us(&users->throttle, address, now_us);
+    if (wait_us) {
+        return error_set(error, STATUS_BUSY, "too many failed logins; try again in %lld seconds",
+                         (long long)((wait_us + 999999) / 1000000));
+    }
+    struct entry *entry = find(users, name.size ? name : SLICE("default"));
+    if (entry && entry->is_gone) {
+        entry = NULL;
+    }
+    if (!check(users, entry, password)) {
+        throttle_failed(&users->throttle, address, now_us);
+        return error_set(error, STATUS_DENIED, "the name or the password is wrong");
+    }
+    throttle_succeeded(&users->throttle, address, now_us);
+    *out = &entry->user;
+    return STATUS_OK;
+}

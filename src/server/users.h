@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Who may do what: users with hashed passwords and rights on namespaces.
+//
+//     user ann pbkdf2-sha256$10000$...$... app:write reports:read team-*:admin
+//
+// The setting `password` makes the user `default` with every right. A pattern is a namespace's
+// name, a beginning of names with `*` behind it, or `*` for all; the highest right that any of a
+// user's patterns gives counts, and a higher right includes the lower ones.
+//
+// Failures to log in are counted by address (server/throttle.h): who fails too often is refused for
+// a while without a look at the password, so that guessing is slow and costs the server nothing.
+// It has no clock: who calls it says what time it is.
+#ifndef SLUICE_SERVER_USERS_H
+#define SLUICE_SERVER_USERS_H
+
+#include "base/alloc.h"
+#include "base/slice.h"
+#include "base/status.h"
+#include "server/settings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum right {
+    RIGHT_NONE,
+    RIGHT_READ,
+    RIGHT_WRITE,
+    RIGHT_ADMIN,
+};
+
+struct users;
+
+struct grant;
+
+// A user stays where it is until users_free, also when a reload takes it away: then it has no
+// rights. So a connection may keep the pointer, and a reload changes what it may at once.
+struct user {
+    enum right everywhere; // on every namespace, also those not made yet
+    const struct grant *grants;
+    size_t grant_count;
+    const char *name;
+};
+
+MUST_USE enum status users_new(const struct allocator *allocator, const struct settings *settings,
+                               struct users **out, struct error *error);
+void users_free(struct users *users);
+
+// Takes over the users of settings that were reloaded; when it fails nothing has changed.
+// Connections that have logged in stay so, with their user's new rights.
+MUST_USE enum status users_reload(struct users *users, const struct settings *settings,
+                                  struct error *error);
+
+// Who a connection is before it has said so: with no users set up somebody with every right, else
+// NULL.
+const struct user *users_anybody(const struct users *users);
+
+// Whether a user has been taken away by a reload.
+bool user_is_gone(const struct user *user);
+
+// Finds the user with that name and password. `address` is the remote one as text without the
+// port ("unix" for a Unix socket). DENIED with the same sentence, after the same time, whether
+// there is such a user or not; BUSY, without a look at the password, when there were too many
+// failures; STATE when there are no users. An empty name is `default`.
+MUST_USE enum status users_authenticate(struct users *users, struct slice name,
+                                        struct slice password, struct slice address, int64_t now_us,
+                                        const struct user **out, struct error *error);
+
+// The highest right on a namespace.
+enum right user_right(const struct user *user, struct slice ns);
+
+static inline bool user_may(const struct user *user, struct slice ns, enum right right)
+{
+    return user->everywhere >= right || user_right(user, ns) >= right;
+}
+
+// Whether the user has that right on any namespace at all.
+bool user_may_anywhere(const struct user *user, enum right right);
+
+// Checks the words behind `user` in the settings: "NAME PASSWORD-OR-HASH RIGHTS...". INVALID with a
+// sentence that says what is allowed. For settings.
+MUST_USE enum status user_check_words(const struct slice *words, size_t count, struct error *error);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Commands that wait: for a job in one of several queues, or for a job to finish. Those who wait
+// for the same queue are served in the order in which they came, as many as there are jobs. A
+// command that waits is run again, with the words it came with, when there may be something for it;
+// with its time over, for the last time.
+#ifndef SLUICE_SERVER_WAITING_H
+#define SLUICE_SERVER_WAITING_H
+
+#include "api/call.h"
+#include "base/map.h"
+#include "server/loop.h"
+
+struct connection;
+struct ns;
+
+// Who waits for a queue.
+struct wait_line;
+
+// A waiter in the line of one of its queues.
+struct wait_place {
+    struct wait_line *line;
+    struct wait_place *next, *previous;
+    struct waiter *waiter;
+};
+
+struct waiter {
+    struct connection *connection;
+    struct ns *ns;
+    const struct command *command;
+    enum wait_kind kind;
+    uint64_t number;           // under which the engine knows it, with WAIT_FINISH
+    struct waiter *ready_next; // of those for whom the engine has spoken
+    bool ready;
+    struct loop_event timeout;
+    char finished[16];   // what the engine said of the job it waited for
+    struct slices words; // behind the name and the namespace; owned, in this block
+    size_t size;         // of the whole block
+    size_t place_count;
+    struct wait_place *places;
+};
+
+// Of a namespace.
+struct waiting {
+    struct map lines;
+    struct map numbers; // those who wait for a job to finish
+    struct waiter *ready, **ready_last;
+    size_t count;
+};
+
+void waiting_init(struct waiting *waiting, struct hash_seed seed);
+// Nobody must wait any more.
+void waiting_release(struct waiting *waiting);
+
+// The command that was run has to wait, as `call` says; the connection takes no other meanwhile.
+MUST_USE enum status waiting_add(struct connection *connection, struct ns *ns,
+                                 const struct call *call, struct slices words, struct error *error);
+
+// It waits no more, without an answer.
+void waiter_end(struct waiter *waiter);
+
+// The engine told of a job that somebody waited for: `number` is what the call had as its waiter.
+void waiting_finished(struct ns *ns, uint64_t number, struct slice state);
+
+// Serves those for whom there may be something.
+void waiting_serve(struct ns *ns);
+
+// All who wait in it get this error.
+void waiting_fail_all(struct ns *ns, const struct error *error);
+
+#endif

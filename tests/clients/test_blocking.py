@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+"""Commands that wait: for a job, in the order of arrival, woken by all that can bring one; and for a
+job to finish."""
+
+import sluiced
+
+
+class Base(sluiced.TestCase):
+    count = 0
+
+    def setUp(self):
+        # A namespace of its own for each test.
+        Base.count += 1
+        self.ns = f"ns{Base.count}"
+        self.boss = self.client()
+
+    def blocked(self, count=1):
+        """Until so many connections wait; the server itself says when."""
+        while f"blocked_clients:{count}\r\n" not in self.boss.ask("INFO clients"):
+            pass
+
+    def popper(self, worker, request, waiting=1):
+        """A client that waits in a pop, the `waiting`-th that does."""
+        client = self.client()
+        client.send("Q.POP", self.ns, worker, *request.split(" "))
+        self.blocked(waiting)
+        return client
+
+    def put(self, jid, *more, queue="q"):
+        self.boss.expect(("Q.PUT", self.ns, queue, "Send", "{}", "JID", jid, *more), f'"{jid}"')
+
+    def got(self, client, *jids):
+        reply = client.read()
+        found = [part.split('"')[1] for part in reply.split('"jid", ')[1:]]
+        self.assertEqual(found, list(jids), reply)
+
+
+class Pops(Base):
+    def test_a_job_that_is_there_is_given_at_once(self):
+        self.put("a")
+        self.boss.send("Q.POP", self.ns, "w", 1, "WAIT", 60, "q")
+        self.got(self.boss, "a")
+
+    def test_who_came_first_is_served_first(self):
+        poppers = [self.popper(f"w{i}", "1 WAIT 60 q", i + 1) for i in range(5)]
+        for i, popper in enumerate(poppers):
+            self.put(f"job-{i}")
+            self.got(popper, f"job-{i}")
+        self.blocked(0)
+
+    def test_as_many_are_woken_as_there_are_jobs(self):
+        poppers = [self.popper(f"w{i}", "1 WAIT 60 q", i + 1) for i in range(4)]
+        self.boss.expect(("Q.MPUT", self.ns, 5, "q", "Send", "{}", "JID", "a", 5, "q", "Send", "{}",
+                          "JID", "b"), '["a", "b"]')
+        self.got(poppers[0], "a")
+        self.got(poppers[1], "b")
+        self.blocked(2)
+        self.boss.expect(("Q.MPUT", self.ns, 5, "q", "Send", "{}", "JID", "c", 5, "q", "Send", "{}",
+                          "JID", "d"), '["c", "d"]')
+        self.got(poppers[2], "c")
+        self.got(poppers[3], "d")
+
+    def test_several_queues_in_the_order_of_arrival(self):
+        both = self.popper("w1", "1 WAIT 60 a b")
+        other = self.popper("w2", "1 WAIT 60 b", 2)
+        self.put("x", queue="b")
+        self.got(both, "x")
+        self.put("y", queue="b")
+        self.got(other, "y")
+        self.put("z", queue="a")
+        self.boss.send("Q.POP", self.ns, "w", 1, "a")
+        self.got(self.boss, "z")
+
+    def test_a_count_takes_what_there_is(self):
+        popper = self.popper("w1", "10 WAIT 60 q")
+        self.boss.expect(("Q.MPUT", self.ns, 5, "q", "Send", "{}", "JID", "a", 5, "q", "Send", "{}",
+                          "JID", "b"), '["a", "b"]')
+        self.got(popper, "a", "b")
+
+    def test_the_time_is_over(self):
+        popper = self.client()
+        popper.expect(f"Q.POP {self.ns} w1 1 WAIT 0.05 q", "[]")
+        self.blocked(0)
+        self.put("a")
+        popper.send("Q.POP", self.ns, "w1", 1, "q")
+        self.got(popper, "a")
+
+    def test_a_schedule_that_is_due_wakes(self):
+        popper = self.popper("w1", "1 WAIT 60 q")
+        self.put("a", "DELAY", "0.1")
+        self.got(popper, "a")
+
+    def test_a_lost_lease_wakes(self):
+        self.boss.expect(f"Q.CONFIG.SET {self.ns} heartbeat 0.1", "+OK")
+        self.boss.expect(f"Q.CONFIG.SET {self.ns} grace-period 0", "+OK")
+        self.put("a")
+        self.boss.send("Q.POP", self.ns, "w", 1, "q")
+        self.got(self.boss, "a")
+        popper = self.popper("w1", "1 WAIT 60 q")
+        self.got(popper, "a")
+
+    def test_a_freed_place_wakes(self):
+        self.boss.expect(f"Q.CONFIG.SET {self.ns} q-max-concurrency 1", "+OK")
+        self.put("a")
+        self.put("b")
+        self.boss.send("Q.POP", self.ns, "w", 2, "q")
+        self.got(self.boss, "a")
+        popper = self.popper("w1", "1 WAIT 60 q")
+        self.boss.expect(f"Q.COMPLETE {self.ns} a w", '"complete"')
+        self.got(popper, "b")
+
+    def test_a_rate_that_allows_it_again_wakes(self):
+        self.boss.expect(f"Q.LIMIT.SET {self.ns} QUEUE q RATE 10 PERIOD 1 BURST 1", "+OK")
+        self.put("a")
+        self.put("b")
+        self.boss.send("Q.POP", self.ns, "w", 2, "q")
+        self.got(self.boss, "a")
+        popper = self.popper("w1", "1 WAIT 60 q")
+        self.got(popper, "b")
+
+    def test_unpause_wakes(self):
+        self.put("a")
+        self.boss.expect(f"Q.PAUSE {self.ns} q", "+OK")
+        popper = self.popper("w1", "1 WAIT 60 q")
+        self.boss.expect(f"Q.UNPAUSE {self.ns} q", "+OK")
+        self.got(popper, "a")
+
+    def test_a_dependency_that_completes_wakes(self):
+        self.put("a", queue="other")
+        self.put("b", "DEPENDS", "a")
+        self.boss.send("Q.POP", self.ns, "w", 1, "other")
+        self.got(self.boss, "a")
+        popper = self.popper("w1", "1 WAIT 60 q")
+        self.boss.expect(f"Q.COMPLETE {self.ns} a w", '"complete"')
+        self.got(popper, "b")
+
+    def test_who_goes_away_leaves_the_line(self):
+        first = self.popper("w1", "1 WAIT 60 q")
+        second = self.popper("w2", "1 WAIT 60 q", 2)
+        first.close()
+        self.blocked(1)
+        self.put("a")
+        self.got(second, "a")
+
+    def test_requests_behind_one_that_waits_wait_too(self):
+        popper = self.popper("w1", "1 WAIT 60 q")
+        popper.send("PING")
+        popper.send("Q.POP", self.ns, "w1", 1, "WAIT", "60", "q")
+        popper.send("PING")
+        self.put("a")
+        self.got(popper, "a")
+        popper.hear("+PONG")
+        self.blocked(1)
+        self.put("b")
+        self.got(popper, "b")
+        popper.hear("+PONG")
+
+    def test_in_a_transaction_nothing_waits(self):
+        self.boss.expect("MULTI", "+OK")
+        self.boss.expect(f"Q.POP {self.ns} w1 1 WAIT 60 q", "+QUEUED")
+        self.boss.expect("EXEC", "[[]]")
+
+    def test_a_namespace_that_is_deleted_ends_the_wait(self):
+        popper = self.popper("w1", "1 WAIT 60 q")
+        self.boss.expect(f"Q.NAMESPACE.DELETE {self.ns}", "+OK")
+        popper.hear("-NOT_FOUND the namespace ...")
+        popper.expect("PING", "+PONG")
+
+
+class Results(Base):
+    def waiter(self, jid, waiting=1):
+        client = self.client(3)
+        client.send("Q.WAIT", self.ns, jid)
+        self.blocked(waiting)
+        return client
+
+    def test_a_result_is_waited_for(self):
+        self.put("a")
+        first = self.waiter("a")
+        second = self.waiter("a", 2)
+        self.boss.send("Q.POP", self.ns, "w", 1, "q")
+        self.got(self.boss, "a")
+        self.boss.expect(("Q.COMPLETE", self.ns, "a", "w", "RESULT", "[1]"), '"complete"')
+        first.hear('{"state": "complete", "result": "[1]"}')
+        second.hear('{"state": "complete", "result": "[1]"}')
+        third = self.client(3)
+        third.expect(f"Q.WAIT {self.ns} a", '{"state": "complete", "result": "[1]"}')
+
+    def test_a_failure_ends_the_wait(self):
+        self.put("a")
+        waiter = self.waiter("a")
+        self.boss.send("Q.POP", self.ns, "w", 1, "q")
+        self.got(self.boss, "a")
+        self.boss.expect(("Q.FAIL", self.ns, "a", "w", "group", "words"), "+OK")
+        waiter.hear('{"state": "failed", "result": _}')
+
+    def test_a_cancel_ends_the_wait(self):
+        self.put("a")
+        waiter = self.waiter("a")
+        self.boss.expect(f"Q.CANCEL {self.ns} a", ":1")
+        waiter.hear('{"state": "canceled", "result": _}')
+
+    def test_the_time_of_a_wait_is_over(self):
+        self.put("a")
+        client = self.client(3)
+        client.expect(f"Q.WAIT {self.ns} a TIMEOUT 0.05", "_")
+        client.expect(f"Q.WAIT {self.ns} a TIMEOUT 0.05", "_")
+
+    def test_what_is_not_there_is_not_waited_for(self):
+        self.boss.expect(f"Q.WAIT {self.ns} nothing", '-NOT_FOUND ...')
+
+    def test_a_waiter_that_goes_away_is_forgotten(self):
+        self.put("a")
+        waiter = self.waiter("a")
+        waiter.close()
+        self.blocked(0)
+        self.boss.expect(f"Q.CANCEL {self.ns} a", ":1")
+
+
+if __name__ == "__main__":
+    sluiced.main()

@@ -1,0 +1,241 @@
+#!/usr/bin/python3
+"""Who is let in, what he may do there, and what nobody else sees: passwords, users, TLS."""
+
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import unittest
+
+import sluiced
+
+
+def starts(*flags, **environment):
+    """Whether a server starts with these flags; what it says if it does not."""
+    server = sluiced.Server(*flags, **environment)
+    try:
+        server.start()
+    except AssertionError as refusal:
+        server.process.wait()
+        server.process.stderr.close()
+        os.rmdir(server.folder)
+        return str(refusal)
+    server.__exit__()
+    return None
+
+
+class Addresses(unittest.TestCase):
+    def test_others_can_reach_it_only_with_credentials(self):
+        for address in ("0.0.0.0:0", "[::]:0", "*:0"):
+            self.assertIn("password", starts("--listen", address))
+        self.assertIsNone(starts("--listen", "0.0.0.0:0", "--password", "secret"))
+        self.assertIsNone(starts("--listen", "0.0.0.0:0", "--user", "ann secret app:write"))
+
+    def test_what_is_unknown_or_malformed_is_refused(self):
+        self.assertIn("max-payload", starts("--max-payload", "lots"))
+        self.assertIn("max-payload", starts("--max-paylod", "1M"))
+        self.assertIn("SLUICE_MAX_PAYLOAD", starts(SLUICE_MAX_PAYLOAD="x"))
+        self.assertIn("nothing.conf", starts("--config", "/nothing.conf"))
+
+    def test_a_unix_socket_is_local(self):
+        with sluiced.Server() as server:
+            path = server.path("socket")
+            server.stop()
+            server.flags = ("--listen", "unix:" + path)
+            server.start()
+            with socket.socket(socket.AF_UNIX) as s:
+                s.connect(path)
+                s.sendall(b"PING\r\n")
+                self.assertEqual(s.recv(100), b"+PONG\r\n")
+            server.stop()
+            self.assertFalse(os.path.exists(path))
+            server.start()
+
+
+class Password(sluiced.TestCase):
+    flags = ("--password", "secret")
+
+    def test_nothing_is_done_for_strangers(self):
+        c = self.client()
+        c.expect("PING", "-NOAUTH Authentication required.")
+        c.expect("Q.PUT app q k {}", "-NOAUTH Authentication required.")
+        c.expect("NOTHING", "-...")
+        c.expect("AUTH wrong", "-WRONGPASS ...")
+        c.expect("AUTH default wrong", "-WRONGPASS ...")
+        c.expect("AUTH nobody secret", "-WRONGPASS ...")
+        c.expect("PING", "-NOAUTH Authentication required.")
+        c.expect("AUTH secret", "+OK")
+        c.expect("PING", "+PONG")
+        c.expect("RESET", "+RESET")
+        c.expect("PING", "-NOAUTH Authentication required.")
+        c.expect("HELLO 3 AUTH default secret", "{...")
+        c.expect("PING", "+PONG")
+
+    def test_strangers_have_smaller_limits(self):
+        for request in (b"*17\r\n", b"*1\r\n$4097\r\n", b"x" * 5000):
+            c = self.client()
+            c.send_raw(request)
+            c.hear("-ERR ...")
+            self.assertIsNone(c.read())
+
+    def test_no_secret_is_in_the_log_or_the_settings(self):
+        c = self.client()
+        c.expect("AUTH secret", "+OK")
+        self.assertIn("(hidden)", c.ask("CONFIG GET password"))
+        self.assertNotIn("secret", c.ask("CONFIG GET *"))
+        self.assertNotIn("secret", c.ask("CLIENT LIST"))
+        self.assertNotIn("secret", "".join(self.server.log))
+
+
+class Throttle(sluiced.TestCase):
+    flags = ("--password", "secret")
+
+    def test_who_guesses_is_slowed_down(self):
+        c = self.client()
+        replies = [c.ask(f"AUTH guess-{i}") for i in range(20)]
+        self.assertTrue(replies[0].startswith("-WRONGPASS"), replies[0])
+        self.assertFalse(replies[19].startswith("-WRONGPASS"), replies[19])
+        self.assertFalse(c.ask("AUTH secret").startswith("+OK"))
+
+
+class Rights(sluiced.TestCase):
+    flags = ("--user", "ann pa app:write reports:read", "--user", "bob pb team-*:admin",
+             "--user", "root pr *:admin")
+
+    def login(self, name, password):
+        c = self.client()
+        c.expect(f"AUTH {name} {password}", "+OK")
+        return c
+
+    def test_a_user_may_what_he_was_given(self):
+        ann = self.login("ann", "pa")
+        ann.expect("Q.PUT app q k {} JID a", '"a"')
+        ann.expect("Q.GET reports a", "[nil]")
+        ann.expect("Q.PUT reports q k {}", "-NOPERM ...")
+        ann.expect("Q.GET other a", "-NOPERM ...")
+        ann.expect("Q.CHECK app", "-NOPERM ...")
+        ann.expect("Q.NAMESPACE.DELETE app", "-NOPERM ...")
+        ann.expect("SHUTDOWN", "-NOPERM ...")
+        ann.expect("PING", "+PONG")
+        bob = self.login("bob", "pb")
+        bob.expect("Q.PUT team-a q k {} JID a", '"a"')
+        bob.expect("Q.CHECK team-a", "[...")
+        bob.expect("Q.GET app a", "-NOPERM ...")
+        bob.expect("SHUTDOWN", "-NOPERM ...")
+        root = self.login("root", "pr")
+        root.expect("Q.CANCEL app a", ":1")
+
+    def test_a_user_sees_only_namespaces_he_may_read(self):
+        root = self.login("root", "pr")
+        for ns in ("app", "reports", "team-x", "hidden"):
+            root.expect(f"Q.PUT {ns} q k {{}} JID x", '"x"')
+        ann = self.login("ann", "pa")
+        self.assertNotIn("hidden", ann.ask("KEYS *"))
+        self.assertNotIn("hidden", ann.ask("Q.NAMESPACES"))
+        self.assertIn("reports", ann.ask("Q.NAMESPACES"))
+
+    def test_a_user_hears_only_of_namespaces_he_may_read(self):
+        ann, root = self.login("ann", "pa"), self.login("root", "pr")
+        ann.expect("SUBSCRIBE sluice:secrets:log", '["subscribe", "sluice:secrets:log", :1]')
+        ann.expect("PSUBSCRIBE *", '["psubscribe", "*", :2]')
+        root.expect("Q.PUT secrets q k {} JID not-for-ann", '"not-for-ann"')
+        root.expect("Q.PUT app q k {} JID for-ann", '"for-ann"')
+        heard = ann.read()
+        self.assertIn("for-ann", heard)
+        self.assertNotIn("not-for-ann", heard)
+
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+
+
+class Tls(unittest.TestCase):
+    def setUp(self):
+        self.server = sluiced.Server()
+        self.addCleanup(self.server.__exit__)
+        for name in ("server", "client", "stranger"):
+            self.certificate(name)
+
+    def path(self, name):
+        return self.server.path(name)
+
+    def certificate(self, name):
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext",
+                "subjectAltName=DNS:localhost", "-keyout", self.path(name + ".key"),
+                "-out", self.path(name + ".pem"))
+
+    def start(self, *flags):
+        self.server.flags = ("--tls-listen", "127.0.0.1:0", "--tls-cert", self.path("server.pem"),
+                             "--tls-key", self.path("server.key"), *flags)
+        self.server.start()
+        line = [line for line in self.server.log if "tls=yes" in line][0]
+        return int(line.split("address=127.0.0.1:")[1].split()[0])
+
+    def talk(self, port, certificate=None):
+        context = ssl.create_default_context(cafile=self.path("server.pem"))
+        if certificate:
+            context.load_cert_chain(self.path(certificate + ".pem"), self.path(certificate + ".key"))
+        with socket.create_connection(("127.0.0.1", port), timeout=sluiced.LIMIT_S) as plain:
+            with context.wrap_socket(plain, server_hostname="localhost") as s:
+                s.sendall(b"*1\r\n$4\r\nPING\r\n" * 1000)
+                reply = b""
+                while len(reply) < 7000:
+                    more = s.recv(65536)
+                    if not more:
+                        break
+                    reply += more
+                return reply, s.getpeercert()["subject"]
+
+    def test_bytes_go_both_ways(self):
+        port = self.start()
+        self.assertEqual(self.talk(port)[0], b"+PONG\r\n" * 1000)
+
+    def test_large_payloads_pass(self):
+        port = self.start()
+        context = ssl.create_default_context(cafile=self.path("server.pem"))
+        data = b'"' + b"x" * 900000 + b'"'
+        with socket.create_connection(("127.0.0.1", port), timeout=sluiced.LIMIT_S) as plain:
+            with context.wrap_socket(plain, server_hostname="localhost") as s:
+                s.sendall(b"*7\r\n$5\r\nQ.PUT\r\n$3\r\napp\r\n$1\r\nq\r\n$1\r\nk\r\n$%d\r\n%s\r\n"
+                          b"$3\r\nJID\r\n$1\r\na\r\n" % (len(data), data))
+                self.assertEqual(s.recv(100), b"$1\r\na\r\n")
+                s.sendall(b"Q.GET app a\r\n")
+                reply = b""
+                while data not in reply:
+                    reply += s.recv(1 << 20)
+
+    def test_who_does_not_speak_tls_is_closed_and_others_go_on(self):
+        port = self.start()
+        with socket.create_connection(("127.0.0.1", port), timeout=sluiced.LIMIT_S) as s:
+            s.sendall(b"PING\r\nPING\r\nPING\r\n")
+            try:
+                while s.recv(100):
+                    pass
+            except ConnectionResetError:
+                pass  # closed before it had read all
+        self.assertEqual(self.talk(port)[0], b"+PONG\r\n" * 1000)
+
+    def test_clients_show_a_certificate(self):
+        port = self.start("--tls-ca", self.path("client.pem"))
+        self.assertEqual(self.talk(port, "client")[0], b"+PONG\r\n" * 1000)
+        for certificate in (None, "stranger"):
+            with self.assertRaises((ssl.SSLError, ConnectionError)):
+                if not self.talk(port, certificate)[0]:
+                    raise ConnectionError("closed")
+
+    def test_new_certificates_are_taken_without_a_restart(self):
+        port = self.start()
+        self.assertEqual(self.talk(port)[1], ((("commonName", "server"),),))
+        os.replace(self.path("client.pem"), self.path("server.pem"))
+        os.replace(self.path("client.key"), self.path("server.key"))
+        self.server.process.send_signal(signal.SIGHUP)
+        while not any("were read again" in line for line in self.server.log):
+            pass
+        self.assertEqual(self.talk(port)[1], ((("commonName", "client"),),))
+
+
+if __name__ == "__main__":
+    sluiced.main()

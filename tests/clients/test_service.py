@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+"""The server as a service: settings from three places, signals, the service manager."""
+
+import os
+import signal
+import socket
+import subprocess
+import unittest
+
+import sluiced
+
+
+def run(*flags, **options):
+    return subprocess.run([os.environ["SLUICED"], *flags], capture_output=True, text=True,
+                          check=False, **options)
+
+
+class CommandLine(unittest.TestCase):
+    def test_help_and_version_are_for_people(self):
+        done = run("--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("Usage: sluiced", done.stdout)
+        self.assertIn("--durability", done.stdout)
+        done = run("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^sluiced \d+\.\d+\.\d+\n$")
+
+    def test_a_password_is_hashed(self):
+        done = run("--hash-password", input="secret\n")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^pbkdf2-sha256\$")
+        with sluiced.Server("--password", done.stdout.strip()) as server:
+            with sluiced.Client(server) as client:
+                client.expect("AUTH secret", "+OK")
+
+    def test_what_is_wrong_is_named(self):
+        done = run("--nothing")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--nothing", done.stderr)
+
+
+class Settings(unittest.TestCase):
+    def setUp(self):
+        self.server = sluiced.Server()
+        self.addCleanup(self.server.__exit__)
+        self.file = self.server.path("sluiced.conf")
+
+    def write(self, text):
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(self.file, 0o600)
+
+    def value(self, name):
+        with sluiced.Client(self.server) as client:
+            return client.ask(f"CONFIG GET {name}").split('"')[3]
+
+    def test_a_flag_goes_before_a_variable_and_that_before_the_file(self):
+        self.write("max-payload 1M\nmax-namespaces 7\nidle-timeout 60\n")
+        self.server.flags = ("--config", self.file, "--max-payload", "3M")
+        self.server.environment = {"SLUICE_MAX_PAYLOAD": "2M", "SLUICE_MAX_NAMESPACES": "8"}
+        self.server.start()
+        self.assertEqual(self.value("max-payload"), "3MiB")
+        self.assertEqual(self.value("max-namespaces"), "8")
+        self.assertEqual(self.value("idle-timeout"), "60s")
+
+    def test_the_file_is_read_again_on_request(self):
+        self.write("password old\n")
+        self.server.flags = ("--config", self.file)
+        self.server.start()
+        with sluiced.Client(self.server) as client:
+            client.expect("AUTH old", "+OK")
+        self.write("password new\n")
+        self.server.process.send_signal(signal.SIGHUP)
+        while not any("were read again" in line for line in self.server.log):
+            pass
+        with sluiced.Client(self.server) as client:
+            client.expect("AUTH old", "-WRONGPASS ...")
+            client.expect("AUTH new", "+OK")
+
+    def test_a_file_that_is_wrong_changes_nothing(self):
+        self.write("max-payload 1M\n")
+        self.server.flags = ("--config", self.file)
+        self.server.start()
+        self.write("max-payload 2M\nmax-paylod 3M\n")
+        self.server.process.send_signal(signal.SIGHUP)
+        while not any("stay as they were" in line for line in self.server.log):
+            pass
+        self.assertTrue(any("sluiced.conf:2" in line for line in self.server.log))
+        self.assertEqual(self.value("max-payload"), "1MiB")
+
+
+class Manager(unittest.TestCase):
+    def test_it_is_told_how_the_server_is(self):
+        server = sluiced.Server()
+        self.addCleanup(server.__exit__)
+        path = server.path("notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(path)
+            manager.settimeout(sluiced.LIMIT_S)
+            server.environment = {"NOTIFY_SOCKET": path}
+            server.start()
+            self.told(manager, "READY=1")
+            server.process.send_signal(signal.SIGHUP)
+            self.told(manager, "RELOADING=1")
+            self.told(manager, "READY=1")
+            server.process.terminate()
+            self.told(manager, "STOPPING=1")
+            self.assertEqual(server.wait(), 0)
+        os.unlink(path)
+        server.start()
+
+    def told(self, manager, wanted):
+        while wanted not in manager.recv(4096).decode().split("\n"):
+            pass
+
+
+if __name__ == "__main__":
+    sluiced.main()

@@ -1,0 +1,201 @@
+#!/usr/bin/python3
+"""A disk that is full, and one that fails: what could not be stored is refused, never acknowledged;
+what is there can be read; and afterwards all that was acknowledged is there."""
+
+import os
+import resource
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+from unittest import mock
+
+import outside
+import sluiced
+from outside import request
+
+DATA = '{"pad":"' + "x" * 50000 + '"}'
+
+
+class SmallDisk:
+    """A memory file system of its own, in a namespace that needs no privileges."""
+
+    def __init__(self, server, size):
+        self.server = server
+        self.holder = subprocess.Popen(
+            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+             f'mount -t tmpfs -o size={size} none "{server.folder}" && echo ready && exec cat'],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.works = self.holder.stdout.readline() == b"ready\n"
+
+    def path(self, name):
+        return f"/proc/{self.holder.pid}/root{self.server.folder}/{name}"
+
+    def wrapper(self, folder):
+        """A program that runs the server where that disk is."""
+        path = os.path.join(folder, "sluiced")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nexec nsenter --target {self.holder.pid} --user --mount '
+                       f'--preserve-credentials "{os.environ["SLUICED"]}" "$@"\n')
+        os.chmod(path, 0o700)
+        return path
+
+    def close(self):
+        self.holder.stdin.close()
+        self.holder.stdout.close()
+        self.holder.wait()
+
+
+class Full(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.server = outside.server("--checkpoint-interval", "100ms")
+        disk = self.disk = SmallDisk(self.server, "16m")
+        self.addCleanup(disk.close)
+        if not disk.works:
+            self.skipTest("the system allows no mounts in a user namespace")
+        with open(disk.path("ballast"), "wb") as file:
+            file.write(bytes(4 * outside.MIB))
+        patch = mock.patch.dict(os.environ, {"SLUICED": disk.wrapper(folder.name)})
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def fill(self, client, first=0):
+        """Puts until it is refused; gives how many there are then."""
+        for count in range(first, 1000):
+            reply = client.ask("Q.PUT", "app", "mail", "Send", DATA, "JID", f"j{count}")
+            if reply != f'"j{count}"':
+                self.assertTrue(reply.startswith("-NO_SPACE "), reply)
+                return count
+        self.fail("it is never full")
+
+    def test_puts_are_refused_reads_are_answered_and_jobs_can_be_completed(self):
+        with self.server as server, sluiced.Client(server) as client:
+            for i in range(5):
+                client.expect(f"Q.PUT app early Send {{}} JID e{i}", f'"e{i}"')
+            self.assertIn('"e4"', client.ask("Q.POP app w 5 early"))
+            count = self.fill(client)
+            print(f"# full after {count} jobs")
+            client.expect("Q.LENGTH app mail", f":{count}")
+            self.assertIn('"j0"', client.ask("Q.GET app j0"))
+            self.assertIn("store_state:full", client.ask("INFO persistence"))
+            for i in range(5):
+                client.expect(f"Q.COMPLETE app e{i} w", '"complete"')
+            # A checkpoint may have made a little room meanwhile; then it is full again.
+            count = self.fill(client, count)
+
+            # All of it is there in a new server, which is full as well.
+            server.process.kill()
+            server.wait()
+            server.start()
+            with sluiced.Client(server) as again:
+                again.expect("Q.LENGTH app mail", f":{count}")
+                for i in range(5):
+                    self.assertIn('"state", "complete"', again.ask(f"Q.GET app e{i}"))
+                self.make_room(again, count)
+
+    def make_room(self, client, count):
+        for i in range(count):
+            client.expect(f"Q.CANCEL app j{i}", ":1")
+        os.remove(self.disk.path("ballast"))
+        end = time.monotonic() + sluiced.LIMIT_S
+        while (reply := client.ask("Q.PUT", "app", "mail", "Send", DATA, "JID", "last")) != '"last"':
+            self.assertTrue(reply.startswith("-NO_SPACE "), reply)
+            self.assertLess(time.monotonic(), end, "there is room, but it does not see it")
+        client.expect("Q.LENGTH app mail", ":1")
+        self.assertIn('"broken", :0', client.ask("Q.CHECK app"))
+
+    def test_a_pipeline_that_runs_into_it_gets_an_answer_for_each_request(self):
+        with self.server as server, sluiced.Client(server) as client, \
+                sluiced.Client(server) as other:
+            writer = threading.Thread(target=client.send_raw, args=(
+                b"".join(request("Q.PUT", "app", "mail", "Send", DATA, "JID", f"j{i}") +
+                         request("PING") for i in range(500)),))
+            writer.start()
+            taken = []
+            for i in range(500):
+                reply = client.read()
+                if reply == f'"j{i}"':
+                    taken.append(reply.strip('"'))
+                else:
+                    self.assertRegex(reply, "^-(NO_SPACE|BUSY) ")
+                client.hear("+PONG")
+            writer.join()
+            self.assertLess(len(taken), 500)
+            for jid in taken:
+                self.assertIn('"state", "waiting"', other.ask("Q.GET", "app", jid))
+            other.expect("Q.LENGTH app mail", f":{len(taken)}")
+            server.process.kill()
+            server.wait()
+            server.start()
+            with sluiced.Client(server) as again:
+                again.expect("Q.LENGTH app mail", f":{len(taken)}")
+
+
+class Failed(unittest.TestCase):
+    """A limit on the size of files makes writes fail: one of 0, so that none is torn."""
+
+    def limit(self, server, size):
+        hard = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)[1]
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, hard))
+
+    def test_nothing_is_acknowledged_after_a_write_failed(self):
+        server = outside.server()
+        server.start()
+        self.addCleanup(server.__exit__)
+        clients = [sluiced.Client(server) for _ in range(4)]
+        for client in clients:
+            self.addCleanup(client.close)
+        waiting = sluiced.Client(server)
+        self.addCleanup(waiting.close)
+        waiting.send("Q.POP", "app", "w", 1, "WAIT", 0, "nothing")
+        count = 3000
+        taken = set()
+        counts = [0] * len(clients)
+
+        def work(index):
+            client = clients[index]
+            writer = threading.Thread(target=client.send_raw, args=(
+                b"".join(request("Q.PUT", "app", "mail", "Send", "{}", "JID", f"j{index}-{i}")
+                         for i in range(count)),))
+            writer.start()
+            for i in range(count):
+                reply = client.read()
+                counts[index] += 1
+                if reply == f'"j{index}-{i}"':
+                    taken.add(reply.strip('"'))
+                    if index == 0 and i == 100:
+                        self.limit(server, 0)
+                else:
+                    assert reply.startswith("-IO "), reply
+            writer.join()
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(len(clients))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(counts, [count] * len(clients))
+        print(f"# {len(taken)} of {count * len(clients)} were taken before it failed")
+        self.assertLess(len(taken), count * len(clients))
+        client = clients[0]
+        client.expect("PING", "+PONG")
+        self.assertIn("store_state:failed", client.ask("INFO persistence"))
+        client.expect("Q.PUT app mail Send {}", "-IO ...")
+        self.assertTrue(client.ask("Q.LENGTH app mail").startswith(":"))
+        server.process.terminate()
+        self.assertEqual(server.wait(), 1)
+
+        server.start()
+        with sluiced.Client(server) as again:
+            for jid in sorted(taken):
+                again.send("Q.GET", "app", jid)
+            for jid in sorted(taken):
+                self.assertIn('"state", "waiting"', again.read())
+            self.assertIn('"broken", :0', again.ask("Q.CHECK app"))
+
+
+if __name__ == "__main__":
+    sluiced.main()

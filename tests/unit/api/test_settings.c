@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "transcript.h"
+
+static void test_settings__options_have_values_or_defaults(void **state)
+{
+    struct talk *t = *state;
+    says(t, "Q.CONFIG.GET app heartbeat colour",
+         "1# \"heartbeat\" => \"60\"\n2# \"colour\" => (nil)");
+    says(t, "Q.CONFIG.SET app heartbeat 30", "OK");
+    says(t, "Q.CONFIG.SET app heartbeat soon", "(error) INVALID ...");
+    says(t, "Q.CONFIG.SET app colour blue", "OK");
+    says(t, "Q.CONFIG.GET app heartbeat colour",
+         "1# \"heartbeat\" => \"30\"\n2# \"colour\" => \"blue\"");
+    says(t, "Q.CONFIG.GET app",
+         " 1# \"colour\" => \"blue\"\n 2# \"grace-period\" => \"10\"\n 3# \"heartbeat\" => "
+         "\"30\"\n...");
+    says(t, "Q.CONFIG.UNSET app heartbeat", "OK");
+    says(t, "Q.CONFIG.GET app heartbeat", "1# \"heartbeat\" => \"60\"");
+}
+
+static void test_settings__limits_are_set_shown_and_taken_away(void **state)
+{
+    struct talk *t = *state;
+    says(t, "Q.LIMITS app", "(empty array)");
+    says(t, "Q.LIMIT.SET app QUEUE q", "(error) INVALID a limit must say something ...");
+    says(t, "Q.LIMIT.SET app PERIOD 5 WEIGHT 1",
+         "(error) INVALID Q.LIMIT.SET: PERIOD and BURST need a RATE");
+    says(t, "Q.LIMIT.SET app RATE 5 PERIOD 0",
+         "(error) INVALID Q.LIMIT.SET: PERIOD must be from 1e-06 to 31622400 seconds, not 0");
+    says(t, "Q.LIMIT.SET app RATE 5 CONCURRENCY 0", "OK");
+    says(t, "Q.LIMIT.SET app QUEUE q DOMAIN x* WEIGHT 7", "OK");
+    says(t, "Q.LIMITS app",
+         "1) 1# \"queue\" => (nil)\n"
+         "   2# \"domain\" => (nil)\n"
+         "   3# \"rate\" => (integer) 5\n"
+         "   4# \"period\" => (double) 1\n"
+         "   5# \"burst\" => (integer) 1\n"
+         "   6# \"concurrency\" => (integer) 0\n"
+         "   7# \"weight\" => (nil)\n"
+         "2) 1# \"queue\" => \"q\"\n"
+         "   2# \"domain\" => \"x*\"\n"
+         "   3# \"rate\" => (nil)\n"
+         "   4# \"period\" => (nil)\n"
+         "   5# \"burst\" => (nil)\n"
+         "   6# \"concurrency\" => (nil)\n"
+         "   7# \"weight\" => (integer) 7");
+    says(t, "Q.LIMIT.UNSET app", "OK");
+    says(t, "Q.LIMIT.UNSET app QUEUE q", "OK");
+    says(t, "Q.LIMITS app", "1) 1# \"queue\" => \"q\"\n...");
+    says(t, "Q.LIMIT.UNSET app QUEUE q DOMAIN x*", "OK");
+    says(t, "Q.LIMITS app", "(empty array)");
+}
+
+static void test_settings__a_limit_holds(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.LIMIT.SET app DOMAIN slow RATE 1 PERIOD 60");
+    (void)run(t, "Q.MPUT app 7 q K {} JID a DOMAIN slow 7 q K {} JID b DOMAIN slow");
+    (void)run(t, "Q.POP app w 9 q");
+    says(t, "Q.COUNT app STATE running", "(integer) 1");
+    says(t, "Q.EXPLAIN app b", " 1# \"reason\" => \"lane-rate\"\n...");
+}
+
+static void test_settings__policies_are_set_shown_and_taken_away(void **state)
+{
+    struct talk *t = *state;
+    says(t, "Q.POLICIES app", "(empty array)");
+    says(t, "Q.POLICY.SET app klass Send",
+         "(error) INVALID Q.POLICY.SET: a policy must have an option");
+    says(t, "Q.POLICY.SET app job Send TIMEOUT 1",
+         "(error) INVALID Q.POLICY.SET: scope must be one of klass, queue, not \"job\"");
+    says(t, "Q.POLICY.SET app klass Send TIMEOUT 30 MAX-CRASHES 0", "OK");
+    says(t, "Q.POLICY.SET app queue mail BACKOFF list:1,2 ON-DEPENDENCY-FAILURE cancel", "OK");
+    says(t, "Q.POLICIES app",
+         "1) 1# \"scope\" => \"klass\"\n"
+         "   2# \"name\" => \"Send\"\n"
+         "   3# \"options\" => 1# \"backoff\" => (nil)\n"
+         "      2# \"timeout\" => (double) 30\n"
+         "      3# \"result-ttl\" => (nil)\n"
+         "      4# \"max-crashes\" => (integer) 0\n"
+         "      5# \"on-dependency-failure\" => (nil)\n"
+         "2) 1# \"scope\" => \"queue\"\n"
+         "   2# \"name\" => \"mail\"\n"
+         "   3# \"options\" => 1# \"backoff\" => \"list:1,2\"\n"
+         "      2# \"timeout\" => (nil)\n"
+         "      3# \"result-ttl\" => (nil)\n"
+         "      4# \"max-crashes\" => (nil)\n"
+         "      5# \"on-dependency-failure\" => \"cancel\"");
+    says(t, "Q.POLICY.UNSET app klass Send", "OK");
+    says(t, "Q.POLICY.UNSET app klass Send", "OK");
+    says(t, "Q.POLICIES app", "1) 1# \"scope\" => \"queue\"\n...");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TALK_TEST(test_settings__options_have_values_or_defaults),
+        TALK_TEST(test_settings__limits_are_set_shown_and_taken_away),
+        TALK_TEST(test_settings__a_limit_holds),
+        TALK_TEST(test_settings__policies_are_set_shown_and_taken_away),
+    };
+    return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
+}

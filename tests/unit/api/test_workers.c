@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "transcript.h"
+
+static void test_workers__are_listed_with_what_they_hold(void **state)
+{
+    struct talk *t = *state;
+    says(t, "Q.WORKERS app", "1# \"total\" => (integer) 0\n2# \"workers\" => (empty array)");
+    (void)run(t, "Q.MPUT app 5 q K {} JID a 5 q K {} JID b 5 q K {} JID c");
+    (void)run(t, "Q.POP app w1 1 q");
+    passes(t, 40);
+    (void)run(t, "Q.POP app w2 1 q");
+    passes(t, 25);
+    says(t, "Q.WORKERS app",
+         "1# \"total\" => (integer) 2\n"
+         "2# \"workers\" => 1) 1# \"worker\" => \"w2\"\n"
+         "      2# \"seen\" => (double) 1784000040.5\n"
+         "      3# \"running\" => (integer) 1\n"
+         "      4# \"stalled\" => (integer) 0\n"
+         "      5# \"offline\" => (false)\n"
+         "   2) 1# \"worker\" => \"w1\"\n"
+         "      2# \"seen\" => (double) 1784000000.5\n"
+         "      3# \"running\" => (integer) 0\n"
+         "      4# \"stalled\" => (integer) 1\n"
+         "      5# \"offline\" => (false)");
+    says(t, "Q.WORKERS app OFFSET 1 COUNT 5",
+         "1# \"total\" => (integer) 2\n2# \"workers\" => 1) 1# \"worker\" => \"w1\"\n...");
+    says(t, "Q.WORKERS app OFFSET 9223372036854775807",
+         "1# \"total\" => (integer) 2\n2# \"workers\" => (empty array)");
+    says(t, "Q.WORKER app w1 JIDS",
+         "1# \"running\" => 1# \"total\" => (integer) 0\n"
+         "   2# \"jids\" => (empty array)\n"
+         "2# \"stalled\" => 1# \"total\" => (integer) 1\n"
+         "   2# \"jids\" => 1) \"a\"");
+    says(t, "Q.WORKER app w2",
+         "1# \"running\" => 1# \"total\" => (integer) 1\n"
+         "   2# \"jobs\" => 1)  1# \"jid\" => \"b\"\n...");
+    says(t, "Q.WORKER app nobody JIDS",
+         "1# \"running\" => 1# \"total\" => (integer) 0\n"
+         "   2# \"jids\" => (empty array)\n"
+         "2# \"stalled\" => 1# \"total\" => (integer) 0\n"
+         "   2# \"jids\" => (empty array)");
+}
+
+static void test_workers__go_offline_are_deregistered_or_forgotten(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.POP app w1 1 q");
+    (void)run(t, "Q.POP app w2 1 q");
+    (void)run(t, "Q.POP app w3 1 q");
+    says(t, "Q.WORKER.OFFLINE app w1", "OK");
+    assert_non_null(strstr(run(t, "Q.WORKERS app"), "\"offline\" => (true)"));
+    says(t, "Q.WORKER.OFFLINE app nobody", "(error) NOT_FOUND worker nobody is not known");
+    says(t, "Q.WORKER.DEREGISTER app w1 nobody", "OK");
+    says(t, "Q.WORKERS app COUNT 0", "1# \"total\" => (integer) 2\n...");
+    passes(t, 86400);
+    says(t, "Q.WORKERS app COUNT 0", "1# \"total\" => (integer) 0\n...");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TALK_TEST(test_workers__are_listed_with_what_they_hold),
+        TALK_TEST(test_workers__go_offline_are_deregistered_or_forgotten),
+    };
+    return cmocka_run_group_tests_name("workers", tests, NULL, NULL);
+}

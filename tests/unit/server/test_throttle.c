@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "server/throttle.h"
+
+#include "test.h"
+
+#include <stdio.h>
+
+#define SECOND ((int64_t)1000000)
+
+static struct throttle throttle;
+static const struct slice here = { "10.0.0.1", 8 };
+
+static int set_up(void **state)
+{
+    (void)state;
+    throttle_init(&throttle, (struct hash_seed){ 1, 2 });
+    return 0;
+}
+
+static void test_throttle__the_fifth_failure_within_a_minute_makes_wait(void **state)
+{
+    (void)state;
+    int64_t now = 1000 * SECOND;
+    for (int i = 0; i < THROTTLE_FAILURES_FREE; i++) {
+        assert_int_equal(throttle_wait_us(&throttle, here, now), 0);
+        throttle_failed(&throttle, here, now);
+    }
+    assert_int_equal(throttle_wait_us(&throttle, here, now), SECOND);
+    assert_int_equal(throttle_wait_us(&throttle, here, now + SECOND), 0);
+    assert_int_equal(throttle_wait_us(&throttle, SLICE("10.0.0.2"), now), 0);
+}
+
+static void test_throttle__failures_far_apart_do_not_count_together(void **state)
+{
+    (void)state;
+    int64_t now = 1000 * SECOND;
+    for (int i = 0; i < 50; i++) {
+        throttle_failed(&throttle, here, now);
+        assert_int_equal(throttle_wait_us(&throttle, here, now), 0);
+        now += 20 * SECOND;
+    }
+}
+
+static void test_throttle__the_wait_grows_and_has_a_maximum(void **state)
+{
+    (void)state;
+    int64_t now = 1000 * SECOND;
+    int64_t wait = 0;
+    for (int i = 0; i < THROTTLE_FAILURES_FREE; i++) {
+        throttle_failed(&throttle, here, now);
+    }
+    for (int i = 0; i < 60; i++) {
+        int64_t next = throttle_wait_us(&throttle, here, now);
+        assert_int_equal(next, wait == 0                 ? SECOND
+                               : wait * 2 < 300 * SECOND ? wait * 2
+                                                         : 300 * SECOND);
+        wait = next;
+        now += wait;
+        assert_int_equal(throttle_wait_us(&throttle, here, now), 0);
+        throttle_failed(&throttle, here, now);
+    }
+    now += 601 * SECOND;
+    throttle_failed(&throttle, here, now);
+    assert_int_equal(throttle_wait_us(&throttle, here, now), 0);
+}
+
+static void test_throttle__a_network_of_ipv6_is_one_address(void **state)
+{
+    (void)state;
+    for (int i = 0; i < THROTTLE_FAILURES_FREE; i++) {
+        char text[64];
+        int size = snprintf(text, sizeof(text), "2001:db8:1:2:%x::1", (unsigned)i + 1);
+        throttle_failed(&throttle, slice_make(text, (size_t)size), 0);
+    }
+    assert_int_equal(throttle_wait_us(&throttle, SLICE("2001:db8:1:2::9"), 0), SECOND);
+    assert_int_equal(throttle_wait_us(&throttle, SLICE("2001:db8:1:3::9"), 0), 0);
+}
+
+static void test_throttle__an_ipv4_address_is_the_same_in_ipv6(void **state)
+{
+    (void)state;
+    for (int i = 0; i < THROTTLE_FAILURES_FREE; i++) {
+        throttle_failed(&throttle, i % 2 ? SLICE("::ffff:10.0.0.1") : here, 0);
+    }
+    assert_int_equal(throttle_wait_us(&throttle, here, 0), SECOND);
+    assert_int_equal(throttle_wait_us(&throttle, SLICE("::ffff:10.0.0.1"), 0), SECOND);
+    assert_int_equal(throttle_wait_us(&throttle, SLICE("unix"), 0), 0);
+    assert_int_equal(throttle_wait_us(&throttle, SLICE_EMPTY, 0), 0);
+}
+
+static void fail_from_everywhere(int count, int64_t now)
+{
+    for (int i = 0; i < count; i++) {
+        char text[32];
+        int size =
+            snprintf(text, sizeof(text), "10.%d.%d.%d", i >> 16 & 255, i >> 8 & 255, i & 255);
+        throttle_failed(&throttle, slice_make(text, (size_t)size), now);
+    }
+}
+
+static void test_throttle__many_addresses_together_meet_a_ceiling(void **state)
+{
+    (void)state;
+    int64_t now = 1000 * SECOND;
+    const struct slice stranger = SLICE("192.0.2.1");
+    const struct slice worker = SLICE("192.0.2.2");
+    throttle_succeeded(&throttle, worker, now);
+    fail_from_everywhere(THROTTLE_BURST - 1, now);
+    assert_int_equal(throttle_wait_us(&throttle, stranger, now), 0);
+    fail_from_everywhere(1, now);
+    assert_true(throttle_wait_us(&throttle, stranger, now) > 0);
+    assert_int_equal(throttle_wait_us(&throttle, worker, now), 0);
+    now += SECOND / THROTTLE_PER_SECOND;
+    assert_int_equal(throttle_wait_us(&throttle, stranger, now), 0);
+}
+
+static void test_throttle__a_flood_of_addresses_pushes_out_no_good_one(void **state)
+{
+    (void)state;
+    int64_t now = 1000 * SECOND;
+    const struct slice worker = SLICE("192.0.2.2");
+    throttle_succeeded(&throttle, worker, now);
+    fail_from_everywhere(100000, now);
+    assert_int_equal(throttle_wait_us(&throttle, worker, now), 0);
+    assert_true(throttle_wait_us(&throttle, SLICE("192.0.2.1"), now) > 0);
+}
+
+static void test_throttle__a_good_address_that_fails_has_to_wait_too(void **state)
+{
+    (void)state;
+    throttle_succeeded(&throttle, here, 0);
+    for (int i = 0; i < THROTTLE_FAILURES_FREE; i++) {
+        throttle_failed(&throttle, here, SECOND);
+        throttle_succeeded(&throttle, here, SECOND);
+    }
+    assert_int_equal(throttle_wait_us(&throttle, here, SECOND), SECOND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_throttle__the_fifth_failure_within_a_minute_makes_wait, set_up),
+        cmocka_unit_test_setup(test_throttle__failures_far_apart_do_not_count_together, set_up),
+        cmocka_unit_test_setup(test_throttle__the_wait_grows_and_has_a_maximum, set_up),
+        cmocka_unit_test_setup(test_throttle__a_network_of_ipv6_is_one_address, set_up),
+        cmocka_unit_test_setup(test_throttle__an_ipv4_address_is_the_same_in_ipv6, set_up),
+        cmocka_unit_test_setup(test_throttle__many_addresses_together_meet_a_ceiling, set_up),
+        cmocka_unit_test_setup(test_throttle__a_flood_of_addresses_pushes_out_no_good_one, set_up),
+        cmocka_unit_test_setup(test_throttle__a_good_address_that_fails_has_to_wait_too, set_up),
+    };
+    return cmocka_run_group_tests_name("throttle", tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+#include "server/users.h"
+
+#include "fault_alloc.h"
+#include "settings_test.h"
+#include "test.h"
+
+#include <string.h>
+
+#define FLAGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define SECOND     ((int64_t)1000000)
+
+static const struct slice here = { "10.0.0.1", 8 };
+
+struct users_test {
+    struct settings_test settings;
+    struct users *users;
+    struct error error;
+    int64_t now_us;
+};
+
+static void start(struct users_test *test, const char *const *flags)
+{
+    *test = (struct users_test){ .now_us = 1000 * SECOND };
+    settings_test_of(&test->settings, flags);
+    assert_int_equal(
+        users_new(&allocator_system, &test->settings.settings, &test->users, &test->error),
+        STATUS_OK);
+}
+
+static void stop(struct users_test *test)
+{
+    users_free(test->users);
+    settings_test_release(&test->settings);
+}
+
+// Other users, as after SIGHUP.
+static void reload(struct users_test *test, const char *const *flags)
+{
+    struct settings_test fresh;
+    settings_test_of(&fresh, flags);
+    assert_int_equal(users_reload(test->users, &fresh.settings, &test->error), STATUS_OK);
+    settings_test_release(&fresh);
+}
+
+static enum status log_in(struct users_test *test, const char *name, const char *password,
+                          const struct user **out)
+{
+    return users_authenticate(test->users, slice_from_cstr(name), slice_from_cstr(password), here,
+                              test->now_us, out, &test->error);
+}
+
+static void test_users__without_any_everybody_may_do_everything(void **state)
+{
+    (void)state;
+    struct users_test test;
+    const struct user *user;
+    start(&test, FLAGS("--allow-flush"));
+    const struct user *anybody = users_anybody(test.users);
+    assert_non_null(anybody);
+    assert_true(user_may(anybody, SLICE("app"), RIGHT_ADMIN));
+    assert_false(user_is_gone(anybody));
+    assert_int_equal(log_in(&test, "default", "secret", &user), STATUS_STATE);
+    stop(&test);
+}
+
+static void test_users__the_password_is_that_of_the_default_user(void **state)
+{
+    (void)state;
+    struct users_test test;
+    const struct user *user = NULL;
+    start(&test, FLAGS("--password=secret"));
+    assert_null(users_anybody(test.users));
+    assert_int_equal(log_in(&test, "", "secret", &user), STATUS_OK);
+    assert_string_equal(user->name, "default");
+    assert_true(user_may(user, SLICE("any"), RIGHT_ADMIN));
+    assert_int_equal(log_in(&test, "default", "secret", &user), STATUS_OK);
+    assert_int_equal(log_in(&test, "ann", "secret", &user), STATUS_DENIED);
+    stop(&test);
+}
+
+static void test_users__who_does_not_exist_is_denied_like_who_is_wrong(void **state)
+{
+    (void)state;
+    struct users_test test;
+    const struct user *user = NULL;
+    char sentence[ERROR_DETAIL_SIZE];
+    start(&test, FLAGS("--user=ann secret app:write"));
+    assert_int_equal(log_in(&test, "ann", "wrong", &user), STATUS_DENIED);
+    (void)snprintf(sentence, sizeof(sentence), "%s", test.error.detail);
+    assert_int_equal(log_in(&test, "bob", "wrong", &user), STATUS_DENIED);
+    assert_string_equal(test.error.detail, sentence);
+    assert_int_equal(log_in(&test, "ann", "", &user), STATUS_DENIED);
+    assert_null(user);
+    stop(&test);
+}
+
+static void test_users__who_has_logged_in_before_still_needs_the_password(void **state)
+{
+    (void)state;
+    struct users_test test;
+    const struct user *user = NULL;
+    start(&test, FLAGS("--user=ann secret app:write", "--user=bob secret app:write"));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(log_in(&test, "ann", "secret", &user), STATUS_OK);
+        assert_string_equal(user->name, "ann");
+        assert_int_equal(log_in(&test, "ann", "Secret", &user), STATUS_DENIED);
+    }
+    assert_int_equal(log_in(&test, "bob", "secret", &user), STATUS_OK);
+    assert_string_equal(user->name, "bob");
+    stop(&test);
+}
+
+static void test_users__too_many_failures_are_refused_even_with_the_password(void **state)
+{
+    (void)state;
+    struct users_test test;
+    const struct user *user = NULL;
+    start(&test, FLAGS("--user=ann secret app:write"));
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(log_in(&test, "ann", "wrong", &user), STATUS_DENIED);
+    }
+    assert_int_equal(log_in(&test, "ann", "secret", &user), STATUS_BUSY);
+    assert_string_equal(test.error.detail, "too many failed logins; try again in 1 seconds");
+    test.now_us += SECOND;
+    assert_int_equal(log_in(&test, "ann", "secret", &user), STATUS_OK);
+    stop(&test);
+}
+
+static void test_users__rights_are_the_highest_of_all_patterns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ns;
+        enum right right;
+    } cases[] = {
+        { "app", RIGHT_WRITE },       { "apps", RIGHT_NONE },   { "ap", RIGHT_NONE },
+        { "team-", RIGHT_READ },      { "team-a", RIGHT_READ }, { "team-lead", RIGHT_ADMIN },
+        { "team-leads", RIGHT_READ }, { "a:b", RIGHT_WRITE },   { "", RIGHT_NONE },
+        { "both", RIGHT_ADMIN },
+    };
+    struct users_test test;
+    const struct user *user = NULL;
+    start(&test, FLAGS("--user=ann secret app:write team-*:read team-lead:admin a:b:write "
+                       "both:admin both:read"));
+    assert_int_equal(log_in(&test, "ann", "secret", &user), STATUS_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct slice ns = slice_from_cstr(cases[i].ns);
+        assert_int_equal(user_right(user, ns), cases[i].right);
+        for (int right = RIGHT_READ; right <= RIGHT_ADMIN; right++) {
+            assert_int_equal(user_may(user, ns, (enum right)right),
+                             (enum right)right <= cases[i].right);
+        }
+    }
+    assert_true(user_may_anywhere(user, RIGHT_ADMIN));
+    stop(&test);
+}
+
+static void test_users__a_star_is_every_namespace(void **state)
+{
+    (void)state;
+    struct users_test test;
+    const struct user *user = NULL;
+    start(&test, FLAGS("--user=ann secret app:admin *:read"));
+    assert_int_equal(log_in(&test, "ann", "secret", &user), STATUS_OK);
+    assert_int_equal(user->everywhere, RIGHT_READ);
+    assert_true(user_may(user, SLICE("any"), RIGHT_READ));
+    assert_false(user_may(user, SLICE("any"), RIGHT_WRITE));
+    assert_true(user_may(user, SLICE("app"), RIGHT_ADMIN));
+    stop(&test);
+}
+
+static void test_users__a_reload_changes_rights_of_who_is_logged_in(void **state)
+{
+    (void)state;
+    struct users_test test;
+    const struct user *ann = NULL;
+    const struct user *bob = NULL;
+    start(&test, FLAGS("--user=ann secret app:admin", "--user=bob secret *:admin"));
+    assert_int_equal(log_in(&test, "ann", "secret", &ann), STATUS_OK);
+    assert_int_equal(log_in(&test, "bob", "secret", &bob), STATUS_OK);
+    reload(&test, FLAGS("--user=ann other app:read", "--password=secret"));
+    assert_true(user_may(ann, SLICE("app"), RIGHT_READ));
+    assert_false(user_may(ann, SLICE("app"), RIGHT_WRITE));
+    assert_true(user_is_gone(bob));
+    assert_false(user_is_gone(ann));
+    assert_false(user_may(bob, SLICE("app"), RIGHT_READ));
+    assert_false(user_may_anywhere(bob, RIGHT_READ));
+    assert_string_equal(bob->name, "bob");
+    const struct user *user = NULL;
+    assert_int_equal(log_in(&test, "bob", "secret", &user), STATUS_DENIED);
+    assert_int_equal(log_in(&test, "ann", "secret", &user), STATUS_DENIED);
+    assert_int_equal(log_in(&test, "ann", "other", &user), STATUS_OK);
+    assert_ptr_equal(user, ann);
+    reload(&test, FLAGS("--user=bob secret app:read"));
+    assert_true(user_may(bob, SLICE("app"), RIGHT_READ));
+    assert_true(user_is_gone(ann));
+    stop(&test);
+}
+
+static void test_users__the_first_user_takes_the_rights_of_anybody(void **state)
+{
+    (void)state;
+    struct users_test test;
+    start(&test, FLAGS("--allow-flush"));
+    const struct user *anybody = users_anybody(test.users);
+    reload(&test, FLAGS("--password=secret"));
+    assert_null(users_anybody(test.users));
+    assert_false(user_may(anybody, SLICE("app"), RIGHT_READ));
+    assert_true(user_is_gone(anybody));
+    reload(&test, FLAGS("--allow-flush"));
+    assert_ptr_equal(users_anybody(test.users), anybody);
+    assert_true(user_may(anybody, SLICE("app"), RIGHT_ADMIN));
+    stop(&test);
+}
+
+static void test_users__a_lack_of_memory_is_told_and_leaves_nothing(void **state)
+{
+    (void)state;
+    struct fault_alloc fault;
+    struct settings_test before;
+    struct settings_test after;
+    settings_test_of(&before, FLAGS("--user=ann a app:read", "--user=bob b app:read"));
+    settings_test_of(&after, FLAGS("--user=ann a app:write", "--password=b"));
+    FAULT_ALLOC_EACH(&fault)
+    {
+        struct users *users = NULL;
+        struct error error;
+        const struct user *ann = NULL;
+        enum status status = users_new(&fault.allocator, &before.settings, &users, &error);
+        if (status == STATUS_OK) {
+            assert_int_equal(
+                users_authenticate(users, SLICE("ann"), SLICE("a"), here, 0, &ann, &error),
+                STATUS_OK);
+            status = users_reload(users, &after.settings, &error);
+            assert_int_equal(user_right(ann, SLICE("app")), status ? RIGHT_READ : RIGHT_WRITE);
+            users_free(users);
+        }
+        FAULT_ALLOC_EXPECT(&fault, status);
+    }
+    settings_test_release(&before);
+    settings_test_release(&after);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_users__without_any_everybody_may_do_everything),
+        cmocka_unit_test(test_users__the_password_is_that_of_the_default_user),
+        cmocka_unit_test(test_users__who_does_not_exist_is_denied_like_who_is_wrong),
+        cmocka_unit_test(test_users__who_has_logged_in_before_still_needs_the_password),
+        cmocka_unit_test(test_users__too_many_failures_are_refused_even_with_the_password),
+        cmocka_unit_test(test_users__rights_are_the_highest_of_all_patterns),
+        cmocka_unit_test(test_users__a_star_is_every_namespace),
+        cmocka_unit_test(test_users__a_reload_changes_rights_of_who_is_logged_in),
+        cmocka_unit_test(test_users__the_first_user_takes_the_rights_of_anybody),
+        cmocka_unit_test(test_users__a_lack_of_memory_is_told_and_leaves_nothing),
+    };
+    return cmocka_run_group_tests_name("users", tests, NULL, NULL);
+}
