@@ -88,9 +88,9 @@ static enum status prepare(struct server *server)
     return STATUS_OK;
 }
 
-enum status background_start(struct connection *connection, const struct work *work,
-                             struct error *error)
+enum status background_start(struct call *call, const struct work *work, struct error *error)
 {
+    struct connection *connection = call->session;
     struct server *server = connection->server;
     struct background *background = &server->background;
     if (background->busy) {
@@ -110,6 +110,7 @@ enum status background_start(struct connection *connection, const struct work *w
     background->busy = true;
     background->connection = connection;
     connection->in_background = true;
+    call->wait.kind = WAIT_HOST;
     return STATUS_OK;
 }
 

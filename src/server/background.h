@@ -8,22 +8,13 @@
 #ifndef SLUICE_SERVER_BACKGROUND_H
 #define SLUICE_SERVER_BACKGROUND_H
 
-#include "api/reply.h"
-#include "base/status.h"
+#include "host/services.h"
 #include "server/loop.h"
 
 #include <pthread.h>
 
 struct connection;
 struct server;
-
-struct work {
-    const char *name;                                         // for the log: "backup"
-    enum status (*run)(void *context, struct error *error);   // on the thread
-    void (*answer)(const void *context, struct reply *reply); // on the loop, when it went well
-    void (*release)(void *context);                           // on the loop, at last
-    void *context;
-};
 
 struct background {
     struct loop_event *done; // NULL until the first work
@@ -38,9 +29,8 @@ struct background {
     struct error error;
 };
 
-// The command that is being run sets its call's wait to WAIT_HOST and says nothing. BUSY when there
-// is work already. When it fails the work is not released.
-MUST_USE enum status background_start(struct connection *connection, const struct work *work,
+// As struct services has it. The work is run on the thread; the rest is done on the loop.
+MUST_USE enum status background_start(struct call *call, const struct work *work,
                                       struct error *error);
 
 // The connection goes away.

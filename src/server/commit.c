@@ -110,7 +110,7 @@ static void hold_all(struct server *server, uint64_t group, bool durable)
 void commit_turn(struct server *server)
 {
     struct error error;
-    if (namespaces_append(server, &server->commit.group, &error)) {
+    if (namespaces_append(&server->namespaces, &error)) {
         // What the engines hold is ahead of the disk for good: the store has failed or is out of
         // memory, and says so. The replies become errors with the others that wait.
         server->store_state = STORE_FAILED;
@@ -126,7 +126,7 @@ void commit_turn(struct server *server)
         commit_durable(server);
         return;
     }
-    uint64_t group = server->commit.group;
+    uint64_t group = server->namespaces.group;
     bool durable =
         server->settings.durability == STORE_NEVER || store_durable(server->store) >= group;
     hold_all(server, group, durable);

@@ -24,7 +24,6 @@ struct hold {
 struct commit {
     struct hold *holds; // owned; a ring
     size_t first, count, capacity;
-    uint64_t group; // the last one appended to
 };
 
 void commit_init(struct commit *commit);

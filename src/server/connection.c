@@ -167,8 +167,8 @@ void connection_close(struct connection *connection)
     }
     struct server *server = connection->server;
     connection->closed = true;
-    if (connection->waiter) {
-        waiter_end(connection->waiter);
+    if (connection->blocked) {
+        blocked_end(connection->blocked);
     }
     background_forget(connection);
     pubsub_forget(connection);
@@ -361,7 +361,7 @@ static void settle_end(struct connection *connection)
     if (!connection->ended || connection->closed) {
         return;
     }
-    if (connection->waiter) {
+    if (connection->blocked) {
         connection_close(connection);
     } else if (may_serve(connection)) {
         connection_drain(connection);

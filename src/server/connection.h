@@ -17,11 +17,11 @@
 #include "api/command.h"
 #include "base/buffer.h"
 #include "server/address.h"
+#include "server/blocked.h"
 #include "server/loop.h"
 #include "server/pubsub.h"
 #include "server/transport.h"
 #include "server/users.h"
-#include "server/waiting.h"
 #include "wire/resp_reply.h"
 #include "wire/resp_request.h"
 
@@ -54,8 +54,8 @@ struct connection {
     uint32_t replies;      // said in this turn
     uint64_t under_way;    // requests whose replies are held
 
-    struct waiter *waiter; // what it waits for, or NULL
-    bool in_background;    // a thread works for it (background.h)
+    struct blocked *blocked; // what it waits for, or NULL
+    bool in_background;      // a thread works for it (background.h)
     struct subscriptions subscriptions;
     struct transaction *transaction; // since MULTI, or NULL; owned
 
@@ -126,7 +126,7 @@ static inline size_t connection_unsent(const struct connection *connection)
 // Whether a command of it has still to be answered before the next one.
 static inline bool connection_waits(const struct connection *connection)
 {
-    return connection->waiter || connection->in_background;
+    return connection->blocked || connection->in_background;
 }
 
 // Whether all that was said has reached the client's system. Only then a connection may be closed

@@ -119,17 +119,6 @@ static bool check_store(struct connection *connection, const struct command *com
 // ---------------------------------------------------------------------------------------------
 // Running it
 
-// The namespace that a command is about; one that is only read need not be there.
-static enum status find_namespace(struct server *server, const struct command *command,
-                                  struct slice name, struct ns **out, struct error *error)
-{
-    *out = namespaces_find(server, name);
-    if (*out || !(command->flags & COMMAND_WRITES)) {
-        return STATUS_OK;
-    }
-    return namespaces_acquire(server, name, ENGINE_CLOCK_SERVER, out, error);
-}
-
 // What one run of a command needs and leaves.
 struct run {
     struct call call;
@@ -148,7 +137,7 @@ static void run_begin(struct run *run, struct connection *connection, struct ns 
         .engine = ns ? ns->engine : server->namespaces.empty,
         .now_us = server_now(server),
         .reply = &run->form.reply,
-        .host = &server->host,
+        .host = &server->services.host,
         .session = connection,
         .waiter = connection->id,
     };
@@ -204,7 +193,8 @@ static void run_command(struct connection *connection, const struct command *com
     struct error error;
     struct ns *ns = NULL;
     if (command->flags & COMMAND_NAMESPACE) {
-        enum status status = find_namespace(server, command, words.items[0], &ns, &error);
+        enum status status =
+            namespaces_for(&server->namespaces, command, words.items[0], &ns, &error);
         if (status) {
             say_error(connection, &error);
             return;
@@ -221,7 +211,7 @@ static void run_command(struct connection *connection, const struct command *com
         return;
     }
     if (!status && run.call.wait.kind != WAIT_NONE) {
-        status = waiting_add(connection, ns, &run.call, words, &error);
+        status = blocked_new(connection, ns, &run.call, words, &error);
         if (!status) {
             run_wait(connection);
             return;
@@ -285,9 +275,10 @@ void execute(struct connection *connection, struct slices words)
     }
 }
 
-bool execute_again(struct waiter *waiter, bool last)
+bool execute_again(struct blocked *blocked, bool last)
 {
-    struct connection *connection = waiter->connection;
+    struct connection *connection = blocked->connection;
+    const struct waiter *waiter = &blocked->waiter;
     struct server *server = connection->server;
     struct run run;
     struct error error;
@@ -299,7 +290,7 @@ bool execute_again(struct waiter *waiter, bool last)
         run_wait(connection);
         return false;
     }
-    waiter_end(waiter);
+    blocked_end(blocked);
     run_end(&run, connection, status, &error);
     connection_resume(connection);
     return true;

@@ -6,7 +6,7 @@
 
 #include "base/slice.h"
 #include "engine/engine.h"
-#include "server/waiting.h"
+#include "server/blocked.h"
 
 struct connection;
 
@@ -14,7 +14,7 @@ struct connection;
 void execute(struct connection *connection, struct slices words);
 
 // Runs a command that waits once more. Says whether it was answered; with `last` it always is.
-bool execute_again(struct waiter *waiter, bool last);
+bool execute_again(struct blocked *blocked, bool last);
 
 // Whether the answer that is due now must not be said (CLIENT REPLY). To be asked once for each.
 bool execute_is_silent(struct connection *connection);

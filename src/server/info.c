@@ -119,7 +119,7 @@ static void append_persistence(const struct connection *connection, struct buffe
     if (server->store_state != STORE_READY) {
         buffer_printf(out, "store_reason:%s\r\n", error_sentence(&server->store_why));
     }
-    line_count(out, "store_group", server->commit.group);
+    line_count(out, "store_group", server->namespaces.group);
     line_count(out, "store_durable_group", store_durable(server->store));
     line_count(out, "store_groups", figures.groups);
     line_count(out, "store_group_bytes", figures.group_bytes);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Namespaces: which there are, made and deleted. Redis's words for keys are about them too, for
-// what a namespace is to us comes closest to what a key is there.
-#include "engine/metrics.h"
+// Redis's words for keys, which are about namespaces: what a namespace is to us comes closest to
+// what a key is there.
 #include "server/answer.h"
 #include "server/glob.h"
 #include "server/tables.h"
 
 struct name_arguments {
     struct slice name;
-    int64_t clock;
 };
 
 struct names_arguments {
@@ -23,40 +21,6 @@ static bool may_see(const struct connection *connection, const struct ns *ns)
 // ---------------------------------------------------------------------------------------------
 // Which there are
 
-static size_t count_queues(const struct engine *engine)
-{
-    size_t count = 0;
-    struct slice name;
-    while (engine_queue_name(engine, count, &name)) {
-        count++;
-    }
-    return count;
-}
-
-static void say_namespace(struct reply *reply, const struct ns *ns)
-{
-    reply_map(reply, 6);
-    reply_key(reply, "name");
-    reply_text(reply, ns_name(ns));
-    reply_key(reply, "clock");
-    reply_text(reply, ns->clock == ENGINE_CLOCK_CLIENT ? SLICE("client") : SLICE("server"));
-    reply_key(reply, "qless");
-    reply_boolean(reply, ns->qless);
-    reply_key(reply, "queues");
-    reply_count(reply, count_queues(ns->engine));
-    reply_key(reply, "clients_waiting");
-    reply_count(reply, ns->waiting.count);
-    reply_key(reply, "jobs");
-    reply_map(reply, JOB_STATE_COUNT);
-    for (int state = 0; state < JOB_STATE_COUNT; state++) {
-        const struct count_filter filter = { .has_state = true, .state = (enum job_state)state };
-        reply_text(reply, slice_from_cstr(job_state_name(filter.state)));
-        reply_count(reply, engine_count(ns->engine, &filter));
-    }
-    reply_end(reply);
-    reply_end(reply);
-}
-
 static size_t count_seen(const struct connection *connection)
 {
     size_t count = 0;
@@ -64,20 +28,6 @@ static size_t count_seen(const struct connection *connection)
         count += may_see(connection, ns);
     }
     return count;
-}
-
-static enum status run_namespaces(struct call *call, struct error *error)
-{
-    (void)error;
-    const struct connection *connection = call->session;
-    reply_list(call->reply, count_seen(connection));
-    for (const struct ns *ns = connection->server->namespaces.first; ns; ns = ns->next) {
-        if (may_see(connection, ns)) {
-            say_namespace(call->reply, ns);
-        }
-    }
-    reply_end(call->reply);
-    return STATUS_OK;
 }
 
 static enum status run_dbsize(struct call *call, struct error *error)
@@ -117,7 +67,7 @@ static const struct argument exists_takes[] = {
 
 static bool exists(const struct connection *connection, struct slice name)
 {
-    const struct ns *ns = namespaces_find(connection->server, name);
+    const struct ns *ns = namespaces_find(&connection->server->namespaces, name);
     return ns && may_see(connection, ns);
 }
 
@@ -147,45 +97,7 @@ static enum status run_type(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Made and deleted
-
-static const char *const clock_words[] = { "server", "client", NULL };
-
-static const struct argument create_takes[] = {
-    ARGUMENT(name_arguments, name, NAME, "name", "its name"),
-    OPTION(name_arguments, clock, WORD, "CLOCK",
-           "whose clock rules: the server's, or as in qless the clients' (server)",
-           .words = clock_words),
-};
-
-static enum status run_create(struct call *call, struct error *error)
-{
-    const struct connection *connection = call->session;
-    const struct name_arguments *given = call->arguments;
-    enum status status = answer_check_right(connection, given->name, RIGHT_ADMIN, error);
-    struct ns *ns;
-    if (!status) {
-        status =
-            namespaces_create(connection->server, given->name,
-                              given->clock ? ENGINE_CLOCK_CLIENT : ENGINE_CLOCK_SERVER, &ns, error);
-    }
-    return call_ok(call, status);
-}
-
-static const struct argument delete_takes[] = {
-    ARGUMENT(name_arguments, name, NAME, "name", "its name"),
-};
-
-static enum status run_delete(struct call *call, struct error *error)
-{
-    const struct connection *connection = call->session;
-    const struct name_arguments *given = call->arguments;
-    enum status status = answer_check_right(connection, given->name, RIGHT_ADMIN, error);
-    if (!status) {
-        status = namespaces_delete(connection->server, given->name, error);
-    }
-    return call_ok(call, status);
-}
+// Deleted
 
 static enum status check_flush(const struct call *call, struct error *error)
 {
@@ -217,8 +129,8 @@ static enum status run_flushdb(struct call *call, struct error *error)
     if (!status) {
         status = answer_check_right(connection, name, RIGHT_ADMIN, error);
     }
-    if (!status && namespaces_find(connection->server, name)) {
-        status = namespaces_delete(connection->server, name, error);
+    if (!status && namespaces_find(&connection->server->namespaces, name)) {
+        status = namespaces_delete(&connection->server->namespaces, name, error);
     }
     return call_ok(call, status);
 }
@@ -226,13 +138,13 @@ static enum status run_flushdb(struct call *call, struct error *error)
 static enum status run_flushall(struct call *call, struct error *error)
 {
     const struct connection *connection = call->session;
-    struct server *server = connection->server;
+    struct namespaces *all = &connection->server->namespaces;
     enum status status = check_flush(call, error);
     if (!status) {
         status = answer_check_admin(connection, "FLUSHALL", error);
     }
-    while (!status && server->namespaces.first) {
-        status = namespaces_delete(server, ns_name(server->namespaces.first), error);
+    while (!status && all->first) {
+        status = namespaces_delete(all, ns_name(all->first), error);
     }
     return call_ok(call, status);
 }
@@ -244,42 +156,6 @@ enum {
 };
 
 static const struct command commands[] = {
-    {
-        .name = "Q.NAMESPACES",
-        .group = "namespaces",
-        .flags = COMMAND_CONNECTION | COMMAND_READS,
-        .run = run_namespaces,
-        .summary = "Shows the namespaces that the user may read.",
-        .replies = "A list of maps, in the order in which they were made.",
-        EXAMPLES({ "Q.NAMESPACES",
-                   "1) 1# \"name\" => \"app\"\n   2# \"clock\" => \"server\"\n   3# \"qless\" => "
-                   "(false)\n   4# \"queues\" => (integer) 2\n   5# \"clients_waiting\" => "
-                   "(integer) 0\n   6# \"jobs\" =>\n      1# \"scheduled\" => (integer) 0\n      "
-                   "..." }),
-    },
-    {
-        .name = "Q.NAMESPACE.CREATE",
-        .group = "namespaces",
-        .flags = COMMAND_CONNECTION | COMMAND_WRITES,
-        TAKES(name_arguments, create_takes),
-        .run = run_create,
-        .summary = "Makes a namespace.",
-        .details = "Needs the right to administer it. Unless the setting create-namespaces is off, "
-                   "one is also made by the first command that writes to it.",
-        .replies = "OK; EXISTS when there is one of that name.",
-        EXAMPLES({ "Q.NAMESPACE.CREATE app", "OK" }),
-    },
-    {
-        .name = "Q.NAMESPACE.DELETE",
-        .group = "namespaces",
-        .flags = DELETES,
-        TAKES(name_arguments, delete_takes),
-        .run = run_delete,
-        .summary = "Deletes a namespace with all that is in it.",
-        .details = "Needs the right to administer it. Those who wait in it get an error.",
-        .replies = "OK.",
-        EXAMPLES({ "Q.NAMESPACE.DELETE app", "OK" }),
-    },
     {
         .name = "DBSIZE",
         .group = "namespaces",

@@ -4,7 +4,7 @@
 #include "server/pubsub.h"
 
 #include "faces/qless.h"
-#include "server/event_json.h"
+#include "host/event_json.h"
 #include "server/glob.h"
 #include "server/server.h"
 
@@ -358,6 +358,7 @@ static bool has_listener(const struct pubsub *pubsub, struct slice name)
 
 // What is being told: its JSON is made for the first channel that somebody listens to.
 struct telling {
+    struct server *server;
     struct ns *ns;
     const struct event *event;
     struct buffer json;
@@ -369,7 +370,7 @@ static void tell(struct telling *telling, const char *kind, struct slice name)
     int size = snprintf(channel, sizeof(channel), "sluice:%.*s:%s%.*s",
                         SLICE_PRINT(ns_name(telling->ns)), kind, SLICE_PRINT(name));
     assert(size > 0 && (size_t)size < sizeof(channel));
-    struct server *server = telling->ns->server;
+    struct server *server = telling->server;
     struct message message = { .channel = slice_make(channel, (size_t)size),
                                .ns = ns_name(telling->ns) };
     if (!has_listener(&server->pubsub, message.channel)) {
@@ -385,11 +386,11 @@ static void tell(struct telling *telling, const char *kind, struct slice name)
     publish(server, &message);
 }
 
-static void publish_of_qless(void *ns, struct slice channel, struct slice message)
+static void publish_of_qless(void *context, struct slice channel, struct slice message)
 {
-    const struct ns *of = ns;
-    publish(of->server,
-            &(struct message){ .channel = channel, .text = message, .ns = ns_name(of) });
+    const struct telling *telling = context;
+    publish(telling->server,
+            &(struct message){ .channel = channel, .text = message, .ns = ns_name(telling->ns) });
 }
 
 static void tell_all(struct telling *telling)
@@ -406,18 +407,18 @@ static void tell_all(struct telling *telling)
     }
 }
 
-void pubsub_event(struct ns *ns, const struct event *event)
+void pubsub_event(struct server *server, struct ns *ns, const struct event *event)
 {
-    const struct pubsub *pubsub = &ns->server->pubsub;
+    const struct pubsub *pubsub = &server->pubsub;
     if (pubsub->channel_count + pubsub->pattern_count == 0) {
         return;
     }
-    struct telling telling = { .ns = ns, .event = event };
-    buffer_init(&telling.json, ns->server->settings.allocator, EVENT_JSON_MAX);
+    struct telling telling = { .server = server, .ns = ns, .event = event };
+    buffer_init(&telling.json, server->settings.allocator, EVENT_JSON_MAX);
     if (ns->qless) {
         // Its clients listen to all channels, and take each message for one of qless's.
         qless_publish(event, &telling.json,
-                      &(struct qless_sink){ .publish = publish_of_qless, .context = ns });
+                      &(struct qless_sink){ .publish = publish_of_qless, .context = &telling });
     } else {
         tell_all(&telling);
     }

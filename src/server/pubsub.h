@@ -74,7 +74,7 @@ void pubsub_answer_end(struct connection *connection);
 size_t pubsub_publish(struct server *server, struct slice channel, struct slice message);
 
 // The engine of a namespace tells something. Only who may read the namespace hears of it.
-void pubsub_event(struct ns *ns, const struct event *event);
+void pubsub_event(struct server *server, struct ns *ns, const struct event *event);
 
 // For PUBSUB CHANNELS, NUMSUB, NUMPAT.
 size_t pubsub_subscribers(const struct server *server, struct slice channel);

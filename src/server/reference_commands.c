@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Commands about commands: COMMAND for programs, Q.HELP for people.
+// COMMAND: what Redis's clients ask about commands.
 #include "api/reference.h"
 #include "base/num.h"
 #include "server/answer.h"
 #include "server/glob.h"
 #include "server/tables.h"
-
-enum {
-    HELP_MAX = 1 << 20,
-};
 
 static const struct commands *commands_of(const struct call *call)
 {
@@ -191,55 +187,7 @@ static enum status run_command(struct call *call, struct error *error)
     return subcommand_run(&table, call, given->words, error);
 }
 
-// ---------------------------------------------------------------------------------------------
-// Q.HELP
-
-struct help_arguments {
-    struct slice command;
-};
-
-static const struct argument help_takes[] = {
-    OPTIONAL(help_arguments, command, NAME, "command", "a command; none: all, with a line each"),
-};
-
-static enum status run_help(struct call *call, struct error *error)
-{
-    const struct connection *connection = call->session;
-    const struct help_arguments *given = call->arguments;
-    const struct command *command =
-        given->command.size ? commands_find(commands_of(call), given->command) : NULL;
-    if (given->command.size && !command) {
-        return error_set(error, STATUS_NOT_FOUND, "there is no command \"%.*s\"",
-                         SLICE_PRINT(given->command));
-    }
-    struct buffer text;
-    buffer_init(&text, connection->server->settings.allocator, HELP_MAX);
-    if (command) {
-        reference_help(command, &text);
-    } else {
-        reference_overview(commands_of(call), &text);
-    }
-    enum status status = text.status;
-    if (status) {
-        (void)error_set(error, status, "Q.HELP: %s", status_sentence(status));
-    } else {
-        reply_prose(call->reply, buffer_slice(&text));
-    }
-    buffer_release(&text);
-    return status;
-}
-
 static const struct command commands[] = {
-    {
-        .name = "Q.HELP",
-        .group = "server",
-        .flags = COMMAND_CONNECTION | COMMAND_READS,
-        TAKES(help_arguments, help_takes),
-        .run = run_help,
-        .summary = "Explains the commands.",
-        .replies = "Text for people to read.",
-        EXAMPLES({ "Q.HELP Q.COMPLETE", "Q.COMPLETE ns jid worker [TOKEN n] ...\n\n..." }),
-    },
     {
         .name = "COMMAND",
         .group = "server",

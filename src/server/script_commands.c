@@ -21,7 +21,8 @@ static enum status acquire(const struct connection *connection, struct ns **out,
     struct slice name = answer_qless_namespace(connection, text);
     enum status status = answer_check_right(connection, name, RIGHT_WRITE, error);
     if (!status) {
-        status = namespaces_acquire(connection->server, name, ENGINE_CLOCK_CLIENT, out, error);
+        status = namespaces_acquire(&connection->server->namespaces, name, ENGINE_CLOCK_CLIENT, out,
+                                    error);
     }
     if (!status && (*out)->clock != ENGINE_CLOCK_CLIENT) {
         // Its time would not be what the calls say.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "server/server.h"
 
+#include "host/zoneinfo.h"
+#include "server/answer.h"
 #include "server/listener.h"
 #include "server/log.h"
 #include "server/tables.h"
 #include "server/tls.h"
-#include "server/zoneinfo.h"
 #include "store/file.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/random.h>
 #include <time.h>
 
 enum {
@@ -26,26 +26,6 @@ int64_t server_now(struct server *server)
         server->turn_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
     }
     return server->turn_us;
-}
-
-static uint64_t rotate(uint64_t value, int bits)
-{
-    return value << bits | value >> (64 - bits);
-}
-
-// xoshiro256**, seeded by the system.
-uint64_t server_random(void *context)
-{
-    uint64_t *s = ((struct server *)context)->random;
-    uint64_t result = rotate(s[1] * 5, 7) * 9;
-    uint64_t t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotate(s[3], 45);
-    return result;
 }
 
 bool server_address(const struct server *server, size_t index, char text[ADDRESS_TEXT_SIZE])
@@ -99,7 +79,7 @@ static void remove_some(struct server *server, bool *more)
     struct error error;
     *more = false;
     if (server->namespaces.removals && server->store_state != STORE_BUSY &&
-        namespaces_remove(server, &server->commit.group, more, &error)) {
+        namespaces_remove(&server->namespaces, more, &error)) {
         log_line(LOG_LEVEL_WARNING, "what a deleted namespace left stays for now", "reason=\"%s\"",
                  error_sentence(&error));
     }
@@ -189,11 +169,12 @@ static enum status open_store(struct server *server, struct error *error)
         .checkpoint_us = settings->checkpoint_interval_us,
         .log = log_store,
     };
-    const struct store_visitor visitor = { namespaces_visit, server };
+    const struct store_visitor visitor = { namespaces_visit, &server->namespaces };
     enum status status = store_open(&options, &visitor, &server->store, error);
     if (!status) {
         server->turn_us = 0; // that may have taken long, and leases are renewed as of now
-        status = namespaces_loaded(server, error);
+        server->namespaces.store = server->store;
+        status = namespaces_loaded(&server->namespaces, server_now(server), error);
     }
     return status;
 }
@@ -202,13 +183,13 @@ static void end_turn(struct server *server)
 {
     int64_t next_us;
     do {
-        next_us = namespaces_tick(server);
+        next_us = namespaces_tick(&server->namespaces, server_now(server));
     } while (connections_resume(server));
     bool more;
     remove_some(server, &more);
-    uint64_t before = server->commit.group;
+    uint64_t before = server->namespaces.group;
     commit_turn(server);
-    if (server->commit.group != before) {
+    if (server->namespaces.group != before) {
         look_at_store(server); // it may be behind now
     }
     connections_bury(server);
@@ -247,8 +228,8 @@ void server_stop(struct server *server)
     struct connection *next;
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
-        if (at->waiter) {
-            waiter_end(at->waiter); // its client asks again, here or elsewhere
+        if (at->blocked) {
+            blocked_end(at->blocked); // its client asks again, here or elsewhere
         }
         connection_drain(at);
         connection_flush(at); // closes it if it has been told all
@@ -316,6 +297,8 @@ void server_apply_settings(struct server *server)
     const struct settings *settings = &server->settings;
     log_set_level(settings->log_level);
     listeners_limit(server);
+    server->namespaces.options.create = settings->create_namespaces;
+    server->namespaces.options.count_max = settings->max_namespaces;
     server->connections.limits = (struct resp_limits){
         .words_max = settings->max_arguments,
         .word_max = settings->max_payload,
@@ -342,20 +325,10 @@ static enum status make_loop(struct server *server, struct error *error)
                         : error_set(error, STATUS_NO_MEMORY, "the event loop cannot be made");
 }
 
-static enum status seed(struct server *server, struct error *error)
-{
-    if (getrandom(server->random, sizeof(server->random), 0) != sizeof(server->random) ||
-        getrandom(&server->seed, sizeof(server->seed), 0) != sizeof(server->seed)) {
-        return error_set(error, STATUS_IO, "the system gives no random numbers: %s",
-                         strerrordesc_np(errno));
-    }
-    return STATUS_OK;
-}
-
 static enum status make_parts(struct server *server, char *const *environment, struct error *error)
 {
     const struct allocator *allocator = server->settings.allocator;
-    enum status status = seed(server, error);
+    enum status status = random_source_init(&server->random, &server->seed, error);
     if (!status) {
         status = make_loop(server, error);
     }
@@ -377,17 +350,66 @@ static enum status make_parts(struct server *server, char *const *environment, s
     return status;
 }
 
+static uint64_t random_of(void *context)
+{
+    return random_source_next(&((struct server *)context)->random);
+}
+
 static enum status zone_of(void *context, struct slice name, struct zone_rules *out,
                            struct error *error)
 {
     return zoneinfo_find(((struct server *)context)->zones, name, out, error);
 }
 
+static bool may_see(const void *session, struct slice ns)
+{
+    const struct connection *connection = session;
+    return user_may(connection->user, ns, RIGHT_READ);
+}
+
+static enum status check_admin(const void *session, struct slice ns, struct error *error)
+{
+    return answer_check_right(session, ns, RIGHT_ADMIN, error);
+}
+
+static void on_event(void *context, struct ns *ns, const struct event *event)
+{
+    pubsub_event(context, ns, event);
+}
+
+static void warn(void *context, const char *sentence)
+{
+    (void)context;
+    log_line(LOG_LEVEL_WARNING, "namespaces", "says=\"%s\"", sentence);
+}
+
+static enum status make_namespaces(struct server *server, struct error *error)
+{
+    const struct namespaces_options options = {
+        .allocator = server->settings.allocator,
+        .seed = server->seed,
+        .create = server->settings.create_namespaces,
+        .count_max = server->settings.max_namespaces,
+        .waiting = blocked_form,
+        .event = on_event,
+        .log = warn,
+        .context = server,
+    };
+    server->services = (struct services){
+        .host = { random_of, zone_of, server },
+        .namespaces = &server->namespaces,
+        .commands = server->commands,
+        .may_see = may_see,
+        .check_admin = check_admin,
+        .start = background_start,
+    };
+    return namespaces_init(&server->namespaces, &options, error);
+}
+
 enum status server_init(struct server *server, struct settings *settings, char *const *environment,
                         struct error *error)
 {
     *server = (struct server){ .settings = *settings, .notify.fd = -1, .due_us = INT64_MAX };
-    server->host = (struct host){ server_random, zone_of, server };
     server->began_us = server_now(server);
     scratch_init(&server->scratch, settings->allocator);
     commit_init(&server->commit);
@@ -395,7 +417,7 @@ enum status server_init(struct server *server, struct settings *settings, char *
     enum status status = make_parts(server, environment, error);
     if (!status) {
         pubsub_init(server);
-        status = namespaces_init(server, error);
+        status = make_namespaces(server, error);
     }
     if (!status) {
         log_line(LOG_LEVEL_INFO, "opening", "data=%s", server->settings.data);
@@ -466,7 +488,7 @@ void server_release(struct server *server)
     background_finish(server);
     background_release(server);
     if (server->namespaces.empty) {
-        namespaces_release(server);
+        namespaces_release(&server->namespaces);
         pubsub_release(server);
     }
     free_event(server->store_event);

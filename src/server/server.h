@@ -15,12 +15,14 @@
 #define SLUICE_SERVER_SERVER_H
 
 #include "api/call.h"
+#include "host/namespaces.h"
+#include "host/random_source.h"
+#include "host/services.h"
 #include "server/address.h"
 #include "server/background.h"
 #include "server/commit.h"
 #include "server/connection.h"
 #include "server/loop.h"
-#include "server/namespaces.h"
 #include "server/notify.h"
 #include "server/pubsub.h"
 #include "server/scripts.h"
@@ -55,7 +57,7 @@ struct server {
     struct tls *tls; // NULL without tls-listen
     struct zoneinfo *zones;
     struct notify notify;
-    struct host host;
+    struct services services;
     struct namespaces namespaces;
     struct pubsub pubsub;
     struct background background;
@@ -67,7 +69,7 @@ struct server {
     struct scratch scratch; // of the command that is run
     char *input;            // what is read, SERVER_SCRATCH_SIZE
     struct hash_seed seed;
-    uint64_t random[4];
+    struct random_source random;
     struct loop_event *store_event, *due_event, *sweep_event, *accept_event;
     struct loop_event *signal_events[4];
     int64_t turn_us; // the time of this turn; 0: not looked at yet
@@ -98,9 +100,6 @@ void server_stop(struct server *server);
 void server_reload(struct server *server);
 // Takes over what the settings say now.
 void server_apply_settings(struct server *server);
-
-// Random numbers that nobody can foresee who does not know the seed.
-uint64_t server_random(void *context); // the server
 
 // Addresses it listens to: `index` from 0 until it is false. For tests and the log.
 bool server_address(const struct server *server, size_t index, char text[ADDRESS_TEXT_SIZE]);

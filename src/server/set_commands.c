@@ -18,7 +18,7 @@ static enum status find(const struct call *call, const struct engine **out, stru
     struct slice name = answer_qless_namespace(connection, text);
     enum status status = answer_check_right(connection, name, RIGHT_READ, error);
     if (!status) {
-        const struct ns *ns = namespaces_find(connection->server, name);
+        const struct ns *ns = namespaces_find(&connection->server->namespaces, name);
         *out = ns ? ns->engine : NULL;
     }
     return status;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "server/transaction.h"
 
+#include "host/words.h"
 #include "server/answer.h"
 #include "server/execute.h"
 #include "server/tables.h"
-#include "server/words.h"
 
 #include <stdalign.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The words of a request that is kept for later: in a block of somebody's, first their slices, then
 // their bytes.
-#ifndef SLUICE_SERVER_WORDS_H
-#define SLUICE_SERVER_WORDS_H
+#ifndef SLUICE_HOST_WORDS_H
+#define SLUICE_HOST_WORDS_H
 
 #include "engine/engine.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "server/zoneinfo.h"
+#include "host/zoneinfo.h"
 
 #include "base/buffer.h"
-#include "server/tzif.h"
+#include "host/tzif.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 // An event of an engine as JSON: what happened, when, and the fields that apply.
 //
 //     {"event":"completed","when":1784000000.5,"jid":"bob","queue":"mail","worker":"w1"}
-#ifndef SLUICE_SERVER_EVENT_JSON_H
-#define SLUICE_SERVER_EVENT_JSON_H
+#ifndef SLUICE_HOST_EVENT_JSON_H
+#define SLUICE_HOST_EVENT_JSON_H
 
 #include "base/buffer.h"
 #include "engine/event.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "server/removal.h"
+#include "host/removal.h"
 
 #include "base/buffer.h"
 #include "engine/changes.h"
-#include "server/log.h"
+#include "host/namespaces.h"
 #include "store/thread.h"
 
 #include <pthread.h>
@@ -20,6 +20,7 @@ struct removal {
     struct buffer keys; // of struct record_key
     size_t position;    // in it
     struct engine *engine;
+    const struct namespaces_options *options; // while a thread makes the list
     pthread_t thread;
     bool has_thread;
     bool partial; // there are more than are listed
@@ -106,9 +107,9 @@ static void *empty(void *context)
     struct removal *removal = context;
     const struct changes_sink sink = { note, removal };
     if (engine_records(removal->engine, &sink)) {
-        log_line(LOG_LEVEL_WARNING,
-                 "no memory to list all that a deleted namespace left; the next start removes it",
-                 "space=%u", (unsigned)removal->space);
+        removal->options->log(
+            removal->options->context,
+            "no memory to list all that a deleted namespace left; the next start removes it");
         removal->partial = true;
     }
     engine_free(removal->engine);
@@ -117,8 +118,10 @@ static void *empty(void *context)
     return NULL;
 }
 
-void removal_empty(struct removal *removal, struct engine *engine)
+void removal_empty(struct removal *removal, struct engine *engine,
+                   const struct namespaces_options *options)
 {
+    removal->options = options;
     removal->engine = engine;
     removal->has_thread = thread_start(&removal->thread, empty, removal) == 0;
     if (!removal->has_thread) {

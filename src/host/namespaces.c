@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "server/namespaces.h"
+#include "host/namespaces.h"
 
 #include "engine/changes.h"
-#include "server/log.h"
-#include "server/removal.h"
-#include "server/server.h"
+#include "host/removal.h"
 
 #include <assert.h>
 
@@ -30,15 +28,14 @@ static struct store_key directory_key(uint32_t space)
                                { .kind = (enum record_kind)DIRECTORY_KIND, .id = space } };
 }
 
-static enum status write_directory(struct server *server, const struct ns *ns, bool deleted,
-                                   uint64_t *group, struct error *error)
+static enum status write_directory(const struct ns *ns, bool deleted, struct error *error)
 {
     char bytes[DIRECTORY_HEADER + ENGINE_NAME_SIZE_MAX] = { DIRECTORY_VERSION, (char)deleted,
                                                             (char)ns->clock, (char)ns->qless };
     memcpy(bytes + DIRECTORY_HEADER, ns->name, ns->name_size);
     const struct store_record record = { directory_key(ns->space),
                                          slice_make(bytes, DIRECTORY_HEADER + ns->name_size) };
-    return store_append(server->store, &record, 1, group, error);
+    return store_append(ns->all->store, &record, 1, &ns->all->group, error);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -51,16 +48,16 @@ static void on_event(void *context, const struct event *event)
         waiting_finished(ns, event->waiter, event->state);
     }
     if (event->channels & ~(unsigned)EVENT_TO_WAITER) {
-        pubsub_event(ns, event);
+        ns->all->options.event(ns->all->options.context, ns, event);
     }
 }
 
-static enum status new_engine(const struct server *server, struct ns *ns, enum engine_clock clock,
+static enum status new_engine(const struct namespaces *all, struct ns *ns, enum engine_clock clock,
                               struct engine **out)
 {
     const struct engine_options options = {
-        .allocator = server->settings.allocator,
-        .seed = server->seed,
+        .allocator = all->options.allocator,
+        .seed = all->options.seed,
         .clock = clock,
         .sink = { ns ? on_event : NULL, ns },
         .keeps_changes = ns != NULL,
@@ -70,37 +67,36 @@ static enum status new_engine(const struct server *server, struct ns *ns, enum e
 
 static void ns_free(struct ns *ns)
 {
-    struct server *server = ns->server;
+    const struct allocator *allocator = ns->all->options.allocator;
     waiting_release(&ns->waiting);
     engine_free(ns->engine);
-    mem_free(server->settings.allocator, ns, sizeof(*ns) + ns->name_size);
+    mem_free(allocator, ns, sizeof(*ns) + ns->name_size);
 }
 
 // In no list yet.
-static struct ns *ns_new(struct server *server, struct slice name, uint32_t space,
+static struct ns *ns_new(struct namespaces *all, struct slice name, uint32_t space,
                          enum engine_clock clock)
 {
-    struct ns *ns = mem_zalloc(server->settings.allocator, sizeof(*ns) + name.size);
+    struct ns *ns = mem_zalloc(all->options.allocator, sizeof(*ns) + name.size);
     if (!ns) {
         return NULL;
     }
-    ns->server = server;
+    ns->all = all;
     ns->space = space;
     ns->clock = clock;
     ns->due_us = INT64_MAX;
     ns->name_size = (uint8_t)name.size;
     memcpy(ns->name, name.data, name.size);
-    waiting_init(&ns->waiting, server->seed);
-    if (new_engine(server, ns, clock, &ns->engine)) {
+    waiting_init(&ns->waiting, all->options.seed);
+    if (new_engine(all, ns, clock, &ns->engine)) {
         ns_free(ns);
         return NULL;
     }
     return ns;
 }
 
-static enum status ns_add(struct server *server, struct ns *ns)
+static enum status ns_add(struct namespaces *all, struct ns *ns)
 {
-    struct namespaces *all = &server->namespaces;
     enum status status = map_insert(&all->by_name, ns);
     if (status) {
         return status;
@@ -111,9 +107,8 @@ static enum status ns_add(struct server *server, struct ns *ns)
     return STATUS_OK;
 }
 
-static void ns_remove(struct server *server, struct ns *ns)
+static void ns_remove(struct namespaces *all, struct ns *ns)
 {
-    struct namespaces *all = &server->namespaces;
     struct ns **at = &all->first;
     while (*at != ns) {
         at = &(*at)->next;
@@ -136,23 +131,22 @@ static void ns_remove(struct server *server, struct ns *ns)
 // ---------------------------------------------------------------------------------------------
 // All of them
 
-enum status namespaces_init(struct server *server, struct error *error)
+enum status namespaces_init(struct namespaces *all, const struct namespaces_options *options,
+                            struct error *error)
 {
-    struct namespaces *all = &server->namespaces;
-    *all = (struct namespaces){ .last = &all->first };
-    map_init(&all->by_name, server->settings.allocator, server->seed, ns_key);
-    if (new_engine(server, NULL, ENGINE_CLOCK_SERVER, &all->empty)) {
+    *all = (struct namespaces){ .options = *options, .last = &all->first };
+    map_init(&all->by_name, all->options.allocator, all->options.seed, ns_key);
+    if (new_engine(all, NULL, ENGINE_CLOCK_SERVER, &all->empty)) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for the first engine");
     }
     return STATUS_OK;
 }
 
-void namespaces_release(struct server *server)
+void namespaces_release(struct namespaces *all)
 {
-    struct namespaces *all = &server->namespaces;
     while (all->first) {
         struct ns *ns = all->first;
-        ns_remove(server, ns);
+        ns_remove(all, ns);
         ns_free(ns);
     }
     while (all->removals) {
@@ -162,54 +156,52 @@ void namespaces_release(struct server *server)
     map_release(&all->by_name);
 }
 
-struct ns *namespaces_find(struct server *server, struct slice name)
+struct ns *namespaces_find(struct namespaces *all, struct slice name)
 {
-    struct namespaces *all = &server->namespaces;
     if (!all->recent || !slice_equal(ns_name(all->recent), name)) {
         all->recent = map_find(&all->by_name, name);
     }
     return all->recent;
 }
 
-enum status namespaces_acquire(struct server *server, struct slice name, enum engine_clock clock,
+enum status namespaces_acquire(struct namespaces *all, struct slice name, enum engine_clock clock,
                                struct ns **out, struct error *error)
 {
-    *out = namespaces_find(server, name);
+    *out = namespaces_find(all, name);
     if (*out) {
         return STATUS_OK;
     }
-    if (!server->settings.create_namespaces) {
+    if (!all->options.create) {
         return error_set(error, STATUS_NOT_FOUND,
                          "there is no namespace \"%.*s\", and the setting create-namespaces does "
                          "not allow one to be made by using it",
                          SLICE_PRINT(name));
     }
-    return namespaces_create(server, name, clock, out, error);
+    return namespaces_create(all, name, clock, out, error);
 }
 
-enum status namespaces_create(struct server *server, struct slice name, enum engine_clock clock,
+enum status namespaces_create(struct namespaces *all, struct slice name, enum engine_clock clock,
                               struct ns **out, struct error *error)
 {
-    struct namespaces *all = &server->namespaces;
-    if (namespaces_find(server, name)) {
+    if (namespaces_find(all, name)) {
         return error_set(error, STATUS_EXISTS, "there is a namespace \"%.*s\" already",
                          SLICE_PRINT(name));
     }
-    if (all->count >= server->settings.max_namespaces) {
+    if (all->count >= all->options.count_max) {
         return error_set(error, STATUS_TOO_LARGE,
                          "there are %zu namespaces; the setting max-namespaces allows no more",
                          all->count);
     }
-    struct ns *ns = ns_new(server, name, all->space + 1, clock);
-    if (!ns || ns_add(server, ns)) {
+    struct ns *ns = ns_new(all, name, all->space + 1, clock);
+    if (!ns || ns_add(all, ns)) {
         if (ns) {
             ns_free(ns);
         }
         return error_set(error, STATUS_NO_MEMORY, "no memory for a namespace");
     }
-    enum status status = write_directory(server, ns, false, &server->commit.group, error);
+    enum status status = write_directory(ns, false, error);
     if (status) {
-        ns_remove(server, ns);
+        ns_remove(all, ns);
         ns_free(ns);
         return status;
     }
@@ -219,31 +211,41 @@ enum status namespaces_create(struct server *server, struct slice name, enum eng
     return STATUS_OK;
 }
 
+enum status namespaces_for(struct namespaces *all, const struct command *command, struct slice name,
+                           struct ns **out, struct error *error)
+{
+    *out = namespaces_find(all, name);
+    if (*out || !(command->flags & COMMAND_WRITES)) {
+        return STATUS_OK;
+    }
+    return namespaces_acquire(all, name, ENGINE_CLOCK_SERVER, out, error);
+}
+
 enum status ns_make_qless(struct ns *ns, struct error *error)
 {
     if (ns->qless) {
         return STATUS_OK;
     }
     ns->qless = true;
-    return write_directory(ns->server, ns, false, &ns->server->commit.group, error);
+    return write_directory(ns, false, error);
 }
 
-enum status namespaces_delete(struct server *server, struct slice name, struct error *error)
+enum status namespaces_delete(struct namespaces *all, struct slice name, struct error *error)
 {
-    struct ns *ns = namespaces_find(server, name);
+    struct ns *ns = namespaces_find(all, name);
     if (!ns) {
         return error_set(error, STATUS_NOT_FOUND, "there is no namespace \"%.*s\"",
                          SLICE_PRINT(name));
     }
-    struct removal *removal = removal_new(server->settings.allocator, ns->space);
+    struct removal *removal = removal_new(all->options.allocator, ns->space);
     if (!removal) {
         return error_set(error, STATUS_NO_MEMORY, "no memory to delete a namespace");
     }
     // What was changed before is stored before, so that it is in the list of what is removed.
     uint64_t group;
-    enum status status = store_take(server->store, ns->space, ns->engine, &group, error);
+    enum status status = store_take(all->store, ns->space, ns->engine, &group, error);
     if (!status) {
-        status = write_directory(server, ns, true, &server->commit.group, error);
+        status = write_directory(ns, true, error);
     }
     if (status) {
         removal_free(removal);
@@ -253,9 +255,9 @@ enum status namespaces_delete(struct server *server, struct slice name, struct e
     (void)error_set(&why, STATUS_NOT_FOUND, "the namespace \"%.*s\" was deleted",
                     SLICE_PRINT(name));
     waiting_fail_all(ns, &why);
-    ns_remove(server, ns);
-    removal_add(&server->namespaces.removals, removal);
-    removal_empty(removal, ns->engine);
+    ns_remove(all, ns);
+    removal_add(&all->removals, removal);
+    removal_empty(removal, ns->engine, &all->options);
     ns->engine = NULL;
     ns_free(ns);
     return STATUS_OK;
@@ -264,10 +266,9 @@ enum status namespaces_delete(struct server *server, struct slice name, struct e
 // ---------------------------------------------------------------------------------------------
 // Loading
 
-static enum status visit_directory(struct server *server, struct record_key key, struct slice bytes,
-                                   struct error *error)
+static enum status visit_directory(struct namespaces *all, struct record_key key,
+                                   struct slice bytes, struct error *error)
 {
-    struct namespaces *all = &server->namespaces;
     if ((int)key.kind != DIRECTORY_KIND || key.id == 0 || key.id > UINT32_MAX ||
         bytes.size <= DIRECTORY_HEADER || bytes.size > DIRECTORY_HEADER + ENGINE_NAME_SIZE_MAX) {
         return error_set(error, STATUS_CORRUPT, "the record of namespace %llu makes no sense",
@@ -282,15 +283,15 @@ static enum status visit_directory(struct server *server, struct record_key key,
     uint32_t space = (uint32_t)key.id;
     all->space = space > all->space ? space : all->space;
     if (bytes.data[1]) {
-        struct removal *removal = removal_new(server->settings.allocator, space);
+        struct removal *removal = removal_new(all->options.allocator, space);
         if (removal) {
             removal_add(&all->removals, removal);
         }
         return removal ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory");
     }
-    struct ns *ns = ns_new(server, slice_sub(bytes, DIRECTORY_HEADER, SIZE_MAX), space,
+    struct ns *ns = ns_new(all, slice_sub(bytes, DIRECTORY_HEADER, SIZE_MAX), space,
                            bytes.data[2] ? ENGINE_CLOCK_CLIENT : ENGINE_CLOCK_SERVER);
-    enum status status = ns ? ns_add(server, ns) : STATUS_NO_MEMORY;
+    enum status status = ns ? ns_add(all, ns) : STATUS_NO_MEMORY;
     if (status) {
         if (ns) {
             ns_free(ns);
@@ -313,10 +314,9 @@ static enum status end_loading(struct namespaces *all, struct error *error)
 enum status namespaces_visit(void *context, struct store_key key, struct slice bytes,
                              struct error *error)
 {
-    struct server *server = context;
-    struct namespaces *all = &server->namespaces;
+    struct namespaces *all = context;
     if (key.space == DIRECTORY_SPACE) {
-        return visit_directory(server, key.record, bytes, error);
+        return visit_directory(all, key.record, bytes, error);
     }
     if (!all->loading || all->loading->space != key.space) {
         struct removal *removal = removal_find(all->removals, key.space);
@@ -344,15 +344,14 @@ enum status namespaces_visit(void *context, struct store_key key, struct slice b
     return record_read(all->loading->engine, key.record, bytes, error);
 }
 
-enum status namespaces_loaded(struct server *server, struct error *error)
+enum status namespaces_loaded(struct namespaces *all, int64_t now_us, struct error *error)
 {
-    enum status status = end_loading(&server->namespaces, error);
-    int64_t now_us = server_now(server);
-    for (struct ns *ns = server->namespaces.first; ns && !status; ns = ns->next) {
+    enum status status = end_loading(all, error);
+    for (struct ns *ns = all->first; ns && !status; ns = ns->next) {
         status = engine_resume(ns->engine, now_us, error);
         ns_touch(ns);
     }
-    for (struct removal *at = server->namespaces.removals; at; at = removal_next(at)) {
+    for (struct removal *at = all->removals; at; at = removal_next(at)) {
         removal_ready(at);
     }
     return status;
@@ -364,18 +363,17 @@ enum status namespaces_loaded(struct server *server, struct error *error)
 void ns_touch(struct ns *ns)
 {
     if (!ns->touched) {
-        struct namespaces *all = &ns->server->namespaces;
+        struct namespaces *all = ns->all;
         ns->touched = true;
         ns->touched_next = all->touched;
         all->touched = ns;
     }
 }
 
-int64_t namespaces_tick(struct server *server)
+int64_t namespaces_tick(struct namespaces *all, int64_t now_us)
 {
-    int64_t now_us = server_now(server);
     int64_t next_us = INT64_MAX;
-    for (struct ns *ns = server->namespaces.first; ns; ns = ns->next) {
+    for (struct ns *ns = all->first; ns; ns = ns->next) {
         if (ns->touched || ns->due_us <= now_us) {
             ns_touch(ns);
             ns->due_us = engine_tick(ns->engine, now_us);
@@ -386,35 +384,32 @@ int64_t namespaces_tick(struct server *server)
     return next_us;
 }
 
-enum status namespaces_append(struct server *server, uint64_t *group, struct error *error)
+enum status namespaces_append(struct namespaces *all, struct error *error)
 {
-    struct namespaces *all = &server->namespaces;
     enum status status = STATUS_OK;
     while (all->touched) {
         struct ns *ns = all->touched;
         all->touched = ns->touched_next;
         ns->touched = false;
         if (!status && engine_has_changes(ns->engine)) {
-            status = store_take(server->store, ns->space, ns->engine, group, error);
+            status = store_take(all->store, ns->space, ns->engine, &all->group, error);
         }
     }
     return status;
 }
 
-enum status namespaces_remove(struct server *server, uint64_t *group, bool *more,
-                              struct error *error)
+enum status namespaces_remove(struct namespaces *all, bool *more, struct error *error)
 {
-    struct namespaces *all = &server->namespaces;
     *more = false;
     struct removal *removal = all->removals;
     if (!removal || !removal_is_ready(removal)) {
         return STATUS_OK;
     }
     bool done = false;
-    enum status status = removal_run(removal, server->store, group, &done, error);
+    enum status status = removal_run(removal, all->store, &all->group, &done, error);
     if (!status && done) {
         const struct store_record gone = { directory_key(removal_space(removal)), SLICE_EMPTY };
-        status = store_append(server->store, &gone, 1, group, error);
+        status = store_append(all->store, &gone, 1, &all->group, error);
         if (!status) {
             removal_free(removal_take(&all->removals));
         }

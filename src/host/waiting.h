@@ -2,15 +2,13 @@
 // Commands that wait: for a job in one of several queues, or for a job to finish. Those who wait
 // for the same queue are served in the order in which they came, as many as there are jobs. A
 // command that waits is run again, with the words it came with, when there may be something for it;
-// with its time over, for the last time.
-#ifndef SLUICE_SERVER_WAITING_H
-#define SLUICE_SERVER_WAITING_H
+// with its time over, which its owner looks after, for the last time.
+#ifndef SLUICE_HOST_WAITING_H
+#define SLUICE_HOST_WAITING_H
 
 #include "api/call.h"
 #include "base/map.h"
-#include "server/loop.h"
 
-struct connection;
 struct ns;
 
 // Who waits for a queue.
@@ -23,15 +21,15 @@ struct wait_place {
     struct waiter *waiter;
 };
 
+// Its owner puts this first in a struct of his own.
 struct waiter {
-    struct connection *connection;
     struct ns *ns;
+    struct waiter *newer, *older; // all of the namespace
     const struct command *command;
     enum wait_kind kind;
     uint64_t number;           // under which the engine knows it, with WAIT_FINISH
     struct waiter *ready_next; // of those for whom the engine has spoken
     bool ready;
-    struct loop_event timeout;
     char finished[16];   // what the engine said of the job it waited for
     struct slices words; // behind the name and the namespace; owned, in this block
     size_t size;         // of the whole block
@@ -39,11 +37,21 @@ struct waiter {
     struct wait_place *places;
 };
 
+// What owners do with those who wait.
+struct waiting_form {
+    // Runs the command once more. Says whether it was answered, and then the waiter has ended; with
+    // `last` it always is.
+    bool (*again)(struct waiter *waiter, bool last);
+    // Ends the waiter; its command gets this error.
+    void (*fail)(struct waiter *waiter, const struct error *error);
+};
+
 // Of a namespace.
 struct waiting {
     struct map lines;
     struct map numbers; // those who wait for a job to finish
     struct waiter *ready, **ready_last;
+    struct waiter *oldest, *newest;
     size_t count;
 };
 
@@ -51,11 +59,12 @@ void waiting_init(struct waiting *waiting, struct hash_seed seed);
 // Nobody must wait any more.
 void waiting_release(struct waiting *waiting);
 
-// The command that was run has to wait, as `call` says; the connection takes no other meanwhile.
-MUST_USE enum status waiting_add(struct connection *connection, struct ns *ns,
-                                 const struct call *call, struct slices words, struct error *error);
+// A command that was run has to wait, as `call` says. `owner_size` is that of the struct that
+// begins with the waiter, of which the rest is zeroed.
+MUST_USE enum status waiter_new(struct ns *ns, const struct call *call, struct slices words,
+                                size_t owner_size, struct waiter **out, struct error *error);
 
-// It waits no more, without an answer.
+// It waits no more, without an answer, and is gone.
 void waiter_end(struct waiter *waiter);
 
 // The engine told of a job that somebody waited for: `number` is what the call had as its waiter.
@@ -64,7 +73,7 @@ void waiting_finished(struct ns *ns, uint64_t number, struct slice state);
 // Serves those for whom there may be something.
 void waiting_serve(struct ns *ns);
 
-// All who wait in it get this error.
+// All who wait in it get this error, in the order in which they came.
 void waiting_fail_all(struct ns *ns, const struct error *error);
 
 #endif

@@ -3,8 +3,8 @@
 // with the longer times of RFC 8536.
 //
 //     CET-1CEST,M3.5.0,M10.5.0/3      <-03>3      IST-2IDT,M3.4.4/26,M10.5.0
-#ifndef SLUICE_SERVER_TZRULE_H
-#define SLUICE_SERVER_TZRULE_H
+#ifndef SLUICE_HOST_TZRULE_H
+#define SLUICE_HOST_TZRULE_H
 
 #include "base/slice.h"
 #include "base/status.h"

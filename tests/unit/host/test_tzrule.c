@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "server/tzrule.h"
+#include "host/tzrule.h"
 
 #include "base/timefmt.h"
 

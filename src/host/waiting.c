@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "server/waiting.h"
+#include "host/waiting.h"
 
 #include "engine/watch.h"
-#include "server/execute.h"
-#include "server/server.h"
-#include "server/words.h"
+#include "host/namespaces.h"
+#include "host/words.h"
 
 #include <assert.h>
+#include <stdalign.h>
 
 struct wait_line {
     struct wait_place *first, *last;
@@ -95,13 +95,6 @@ static void place_leave(struct ns *ns, struct wait_place *place)
 // ---------------------------------------------------------------------------------------------
 // Waiters
 
-static void on_timeout(evutil_socket_t fd, short what, void *context)
-{
-    (void)fd;
-    (void)what;
-    (void)execute_again(context, true);
-}
-
 // Where it is found again: by its number, or in the lines of its queues.
 static enum status enter(struct waiter *waiter, struct slices queues)
 {
@@ -119,47 +112,43 @@ static enum status enter(struct waiter *waiter, struct slices queues)
     return STATUS_OK;
 }
 
-static struct waiter *waiter_new(struct connection *connection, struct ns *ns,
-                                 const struct call *call, struct slices words)
+static struct waiter *make(struct ns *ns, const struct call *call, struct slices words,
+                           size_t owner_size)
 {
+    size_t aligned = (owner_size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     size_t places_size = call->wait.queues.count * sizeof(struct wait_place);
-    size_t size = sizeof(struct waiter) + places_size + words_size(words);
+    size_t size = aligned + places_size + words_size(words);
     struct waiter *waiter = mem_zalloc(&allocator_system, size);
     if (!waiter) {
         return NULL;
     }
     waiter->size = size;
-    waiter->connection = connection;
     waiter->ns = ns;
     waiter->command = call->command;
     waiter->kind = call->wait.kind;
     waiter->number = call->waiter;
-    waiter->places = (struct wait_place *)(waiter + 1);
+    waiter->places = (struct wait_place *)((char *)waiter + aligned);
     waiter->words = words_copy(words, waiter->places + call->wait.queues.count);
-    (void)evtimer_assign(&waiter->timeout, connection->server->loop, on_timeout, waiter);
+    waiter->older = ns->waiting.newest;
+    *(waiter->older ? &waiter->older->newer : &ns->waiting.oldest) = waiter;
+    ns->waiting.newest = waiter;
     ns->waiting.count++;
-    connection->waiter = waiter;
     return waiter;
 }
 
-enum status waiting_add(struct connection *connection, struct ns *ns, const struct call *call,
-                        struct slices words, struct error *error)
+enum status waiter_new(struct ns *ns, const struct call *call, struct slices words,
+                       size_t owner_size, struct waiter **out, struct error *error)
 {
-    const struct wait *wait = &call->wait;
-    struct waiter *waiter = waiter_new(connection, ns, call, words);
-    if (!waiter || enter(waiter, wait->queues)) {
-        if (waiter) {
-            waiter_end(waiter);
-        } else {
-            engine_wait_end(ns->engine, call->waiter);
-        }
-        return error_set(error, STATUS_NO_MEMORY, "no memory to wait");
+    *out = make(ns, call, words, owner_size);
+    if (*out && !enter(*out, call->wait.queues)) {
+        return STATUS_OK;
     }
-    if (wait->timeout_us != INT64_MAX) {
-        struct timeval timeout = timeval_of(wait->timeout_us);
-        (void)evtimer_add(&waiter->timeout, &timeout);
+    if (*out) {
+        waiter_end(*out);
+    } else {
+        engine_wait_end(ns->engine, call->waiter);
     }
-    return STATUS_OK;
+    return error_set(error, STATUS_NO_MEMORY, "no memory to wait");
 }
 
 static void leave_ready(struct waiter *waiter)
@@ -189,9 +178,9 @@ void waiter_end(struct waiter *waiter)
     for (size_t i = 0; i < waiter->place_count; i++) {
         place_leave(ns, &waiter->places[i]);
     }
-    (void)event_del(&waiter->timeout);
+    *(waiter->older ? &waiter->older->newer : &ns->waiting.oldest) = waiter->newer;
+    *(waiter->newer ? &waiter->newer->older : &ns->waiting.newest) = waiter->older;
     ns->waiting.count--;
-    waiter->connection->waiter = NULL;
     mem_free(&allocator_system, waiter, waiter->size);
 }
 
@@ -217,7 +206,7 @@ static void serve_queue(struct ns *ns, struct slice queue)
 {
     struct wait_line *line;
     while ((line = map_find(&ns->waiting.lines, queue)) && engine_is_ready(ns->engine, queue)) {
-        if (!execute_again(line->first->waiter, false)) {
+        if (!ns->all->options.waiting.again(line->first->waiter, false)) {
             return;
         }
     }
@@ -226,7 +215,7 @@ static void serve_queue(struct ns *ns, struct slice queue)
 void waiting_serve(struct ns *ns)
 {
     while (ns->waiting.ready) {
-        (void)execute_again(ns->waiting.ready, true);
+        (void)ns->all->options.waiting.again(ns->waiting.ready, true);
     }
     struct slice queue;
     while (engine_woken(ns->engine, &queue)) {
@@ -239,14 +228,7 @@ void waiting_serve(struct ns *ns)
 
 void waiting_fail_all(struct ns *ns, const struct error *error)
 {
-    struct connection *next;
-    for (struct connection *at = ns->server->connections.newest; at && ns->waiting.count;
-         at = next) {
-        next = at->next;
-        if (at->waiter && at->waiter->ns == ns) {
-            waiter_end(at->waiter);
-            say_error(at, error);
-            connection_resume(at);
-        }
+    while (ns->waiting.oldest) {
+        ns->all->options.waiting.fail(ns->waiting.oldest, error);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Files made here, whole and damaged. Each is given in memory of just its size, so that ASan sees a
 // read beyond it.
-#include "server/tzif.h"
+#include "host/tzif.h"
 
 #include "fault_alloc.h"
 #include "random.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "server/tzif.h"
+#include "host/tzif.h"
 
 #include "base/timefmt.h"
-#include "server/tzrule.h"
+#include "host/tzrule.h"
 
 enum {
     HEADER_SIZE = 44,

@@ -2,8 +2,8 @@
 // Time zones by name ("Europe/Berlin") from the system's database: the folder $TZDIR or
 // /usr/share/zoneinfo. What has been read is kept; a zone that the system changes later is seen
 // with the next start.
-#ifndef SLUICE_SERVER_ZONEINFO_H
-#define SLUICE_SERVER_ZONEINFO_H
+#ifndef SLUICE_HOST_ZONEINFO_H
+#define SLUICE_HOST_ZONEINFO_H
 
 #include "base/alloc.h"
 #include "base/slice.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compared with what the C library makes of the same files.
-#include "server/zoneinfo.h"
+#include "host/zoneinfo.h"
 
 #include "fault_alloc.h"
 #include "random.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What a deleted namespace left in the store, to be removed bit by bit. An engine may hold millions
 // of jobs: a thread makes the list of its records and frees it, so that nobody waits for that.
-#ifndef SLUICE_SERVER_REMOVAL_H
-#define SLUICE_SERVER_REMOVAL_H
+#ifndef SLUICE_HOST_REMOVAL_H
+#define SLUICE_HOST_REMOVAL_H
 
 #include "base/alloc.h"
 #include "store/store.h"
 
+struct namespaces_options;
 struct removal;
 
 // NULL without memory. Its list is empty and not ready.
@@ -24,8 +25,9 @@ MUST_USE enum status removal_note(struct removal *removal, struct record_key key
 void removal_ready(struct removal *removal);
 
 // Notes all records of an engine and frees it, which it takes over, in a thread of its own if it
-// can be had.
-void removal_empty(struct removal *removal, struct engine *engine);
+// can be had. `options`, which say whom to tell of trouble, are borrowed until it is ready.
+void removal_empty(struct removal *removal, struct engine *engine,
+                   const struct namespaces_options *options);
 
 bool removal_is_ready(const struct removal *removal);
 uint32_t removal_space(const struct removal *removal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "server/event_json.h"
+#include "host/event_json.h"
 
 #include "test.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A time zone's file (RFC 8536, TZif version 2 or later) as transitions. Where its table ends, the
 // rule at its end goes on until the year 2100.
-#ifndef SLUICE_SERVER_TZIF_H
-#define SLUICE_SERVER_TZIF_H
+#ifndef SLUICE_HOST_TZIF_H
+#define SLUICE_HOST_TZIF_H
 
 #include "base/alloc.h"
 #include "base/slice.h"

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// How a queue is reached: in this process (local.h) or on a server (remote.h). What is asked is a
+// command in words, what is answered a value; everything above is the same for both.
+#ifndef SLUICE_CLIENT_LINK_H
+#define SLUICE_CLIENT_LINK_H
+
+#include "api/command.h"
+#include "client/fault.h"
+#include "client/url.h"
+
+#include <sluice/sluice.h>
+
+struct link;
+
+struct link_call {
+    const struct command *command; // NULL: one that the native tables do not have
+    struct slices words;           // its name, the namespace if it takes one, and the rest
+    // How long it may wait for something to happen (LINK_FOREVER: as long as it takes), and which
+    // of the words says so in seconds, for when it has to be said again; 0: none of them.
+    int64_t wait_us;
+    size_t wait_word;
+    bool repeats; // may be asked again when it is not known whether it was done
+};
+
+#define LINK_FOREVER INT64_MAX
+
+// Events as they come; each link puts this first in a struct of its own.
+struct listening {
+    const struct listening_form *form;
+};
+
+struct listening_form {
+    // The next one, as JSON that ends with a 0, borrowed until the next call.
+    enum sluice_status (*next)(struct listening *listening, int64_t wait_us, const char **out,
+                               struct sluice_error *error);
+    void (*free)(struct listening *listening);
+};
+
+struct link_form {
+    // The answer is owned by the caller. An answer that is an error is the status and the sentence.
+    enum sluice_status (*call)(struct link *link, const struct link_call *call,
+                               struct sluice_value **out, struct sluice_error *error);
+    // `channel` is "log", "tracked" or "worker:NAME" of the namespace.
+    enum sluice_status (*listen)(struct link *link, struct slice ns, struct slice channel,
+                                 struct listening **out, struct sluice_error *error);
+    // As sluice_interrupt; from a signal handler too.
+    void (*interrupt)(struct link *link, bool on);
+    void (*close)(struct link *link);
+};
+
+// Each kind puts this first in a struct of its own. All calls may come from any thread.
+struct link {
+    const struct link_form *form;
+};
+
+// What a link goes by. Borrowed while it is opened.
+struct link_options {
+    const struct url *url;
+    int64_t timeout_us; // of a call, besides its wait; LINK_FOREVER: none
+    const struct sluice_options *given;
+};
+
+enum sluice_status local_open(const struct link_options *options, struct link **out,
+                              struct sluice_error *error);
+enum sluice_status remote_open(const struct link_options *options, struct link **out,
+                               struct sluice_error *error);
+
+#endif

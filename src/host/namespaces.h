@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The namespaces of a host by name, each with its engine, all in one store. A namespace has a
+// space of its own there; which name has which space is a record in space 0. A space is never used
+// again, so that what a deleted namespace left behind can be removed bit by bit.
+//
+// None of it knows of threads: whoever calls is alone in it.
+#ifndef SLUICE_HOST_NAMESPACES_H
+#define SLUICE_HOST_NAMESPACES_H
+
+#include "base/map.h"
+#include "engine/engine.h"
+#include "host/waiting.h"
+#include "store/store.h"
+
+struct namespaces;
+
+struct ns {
+    struct namespaces *all;
+    struct ns *next; // in the order in which they were made
+    struct ns *touched_next;
+    struct engine *engine;
+    enum engine_clock clock;
+    uint32_t space;
+    bool touched;   // in this turn
+    bool qless;     // its events go out as qless's messages too
+    int64_t due_us; // when something happens in it by itself; INT64_MAX: never
+    struct waiting waiting;
+    uint8_t name_size;
+    char name[];
+};
+
+static inline struct slice ns_name(const struct ns *ns)
+{
+    return slice_make(ns->name, ns->name_size);
+}
+
+// What the host decides, and is told. It may change `create` and `count_max` at any time.
+struct namespaces_options {
+    const struct allocator *allocator; // borrowed
+    struct hash_seed seed;
+    bool create;        // one may be made by using it
+    uint64_t count_max; // as many may there be
+    struct waiting_form waiting;
+    // What an engine tells all but those who wait in its namespace.
+    void (*event)(void *context, struct ns *ns, const struct event *event);
+    // What somebody who looks after the host should know; from any thread.
+    void (*log)(void *context, const char *sentence);
+    void *context;
+};
+
+struct namespaces {
+    struct namespaces_options options;
+    struct store *store; // borrowed; set by the host when it is open
+    uint64_t group;      // the last one of the store that was appended to
+    struct map by_name;
+    struct ns *first, **last;
+    struct ns *recent; // the last one that was found: mostly the next one too; or NULL
+    size_t count;
+    uint32_t space;           // the last one given
+    struct ns *touched;       // in this turn
+    struct engine *empty;     // what a namespace that is not there yet looks like
+    struct ns *loading;       // while the store is opened
+    struct removal *removals; // of what deleted namespaces left in the store
+};
+
+MUST_USE enum status namespaces_init(struct namespaces *all,
+                                     const struct namespaces_options *options, struct error *error);
+void namespaces_release(struct namespaces *all);
+
+// For store_open: takes each record to where it belongs; then the end of it. Leases go on as of
+// now.
+MUST_USE enum status namespaces_visit(void *all, struct store_key key, struct slice bytes,
+                                      struct error *error);
+MUST_USE enum status namespaces_loaded(struct namespaces *all, int64_t now_us, struct error *error);
+
+// NULL when there is none.
+struct ns *namespaces_find(struct namespaces *all, struct slice name);
+
+// The namespace with that name, made if it is not there and that is allowed: NOT_FOUND otherwise,
+// TOO_LARGE when there are too many. A clock other than the one it has is no error.
+MUST_USE enum status namespaces_acquire(struct namespaces *all, struct slice name,
+                                        enum engine_clock clock, struct ns **out,
+                                        struct error *error);
+
+// The same for one that must not be there yet, whether it is allowed by use or not: EXISTS.
+MUST_USE enum status namespaces_create(struct namespaces *all, struct slice name,
+                                       enum engine_clock clock, struct ns **out,
+                                       struct error *error);
+
+// The one that a command is about. One that is only read need not be there: NULL.
+MUST_USE enum status namespaces_for(struct namespaces *all, const struct command *command,
+                                    struct slice name, struct ns **out, struct error *error);
+
+// From now on its events go out as qless's messages too.
+MUST_USE enum status ns_make_qless(struct ns *ns, struct error *error);
+
+// Deletes a namespace with all that is in it. Those who wait in it are told.
+MUST_USE enum status namespaces_delete(struct namespaces *all, struct slice name,
+                                       struct error *error);
+
+// Something may have changed in it: it is looked at at the end of the turn.
+void ns_touch(struct ns *ns);
+
+// Does what is due in all of them, serves those who wait, and says when something is due next.
+int64_t namespaces_tick(struct namespaces *all, int64_t now_us);
+
+// Appends what has changed in those that were touched.
+MUST_USE enum status namespaces_append(struct namespaces *all, struct error *error);
+
+// Removes a part of what deleted namespaces left behind; says whether there is more.
+MUST_USE enum status namespaces_remove(struct namespaces *all, bool *more, struct error *error);
+
+#endif
