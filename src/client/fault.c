@@ -57,8 +57,9 @@ static const struct {
     const char *code;
     enum sluice_status status;
 } codes[] = {
-    { "noperm", SLUICE_DENIED },    { "noauth", SLUICE_DENIED },  { "wrongpass", SLUICE_DENIED },
-    { "loading", SLUICE_BUSY },     { "misconf", SLUICE_IO },     { "readonly", SLUICE_UNSUPPORTED },
+    { "noperm", SLUICE_DENIED },       { "noauth", SLUICE_DENIED },
+    { "wrongpass", SLUICE_DENIED },    { "loading", SLUICE_BUSY },
+    { "misconf", SLUICE_IO },          { "readonly", SLUICE_UNSUPPORTED },
     { "noproto", SLUICE_UNSUPPORTED },
 };
 

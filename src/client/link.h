@@ -19,7 +19,8 @@ struct link_call {
     // of the words says so in seconds, for when it has to be said again; 0: none of them.
     int64_t wait_us;
     size_t wait_word;
-    bool repeats; // may be asked again when it is not known whether it was done
+    bool repeats;   // may be asked again when it is not known whether it was done
+    bool *repeated; // becomes true when it was; or NULL
 };
 
 #define LINK_FOREVER INT64_MAX

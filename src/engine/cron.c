@@ -199,7 +199,7 @@ static enum status parse_range(const struct reader *reader, struct slice text, b
 
 static enum status parse_item(const struct reader *reader, struct slice item, uint64_t *mask)
 {
-    struct slice step_text;
+    struct slice step_text = SLICE_EMPTY;
     unsigned first;
     unsigned last;
     unsigned step = 1;

@@ -211,6 +211,17 @@ enum status namespaces_create(struct namespaces *all, struct slice name, enum en
     return STATUS_OK;
 }
 
+enum status namespaces_check_name(const struct command *command, struct slice name,
+                                  struct error *error)
+{
+    if (name.size == 0 || name.size > ENGINE_NAME_SIZE_MAX) {
+        return error_set(error, STATUS_INVALID,
+                         "%s: its first argument is a namespace, a name of 1 to %d bytes",
+                         command->name, ENGINE_NAME_SIZE_MAX);
+    }
+    return STATUS_OK;
+}
+
 enum status namespaces_for(struct namespaces *all, const struct command *command, struct slice name,
                            struct ns **out, struct error *error)
 {
@@ -370,15 +381,38 @@ void ns_touch(struct ns *ns)
     }
 }
 
+void ns_begin(struct ns *ns, int64_t now_us)
+{
+    ns_touch(ns);
+    if (ns->due_us <= now_us) {
+        ns->due_us = engine_tick(ns->engine, now_us);
+    }
+}
+
+static void tick(struct ns *ns, int64_t now_us)
+{
+    ns->due_us = engine_tick(ns->engine, now_us);
+    waiting_serve(ns);
+}
+
 int64_t namespaces_tick(struct namespaces *all, int64_t now_us)
 {
     int64_t next_us = INT64_MAX;
     for (struct ns *ns = all->first; ns; ns = ns->next) {
         if (ns->touched || ns->due_us <= now_us) {
             ns_touch(ns);
-            ns->due_us = engine_tick(ns->engine, now_us);
-            waiting_serve(ns);
+            tick(ns, now_us);
         }
+        next_us = ns->due_us < next_us ? ns->due_us : next_us;
+    }
+    return next_us;
+}
+
+int64_t namespaces_tick_touched(struct namespaces *all, int64_t now_us)
+{
+    int64_t next_us = INT64_MAX;
+    for (struct ns *ns = all->touched; ns; ns = ns->touched_next) {
+        tick(ns, now_us);
         next_us = ns->due_us < next_us ? ns->due_us : next_us;
     }
     return next_us;

@@ -87,6 +87,10 @@ MUST_USE enum status namespaces_create(struct namespaces *all, struct slice name
                                        enum engine_clock clock, struct ns **out,
                                        struct error *error);
 
+// Whether that can be the namespace that a command is about: INVALID otherwise.
+MUST_USE enum status namespaces_check_name(const struct command *command, struct slice name,
+                                           struct error *error);
+
 // The one that a command is about. One that is only read need not be there: NULL.
 MUST_USE enum status namespaces_for(struct namespaces *all, const struct command *command,
                                     struct slice name, struct ns **out, struct error *error);
@@ -101,8 +105,14 @@ MUST_USE enum status namespaces_delete(struct namespaces *all, struct slice name
 // Something may have changed in it: it is looked at at the end of the turn.
 void ns_touch(struct ns *ns);
 
+// A command is about to be run in it. What is due has happened by then, for what only looks too.
+void ns_begin(struct ns *ns, int64_t now_us);
+
 // Does what is due in all of them, serves those who wait, and says when something is due next.
 int64_t namespaces_tick(struct namespaces *all, int64_t now_us);
+
+// The same for those that were touched alone.
+int64_t namespaces_tick_touched(struct namespaces *all, int64_t now_us);
 
 // Appends what has changed in those that were touched.
 MUST_USE enum status namespaces_append(struct namespaces *all, struct error *error);

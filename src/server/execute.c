@@ -23,8 +23,8 @@ bool execute_is_silent(struct connection *connection)
     return connection->reply_off;
 }
 
-static void say(struct connection *connection, const struct error *error, const char *code,
-                const char *sentence)
+static void say(struct connection *connection, const struct error *error, struct slice code,
+                struct slice sentence)
 {
     connection->server->figures.errors++;
     if (execute_is_silent(connection)) {
@@ -34,7 +34,7 @@ static void say(struct connection *connection, const struct error *error, const 
     if (error) {
         resp_form_error(&connection->output, error);
     } else {
-        resp_error(&connection->output, slice_from_cstr(code), slice_from_cstr(sentence));
+        resp_error(&connection->output, code, sentence);
     }
     connection_said(connection, 1);
 }
@@ -46,12 +46,12 @@ void say_code(struct connection *connection, const char *code, const char *forma
     va_start(arguments, format);
     (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    say(connection, NULL, code, sentence);
+    say(connection, NULL, slice_from_cstr(code), slice_from_cstr(sentence));
 }
 
 void say_error(struct connection *connection, const struct error *error)
 {
-    say(connection, error, NULL, NULL);
+    say(connection, error, SLICE_EMPTY, SLICE_EMPTY);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -142,10 +142,7 @@ static void run_begin(struct run *run, struct connection *connection, struct ns 
         .waiter = connection->id,
     };
     if (ns) {
-        ns_touch(ns);
-        if (ns->due_us <= run->call.now_us) {
-            ns->due_us = engine_tick(ns->engine, run->call.now_us); // also what only looks sees it
-        }
+        ns_begin(ns, run->call.now_us);
     }
     pubsub_answer_begin(connection);
     connection_says(connection);
@@ -248,11 +245,8 @@ static const struct command *find_command(struct connection *connection, struct 
     struct slice ns = SLICE_EMPTY;
     if (command->flags & COMMAND_NAMESPACE) {
         ns = words.count > 1 ? words.items[1] : SLICE_EMPTY;
-        if (ns.size == 0 || ns.size > ENGINE_NAME_SIZE_MAX) {
-            struct error error;
-            (void)error_set(&error, STATUS_INVALID,
-                            "%s: its first argument is a namespace, a name of 1 to %d bytes",
-                            command->name, ENGINE_NAME_SIZE_MAX);
+        struct error error;
+        if (namespaces_check_name(command, ns, &error)) {
             say_error(connection, &error);
             return NULL;
         }

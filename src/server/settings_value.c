@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/num.h"
+#include "host/durability.h"
 #include "server/address.h"
 #include "server/password.h"
 #include "server/users.h"
@@ -12,8 +13,6 @@
 enum {
     ALLOWED_SIZE_MAX = 256,
     NAME_SIZE_MAX = 255,
-    INTERVAL_US = 100000,
-    INTERVAL_MS_MAX = 3600000,
 };
 
 static const char *const level_names[] = { "debug", "info", "warning", "error", NULL };
@@ -354,30 +353,6 @@ static bool set_time(const struct setting *setting, struct slice word, int64_t *
     return true;
 }
 
-static bool set_durability(struct slice word, struct settings *settings)
-{
-    static const struct slice interval = { "interval:", 9 };
-    uint64_t ms;
-    if (equal_nocase(word, "always") || equal_nocase(word, "never")) {
-        settings->durability = equal_nocase(word, "always") ? STORE_ALWAYS : STORE_NEVER;
-        settings->durability_interval_us = INTERVAL_US;
-        return true;
-    }
-    if (equal_nocase(word, "interval")) {
-        settings->durability = STORE_INTERVAL;
-        settings->durability_interval_us = INTERVAL_US;
-        return true;
-    }
-    if (!slice_starts_with(word, interval) ||
-        num_parse_u64(slice_sub(word, interval.size, word.size), &ms) || ms < 1 ||
-        ms > INTERVAL_MS_MAX) {
-        return false;
-    }
-    settings->durability = STORE_INTERVAL;
-    settings->durability_interval_us = (int64_t)ms * 1000;
-    return true;
-}
-
 static bool set_level(struct slice word, enum log_level *out)
 {
     for (int i = 0; level_names[i]; i++) {
@@ -434,7 +409,7 @@ enum status setting_set(const struct setting *setting, struct settings *settings
         valid = set_time(setting, word, setting_field(setting, settings));
         break;
     case SETTING_DURABILITY:
-        valid = set_durability(word, settings);
+        valid = durability_parse(word, &settings->durability, &settings->durability_interval_us);
         break;
     case SETTING_LEVEL:
         valid = set_level(word, setting_field(setting, settings));

@@ -1,0 +1,75 @@
+// A job that takes longer than its lease: a helper thread keeps the lease, and says when the job is
+// canceled or lost. Says how far it is, and goes on where a run before it stopped.
+//
+//     long_job sluice://127.0.0.1:7711/app films
+#include <sluice/sluice.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    STEPS = 20,
+    STEP_MS = 100,
+};
+
+static atomic_bool lost;
+
+static void on_lost(void *context, struct sluice_job *job, enum sluice_loss why)
+{
+    (void)context;
+    printf("%s was %s\n", sluice_job_jid(job), why == SLUICE_CANCELED ? "canceled" : "lost");
+    atomic_store(&lost, true); // the work looks at it, and stops
+}
+
+static void do_step(void)
+{
+    const struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+    nanosleep(&step, NULL);
+}
+
+static enum sluice_status work(struct sluice_job *job, struct sluice_error *error)
+{
+    const char *before = sluice_job_checkpoint(job);
+    long step = before ? strtol(before, NULL, 10) : 0;
+    enum sluice_status status = sluice_keepalive(job, on_lost, NULL, error);
+    for (; step < STEPS && !status; step++) {
+        char text[24];
+        do_step();
+        if (atomic_load(&lost)) {
+            return SLUICE_OK; // somebody else's now
+        }
+        snprintf(text, sizeof(text), "%ld", step + 1);
+        status = sluice_progress(job, (double)(step + 1) / STEPS, "rendering", error);
+        if (!status) {
+            status = sluice_checkpoint(job, text, error);
+        }
+    }
+    return status ? status : sluice_done(job, NULL, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct sluice *queue;
+    struct sluice_job *job;
+    struct sluice_error error;
+    if (argc != 3) {
+        fprintf(stderr, "usage: long_job ADDRESS QUEUE\n");
+        return EXIT_FAILURE;
+    }
+    enum sluice_status status = sluice_open(argv[1], NULL, &queue, &error);
+    if (!status) {
+        status = sluice_next(queue, argv[2], 10.0, &job, &error);
+        if (!status) {
+            status = work(job, &error);
+            sluice_job_free(job);
+        }
+        sluice_close(queue);
+    }
+    if (status) {
+        fprintf(stderr, "%s\n", error.message);
+    }
+    return status ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// A call on a folder, by one thread. One that has to wait sleeps until another thread has answered
+// it, its time is over, or it is interrupted:
+//
+//      this thread:   run --> waiter in line, sleeps ........................ wakes, told
+//      any other:                       a job comes: runs it again, answers --^
+//
+// Whoever answers holds the folder's mutex, and so does who gives up: a job is either handed over,
+// and then the call has it, or it is not.
+#ifndef SLUICE_CLIENT_ASKING_H
+#define SLUICE_CLIENT_ASKING_H
+
+#include "base/buffer.h"
+#include "client/folder.h"
+
+#include <stdatomic.h>
+
+struct asking {
+    struct folder *folder;
+    const struct command *command;
+    int64_t deadline_us; // for the disk to catch up, as monotonic_us has it
+    int interrupt;       // readable while calls that wait are to end
+
+    struct asking *next;   // answered in this turn
+    struct waiter *waiter; // while it waits
+    int event;             // that wakes it
+    atomic_bool told;
+    bool interrupted;
+    uint64_t group;
+    bool works; // it still has this to do
+    struct work work;
+
+    // The answer, as RESP3, or the error.
+    enum status status;
+    struct buffer output;
+    struct error error;
+};
+
+// What a folder does with those who wait, and with work that takes long.
+extern const struct waiting_form asking_form;
+MUST_USE enum status asking_start(struct call *call, const struct work *work, struct error *error);
+
+// Asks: `words` stand behind the command's name. What is answered may be told by then.
+void asking_run(struct asking *asking, struct slices words);
+
+// With the folder's mutex held: it was answered in a turn that ended so.
+void asking_tell(struct asking *asking, uint64_t group);
+
+// Sleeps until `event` or `interrupt` is readable, or the moment has come; says which of them:
+// the first has precedence.
+enum wakeup {
+    WAKEUP_EVENT,
+    WAKEUP_INTERRUPT,
+    WAKEUP_TIME,
+};
+enum wakeup sleep_until(int event, int interrupt, int64_t deadline_us);
+
+#endif

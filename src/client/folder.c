@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: MIT
+#include "client/folder.h"
+
+#include "client/asking.h"
+#include "client/local_events.h"
+#include "host/zoneinfo.h"
+#include "store/file.h"
+#include "store/thread.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    NAMESPACES_MAX = 1000000, // as many as a server can be set to allow
+};
+
+static const uint64_t settled = 0;       // of a turn: nothing to wait for
+static const uint64_t lost = UINT64_MAX; // it will never be stored
+
+// ---------------------------------------------------------------------------------------------
+// The folders of this process. Opening and closing take the mutex for as long as they last, so that
+// one who opens a folder that another is about to close finds it closed.
+
+static pthread_mutex_t folders_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct folder *folders;
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+static atomic_uint process; // grows with every fork(), in the child
+
+// The child has none of the threads that would do the work, and perhaps half of what one of them
+// was at: it forgets the folders, and can open others.
+static void after_fork(void)
+{
+    (void)pthread_mutex_init(&folders_mutex, NULL);
+    folders = NULL;
+    atomic_fetch_add(&process, 1);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, after_fork);
+}
+
+bool folder_is_ours(const struct folder *folder)
+{
+    return folder->process == atomic_load_explicit(&process, memory_order_relaxed);
+}
+
+enum status folder_check_process(const struct folder *folder, struct error *error)
+{
+    if (folder_is_ours(folder)) {
+        return STATUS_OK;
+    }
+    return error_set(error, STATUS_STATE,
+                     "the folder was opened before fork(): it belongs to the parent process, and "
+                     "the child cannot use it");
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is said to those who look after the program
+
+void folder_log(void *context, const char *sentence)
+{
+    struct folder *folder = context;
+    pthread_mutex_lock(&folder->users_mutex);
+    for (const struct folder_user *user = folder->users; user; user = user->next) {
+        if (user->log) {
+            user->log(user->log_context, sentence);
+        }
+    }
+    pthread_mutex_unlock(&folder->users_mutex);
+}
+
+static void log_store(void *context, enum store_level level, const char *sentence)
+{
+    (void)level;
+    folder_log(context, sentence);
+}
+
+static void add_user(struct folder *folder, struct folder_user *user)
+{
+    pthread_mutex_lock(&folder->users_mutex);
+    user->next = folder->users;
+    folder->users = user;
+    pthread_mutex_unlock(&folder->users_mutex);
+    folder->user_count++;
+}
+
+static void remove_user(struct folder *folder, struct folder_user *user)
+{
+    pthread_mutex_lock(&folder->users_mutex);
+    struct folder_user **at = &folder->users;
+    while (*at != user) {
+        at = &(*at)->next;
+    }
+    *at = user->next;
+    pthread_mutex_unlock(&folder->users_mutex);
+    folder->user_count--;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Turns
+
+int64_t folder_now(const struct folder *folder)
+{
+    (void)folder;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now); // the engines do not let it go back
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void folder_wake(const struct folder *folder)
+{
+    (void)eventfd_write(folder->wake, 1);
+}
+
+// Nothing can become of what they wait for.
+static void fail(struct folder *folder, const struct error *why)
+{
+    if (folder->failed) {
+        return;
+    }
+    folder->failed = true;
+    error_copy(&folder->why, why);
+    for (struct ns *ns = folder->namespaces.first; ns; ns = ns->next) {
+        waiting_fail_all(ns, &folder->why);
+    }
+}
+
+static void wait_for_disk(struct folder *folder, int64_t deadline_us)
+{
+    const struct timespec until = { .tv_sec = deadline_us / 1000000,
+                                    .tv_nsec = deadline_us % 1000000 * 1000 };
+    folder->busy_count++;
+    folder_wake(folder);
+    (void)pthread_cond_timedwait(&folder->busy, &folder->mutex, &until);
+    folder->busy_count--;
+}
+
+enum status folder_admit(struct folder *folder, const struct command *command, int64_t deadline_us,
+                         struct error *error)
+{
+    if (!(command->flags & COMMAND_WRITES)) {
+        return STATUS_OK;
+    }
+    enum store_state state = STORE_FAILED;
+    while (!folder->failed && (state = store_state(folder->store, error)) == STORE_BUSY &&
+           monotonic_us() < deadline_us) {
+        wait_for_disk(folder, deadline_us);
+    }
+    if (folder->failed) {
+        return error_copy(error, &folder->why);
+    }
+    if (state == STORE_READY || (state == STORE_FULL && (command->flags & COMMAND_SHRINKS))) {
+        return STATUS_OK;
+    }
+    if (state == STORE_FAILED) {
+        fail(folder, error);
+    }
+    return error->status;
+}
+
+// Those who waited and were answered in this turn.
+static void tell_answered(struct folder *folder, uint64_t group)
+{
+    while (folder->answered) {
+        struct asking *asking = folder->answered;
+        folder->answered = asking->next;
+        asking_tell(asking, group);
+    }
+}
+
+static uint64_t append(struct folder *folder)
+{
+    struct error error;
+    if (namespaces_append(&folder->namespaces, &error)) {
+        // What the engines hold is ahead of the disk for good.
+        fail(folder, &error);
+        return lost;
+    }
+    return folder->failed || folder->durability == STORE_NEVER ? settled : folder->namespaces.group;
+}
+
+uint64_t folder_end_turn(struct folder *folder)
+{
+    struct namespaces *all = &folder->namespaces;
+    int64_t next_us = INT64_MAX;
+    if (all->touched) {
+        next_us = namespaces_tick_touched(all, folder_now(folder));
+    }
+    if (all->removals && !folder->removing) {
+        folder->removing = true;
+        next_us = 0;
+    }
+    if (next_us < folder->due_us) {
+        folder->due_us = next_us;
+        folder_wake(folder);
+    }
+    uint64_t group = append(folder);
+    listeners_tell(folder, group);
+    tell_answered(folder, group);
+    return group;
+}
+
+enum status folder_settle(struct folder *folder, uint64_t group, struct error *error)
+{
+    if (group == lost) {
+        pthread_mutex_lock(&folder->mutex);
+        error_copy(error, &folder->why);
+        pthread_mutex_unlock(&folder->mutex);
+        return error->status;
+    }
+    if (group == settled || store_durable(folder->store) >= group) {
+        return STATUS_OK;
+    }
+    return store_wait(folder->store, group, error);
+}
+
+// ---------------------------------------------------------------------------------------------
+// What commands get
+
+static uint64_t random_of(void *context)
+{
+    return random_source_next(&((struct folder *)context)->random);
+}
+
+static enum status zone_of(void *context, struct slice name, struct zone_rules *out,
+                           struct error *error)
+{
+    return zoneinfo_find(((struct folder *)context)->zones, name, out, error);
+}
+
+// Whoever may open the folder may do everything.
+static bool may_see(const void *session, struct slice ns)
+{
+    (void)session;
+    (void)ns;
+    return true;
+}
+
+static enum status check_admin(const void *session, struct slice ns, struct error *error)
+{
+    (void)session;
+    (void)ns;
+    (void)error;
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Its life
+
+static enum status make_namespaces(struct folder *folder, struct error *error)
+{
+    struct namespaces_options options = {
+        .allocator = &allocator_system,
+        .create = true,
+        .count_max = NAMESPACES_MAX,
+        .waiting = asking_form,
+        .event = listeners_event,
+        .log = folder_log,
+        .context = folder,
+    };
+    enum status status = random_source_init(&folder->random, &options.seed, error);
+    if (!status && (zoneinfo_new(&allocator_system, NULL, &folder->zones) ||
+                    host_commands_new(&allocator_system, NULL, 0, &folder->commands))) {
+        status = error_set(error, STATUS_NO_MEMORY, "out of memory");
+    }
+    folder->services = (struct services){
+        .host = { random_of, zone_of, folder },
+        .namespaces = &folder->namespaces,
+        .commands = folder->commands,
+        .may_see = may_see,
+        .check_admin = check_admin,
+        .start = asking_start,
+    };
+    return status ? status : namespaces_init(&folder->namespaces, &options, error);
+}
+
+static enum status open_store(struct folder *folder, const char *path, struct error *error)
+{
+    const struct store_options options = {
+        .path = path,
+        .allocator = &allocator_system,
+        .durability = folder->durability,
+        .interval_us = folder->interval_us,
+        .log = log_store,
+        .log_context = folder,
+    };
+    const struct store_visitor visitor = { namespaces_visit, &folder->namespaces };
+    enum status status = store_open(&options, &visitor, &folder->store, error);
+    if (!status) {
+        folder->namespaces.store = folder->store;
+        status = namespaces_loaded(&folder->namespaces, folder_now(folder), error);
+    }
+    return status;
+}
+
+static enum status start_thread(struct folder *folder, struct error *error)
+{
+    folder->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int failed = folder->wake < 0 ? errno : 0;
+    if (!failed) {
+        failed = thread_start(&folder->thread, folder_look_after, folder);
+        folder->has_thread = !failed;
+    }
+    return failed
+               ? error_set(error, STATUS_IO, "no thread can be made: %s", strerrordesc_np(failed))
+               : STATUS_OK;
+}
+
+static void stop_thread(struct folder *folder)
+{
+    if (folder->has_thread) {
+        pthread_mutex_lock(&folder->mutex);
+        folder->stopping = true;
+        pthread_mutex_unlock(&folder->mutex);
+        folder_wake(folder);
+        (void)pthread_join(folder->thread, NULL);
+    }
+    if (folder->wake >= 0) {
+        (void)close(folder->wake);
+    }
+}
+
+// Brings all to disk.
+static void close_store(struct folder *folder)
+{
+    struct error error;
+    if (folder->failed || namespaces_append(&folder->namespaces, &error)) {
+        folder_log(folder, error_sentence(folder->failed ? &folder->why : &error));
+    }
+    if (store_close(folder->store, &error)) {
+        folder_log(folder, error_sentence(&error));
+    }
+}
+
+static void release(struct folder *folder)
+{
+    stop_thread(folder);
+    if (folder->store) {
+        close_store(folder);
+    }
+    if (folder->namespaces.empty) {
+        namespaces_release(&folder->namespaces);
+    }
+    scratch_release(&folder->scratch);
+    commands_free(folder->commands);
+    zoneinfo_free(folder->zones);
+    (void)pthread_cond_destroy(&folder->busy);
+    (void)pthread_mutex_destroy(&folder->mutex);
+    (void)pthread_mutex_destroy(&folder->users_mutex);
+    mem_free(&allocator_system, folder, sizeof(*folder));
+}
+
+static bool init_mutexes(struct folder *folder)
+{
+    pthread_condattr_t monotonic;
+    return !pthread_mutex_init(&folder->users_mutex, NULL) &&
+           !pthread_mutex_init(&folder->mutex, NULL) && !pthread_condattr_init(&monotonic) &&
+           !pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) &&
+           !pthread_cond_init(&folder->busy, &monotonic);
+}
+
+static struct folder *folder_new(const struct folder_options *options)
+{
+    struct folder *folder = mem_zalloc(&allocator_system, sizeof(*folder));
+    if (folder) {
+        folder->durability = options->durability;
+        folder->interval_us = options->interval_us;
+        folder->process = atomic_load(&process);
+        folder->wake = -1;
+        folder->due_us = INT64_MAX;
+        scratch_init(&folder->scratch, &allocator_system);
+        if (!init_mutexes(folder)) {
+            mem_free(&allocator_system, folder, sizeof(*folder));
+            folder = NULL;
+        }
+    }
+    return folder;
+}
+
+// What its opening has changed is stored with its first turn, which the thread begins with.
+static enum status begin(struct folder *folder, const char *path, struct error *error)
+{
+    struct stat about;
+    enum status status = make_namespaces(folder, error);
+    if (!status) {
+        status = open_store(folder, path, error);
+    }
+    if (!status && stat(path, &about)) {
+        status = file_error(error, "look at", path);
+    }
+    if (!status) {
+        folder->device = about.st_dev;
+        folder->inode = about.st_ino;
+        status = start_thread(folder, error);
+    }
+    return status;
+}
+
+// The one that is open already, or NULL.
+static struct folder *find(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about)) {
+        return NULL;
+    }
+    struct folder *at = folders;
+    while (at && (at->device != about.st_dev || at->inode != about.st_ino)) {
+        at = at->next;
+    }
+    return at;
+}
+
+static enum status share(struct folder *folder, const struct folder_options *options,
+                         struct error *error)
+{
+    if (folder->durability != options->durability ||
+        (folder->durability == STORE_INTERVAL && folder->interval_us != options->interval_us)) {
+        return error_set(error, STATUS_STATE,
+                         "%s is open in this process already, with another durability",
+                         options->path);
+    }
+    return STATUS_OK;
+}
+
+static enum status open_new(const struct folder_options *options, struct folder_user *user,
+                            struct folder **out, struct error *error)
+{
+    struct folder *folder = folder_new(options);
+    if (!folder) {
+        return error_set(error, STATUS_NO_MEMORY, "out of memory");
+    }
+    add_user(folder, user);
+    enum status status = begin(folder, options->path, error);
+    if (status) {
+        release(folder);
+        return status;
+    }
+    folder->next = folders;
+    folders = folder;
+    *out = folder;
+    return STATUS_OK;
+}
+
+enum status folder_open(const struct folder_options *options, struct folder_user *user,
+                        struct folder **out, struct error *error)
+{
+    (void)pthread_once(&watched, watch_forks);
+    pthread_mutex_lock(&folders_mutex);
+    enum status status;
+    *out = find(options->path);
+    if (*out) {
+        status = share(*out, options, error);
+        if (!status) {
+            add_user(*out, user);
+        }
+    } else {
+        status = open_new(options, user, out, error);
+    }
+    pthread_mutex_unlock(&folders_mutex);
+    return status;
+}
+
+void folder_close(struct folder *folder, struct folder_user *user)
+{
+    if (!folder_is_ours(folder)) {
+        return; // the parent does
+    }
+    pthread_mutex_lock(&folders_mutex);
+    if (folder->user_count > 1) {
+        remove_user(folder, user);
+    } else {
+        struct folder **at = &folders;
+        while (*at != folder) {
+            at = &(*at)->next;
+        }
+        *at = folder->next;
+        release(folder); // its user is still told what goes wrong
+    }
+    pthread_mutex_unlock(&folders_mutex);
+}

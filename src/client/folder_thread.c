@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// The thread of a folder: does what falls due by itself, removes what deleted namespaces left, and
+// tells those who wait for the disk when it has caught up.
+#include "client/folder.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+
+enum {
+    LOOK_US = 1000000, // with something to come it looks at least so often: clocks are set
+};
+
+// Some of it at a time. Nobody tells when the list of what is to be removed is ready.
+static int64_t remove_some(struct folder *folder, int64_t now_us)
+{
+    struct error error;
+    bool more;
+    if (!folder->namespaces.removals || store_state(folder->store, NULL) != STORE_READY) {
+        folder->removing = folder->namespaces.removals;
+        return folder->removing ? now_us + LOOK_US : INT64_MAX;
+    }
+    if (namespaces_remove(&folder->namespaces, &more, &error)) {
+        char sentence[512];
+        (void)snprintf(sentence, sizeof(sentence),
+                       "what a deleted namespace left stays for now: %s", error_sentence(&error));
+        folder_log(folder, sentence);
+        more = false;
+    }
+    folder->removing = folder->namespaces.removals;
+    return more ? now_us : folder->removing ? now_us + LOOK_US : INT64_MAX;
+}
+
+// Gives when it has to look again.
+static int64_t turn(struct folder *folder, int64_t now_us)
+{
+    if (folder->failed) {
+        return INT64_MAX;
+    }
+    int64_t remove_us = remove_some(folder, now_us);
+    int64_t due_us = namespaces_tick(&folder->namespaces, now_us);
+    folder->due_us = due_us < remove_us ? due_us : remove_us;
+    (void)folder_end_turn(folder);
+    return folder->due_us;
+}
+
+// Until then, until it is woken, or, when somebody waits for the disk, until that has got on.
+static void rest(struct folder *folder, int64_t left_us, bool disk)
+{
+    eventfd_t count;
+    struct pollfd of[2] = { { .fd = folder->wake, .events = POLLIN },
+                            { .fd = store_event(folder->store), .events = POLLIN } };
+    const struct timespec timeout = { .tv_sec = left_us / 1000000,
+                                      .tv_nsec = left_us % 1000000 * 1000 };
+    (void)ppoll(of, disk ? 2 : 1, left_us == INT64_MAX ? NULL : &timeout, NULL);
+    (void)eventfd_read(folder->wake, &count);
+    if (disk) {
+        store_event_clear(folder->store);
+    }
+}
+
+static int64_t time_left(int64_t next_us, int64_t now_us)
+{
+    if (next_us == INT64_MAX) {
+        return INT64_MAX;
+    }
+    int64_t left_us = next_us > now_us ? next_us - now_us : 0;
+    return left_us < LOOK_US ? left_us : LOOK_US;
+}
+
+void *folder_look_after(void *context)
+{
+    struct folder *folder = context;
+    pthread_mutex_lock(&folder->mutex);
+    while (!folder->stopping) {
+        int64_t now_us = folder_now(folder);
+        int64_t left_us = time_left(turn(folder, now_us), now_us);
+        bool disk = folder->busy_count > 0;
+        pthread_mutex_unlock(&folder->mutex);
+        rest(folder, left_us, disk);
+        pthread_mutex_lock(&folder->mutex);
+        if (disk) {
+            (void)pthread_cond_broadcast(&folder->busy);
+        }
+    }
+    pthread_mutex_unlock(&folder->mutex);
+    return NULL;
+}

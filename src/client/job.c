@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// Taking jobs and settling them.
+#include "client/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------
+// Taking
+
+void batch_leave(struct batch *batch)
+{
+    if (atomic_fetch_sub(&batch->jobs, 1) == 1) {
+        sluice_value_free(batch->answer);
+        free(batch);
+    }
+}
+
+static struct sluice_job *job_new(struct sluice *sluice, struct batch *batch, size_t index)
+{
+    struct sluice_job *job = calloc(1, sizeof(*job));
+    if (job) {
+        job->sluice = sluice;
+        job->batch = batch;
+        job->value = sluice_value_at(batch->answer, index);
+        job->expires = sluice_value_number(sluice_value_get(job->value, "expires"));
+        atomic_fetch_add(&batch->jobs, 1);
+    }
+    return job;
+}
+
+// Without memory for one, its lease runs out and another gets it.
+static enum sluice_status give_out(struct sluice *sluice, struct batch *batch,
+                                   struct sluice_job **jobs, size_t *taken,
+                                   struct sluice_error *error)
+{
+    size_t count = sluice_value_count(batch->answer);
+    *taken = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct sluice_job *job = job_new(sluice, batch, i);
+        if (job) {
+            jobs[(*taken)++] = job;
+        }
+    }
+    if (count == 0) {
+        return fault(error, SLUICE_TIMED_OUT, "there is no job");
+    }
+    return *taken ? SLUICE_OK : fault_no_memory(error);
+}
+
+// Q.POP ns worker count [WAIT n] [ORDER round-robin] -- queue ...
+static void take_words(const struct sluice *sluice, const struct sluice_take *take, size_t count,
+                       struct words *words, struct ask *ask)
+{
+    queue_words(sluice, words, "Q.POP");
+    words_text(words, take->worker ? take->worker : sluice->worker);
+    words_integer(words, (int64_t)count);
+    *ask = (struct ask){ .wait_us = wait_us_of(take->wait), .repeats = true };
+    if (ask->wait_us) {
+        words_text(words, "WAIT");
+        ask->wait_word = words->count;
+        words_seconds(words, ask->wait_us == LINK_FOREVER ? 0 : take->wait);
+    }
+    if (take->round_robin) {
+        words_option(words, "ORDER", "round-robin");
+    }
+    words_text(words, "--");
+    for (const char *const *queue = take->queues; *queue; queue++) {
+        words_text(words, *queue);
+    }
+}
+
+// A pop whose answer was lost may be asked again: what it took comes back when its lease runs out.
+enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take *take,
+                               struct sluice_job **jobs, size_t count, size_t *taken,
+                               struct sluice_error *error)
+{
+    struct words words;
+    struct ask ask;
+    *taken = 0;
+    if (!take->queues || !take->queues[0]) {
+        return fault(error, SLUICE_INVALID, "there is no queue to take from");
+    }
+    struct batch *batch = calloc(1, sizeof(*batch));
+    if (!batch) {
+        return fault_no_memory(error);
+    }
+    batch->jobs = 1;
+    (void)snprintf(batch->worker, sizeof(batch->worker), "%s",
+                   take->worker ? take->worker : sluice->worker);
+    take_words(sluice, take, count, &words, &ask);
+    enum sluice_status status = queue_ask(sluice, &words, &ask, &batch->answer, error);
+    if (!status) {
+        status = give_out(sluice, batch, jobs, taken, error);
+    }
+    batch_leave(batch);
+    return status;
+}
+
+enum sluice_status sluice_next(struct sluice *sluice, const char *queue, double wait,
+                               struct sluice_job **out, struct sluice_error *error)
+{
+    const char *const queues[] = { queue, NULL };
+    const struct sluice_take take = { .queues = queues, .wait = wait };
+    size_t taken;
+    *out = NULL;
+    return sluice_take(sluice, &take, out, 1, &taken, error);
+}
+
+void sluice_job_free(struct sluice_job *job)
+{
+    if (job) {
+        keeper_remove(job);
+        batch_leave(job->batch);
+        free(job);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is known of it
+
+static const char *text_of(const struct sluice_job *job, const char *key)
+{
+    return sluice_value_text(sluice_value_get(job->value, key), NULL);
+}
+
+const char *sluice_job_jid(const struct sluice_job *job)
+{
+    return text_of(job, "jid");
+}
+
+const char *sluice_job_klass(const struct sluice_job *job)
+{
+    return text_of(job, "klass");
+}
+
+const char *sluice_job_queue(const struct sluice_job *job)
+{
+    return text_of(job, "queue");
+}
+
+const char *sluice_job_data(const struct sluice_job *job)
+{
+    return text_of(job, "data");
+}
+
+const char *sluice_job_checkpoint(const struct sluice_job *job)
+{
+    return text_of(job, "checkpoint");
+}
+
+const char *sluice_job_worker(const struct sluice_job *job)
+{
+    return job->batch->worker;
+}
+
+int64_t sluice_job_token(const struct sluice_job *job)
+{
+    return sluice_value_integer(sluice_value_get(job->value, "token"));
+}
+
+double sluice_job_expires(const struct sluice_job *job)
+{
+    return job->expires;
+}
+
+const struct sluice_value *sluice_job_value(const struct sluice_job *job)
+{
+    return job->value;
+}
+
+enum sluice_loss sluice_job_lost(const struct sluice_job *job)
+{
+    return (enum sluice_loss)atomic_load(&job->lost);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Calls about it
+
+void job_words(const struct sluice_job *job, struct words *words, const char *name)
+{
+    queue_words(job->sluice, words, name);
+    words_text(words, sluice_job_jid(job));
+    words_text(words, job->batch->worker);
+}
+
+void job_token_words(const struct sluice_job *job, struct words *words)
+{
+    words_text(words, "TOKEN");
+    words_integer(words, sluice_job_token(job));
+}
+
+enum sluice_loss loss_of(enum sluice_status status)
+{
+    switch (status) {
+    case SLUICE_NOT_FOUND:
+        return SLUICE_CANCELED;
+    case SLUICE_STALE:
+    case SLUICE_STATE:
+        return SLUICE_LOST;
+    default:
+        return SLUICE_KEPT;
+    }
+}
+
+static enum sluice_status note(struct sluice_job *job, enum sluice_status status)
+{
+    int none = SLUICE_KEPT;
+    (void)atomic_compare_exchange_strong(&job->lost, &none, (int)loss_of(status));
+    return status;
+}
+
+// Tells something of the job while it runs.
+static enum sluice_status tell(struct sluice_job *job, struct words *words, bool repeats,
+                               struct sluice_error *error)
+{
+    const struct ask ask = { .repeats = repeats };
+    job_token_words(job, words);
+    return note(job, queue_ask(job->sluice, words, &ask, NULL, error));
+}
+
+enum sluice_status sluice_heartbeat(struct sluice_job *job, double *expires,
+                                    struct sluice_error *error)
+{
+    struct words words;
+    struct sluice_value *answer;
+    const struct ask ask = { .repeats = true };
+    job_words(job, &words, "Q.HEARTBEAT");
+    job_token_words(job, &words);
+    enum sluice_status status = queue_ask(job->sluice, &words, &ask, &answer, error);
+    if (!status) {
+        job->expires = sluice_value_number(answer);
+        if (expires) {
+            *expires = job->expires;
+        }
+    }
+    sluice_value_free(answer);
+    return note(job, status);
+}
+
+enum sluice_status sluice_keepalive(struct sluice_job *job,
+                                    void (*lost)(void *context, struct sluice_job *job,
+                                                 enum sluice_loss why),
+                                    void *context, struct sluice_error *error)
+{
+    return keeper_add(job, lost, context, error);
+}
+
+enum sluice_status sluice_start(struct sluice_job *job, int64_t pid, struct sluice_error *error)
+{
+    struct words words;
+    job_words(job, &words, "Q.START");
+    words_integer(&words, pid);
+    return tell(job, &words, true, error);
+}
+
+enum sluice_status sluice_progress(struct sluice_job *job, double fraction, const char *message,
+                                   struct sluice_error *error)
+{
+    struct words words;
+    job_words(job, &words, "Q.PROGRESS");
+    words_seconds(&words, fraction);
+    words_option(&words, "MESSAGE", message);
+    return tell(job, &words, true, error);
+}
+
+enum sluice_status sluice_checkpoint(struct sluice_job *job, const char *value,
+                                     struct sluice_error *error)
+{
+    struct words words;
+    job_words(job, &words, "Q.CHECKPOINT");
+    words_text(&words, value);
+    return tell(job, &words, true, error);
+}
+
+// Twice would be two lines.
+enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct sluice_error *error)
+{
+    struct words words;
+    job_words(job, &words, "Q.LOG");
+    words_text(&words, line);
+    return tell(job, &words, false, error);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Settling
+
+// What it looks like once it is settled.
+struct settled {
+    const char *state; // NULL: whatever it is in the queue
+    const char *queue; // NULL: does not matter
+};
+
+static bool has_text(const struct sluice_value *value, const char *key, const char *text)
+{
+    const char *there = sluice_value_text(sluice_value_get(value, key), NULL);
+    return there && strcmp(there, text) == 0;
+}
+
+// It was asked more than once, and refused: perhaps since the first time was heard.
+static enum sluice_status look_whether(struct sluice_job *job, const struct settled *settled,
+                                       enum sluice_status status, struct sluice_error *error)
+{
+    struct sluice_value *value;
+    if (sluice_get(job->sluice, sluice_job_jid(job), &value, NULL)) {
+        return status;
+    }
+    bool free_now = sluice_value_type(sluice_value_get(value, "lease")) == SLUICE_NULL;
+    bool is = settled->state ? has_text(value, "state", settled->state)
+                             : free_now && has_text(value, "queue", settled->queue);
+    sluice_value_free(value);
+    if (is && error) {
+        *error = (struct sluice_error){ .status = SLUICE_OK };
+    }
+    return is ? SLUICE_OK : status;
+}
+
+static enum sluice_status settle(struct sluice_job *job, struct words *words,
+                                 const struct settled *settled, struct sluice_value **answer,
+                                 struct sluice_error *error)
+{
+    bool repeated = false;
+    const struct ask ask = { .repeats = true, .repeated = &repeated };
+    keeper_set_settling(job, true);
+    enum sluice_status status = queue_ask(job->sluice, words, &ask, answer, error);
+    if (repeated && loss_of(status) != SLUICE_KEPT) {
+        status = look_whether(job, settled, status, error);
+    }
+    if (status) {
+        keeper_set_settling(job, false);
+    } else {
+        keeper_remove(job);
+    }
+    return note(job, status);
+}
+
+enum sluice_status sluice_done(struct sluice_job *job, const char *result,
+                               struct sluice_error *error)
+{
+    struct words words;
+    job_words(job, &words, "Q.COMPLETE");
+    job_token_words(job, &words);
+    words_option(&words, "RESULT", result);
+    return settle(job, &words, &(struct settled){ .state = "complete" }, NULL, error);
+}
+
+enum sluice_status sluice_advance(struct sluice_job *job, const char *queue, const char *data,
+                                  double delay, struct sluice_error *error)
+{
+    struct words words;
+    job_words(job, &words, "Q.COMPLETE");
+    job_token_words(job, &words);
+    words_option(&words, "DATA", data);
+    words_option(&words, "NEXT", queue);
+    words_option_seconds(&words, "DELAY", delay);
+    return settle(job, &words, &(struct settled){ .queue = queue }, NULL, error);
+}
+
+enum sluice_status sluice_fail(struct sluice_job *job, const char *group, const char *message,
+                               struct sluice_error *error)
+{
+    struct words words;
+    job_words(job, &words, "Q.FAIL");
+    words_text(&words, group);
+    words_text(&words, message);
+    job_token_words(job, &words);
+    return settle(job, &words, &(struct settled){ .state = "failed" }, NULL, error);
+}
+
+enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char *group,
+                                const char *message, int64_t *remaining, struct sluice_error *error)
+{
+    struct words words;
+    struct sluice_value *answer;
+    job_words(job, &words, "Q.RETRY");
+    job_token_words(job, &words);
+    if (delay >= 0) {
+        words_text(&words, "DELAY");
+        words_seconds(&words, delay);
+    }
+    words_option(&words, "GROUP", group);
+    words_option(&words, "MESSAGE", message);
+    enum sluice_status status =
+        settle(job, &words, &(struct settled){ .queue = sluice_job_queue(job) }, &answer, error);
+    if (!status && remaining) {
+        *remaining = sluice_value_integer(answer);
+    }
+    sluice_value_free(answer);
+    return status;
+}

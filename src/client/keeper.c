@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: MIT
+#include "client/keeper.h"
+
+#include "base/json_reader.h"
+#include "client/job.h"
+#include "client/value.h"
+#include "store/file.h"
+#include "store/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    BEATS_MAX = 256,       // in one command
+    BEATS_OF_A_LEASE = 3,  // so many heartbeats fit into it
+    SLACK_US = 50000,      // what is due so soon goes along
+    PAUSE_US = 200000,     // before it is tried again when the server could not be reached
+    PATIENCE_US = 5000000, // of a call: then the next heartbeats are due as well
+    DEAF_US = 60000000,    // how often it tries to listen where that is not allowed
+};
+
+struct keeper {
+    struct keeper *next;
+    struct sluice *sluice;
+    struct link *link; // its own, so that it can be interrupted apart from the calls of the program
+    struct listening *listening;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t told;
+    struct sluice_job *first;
+    struct sluice_job *telling; // its holder is being told that it is lost
+    uint64_t numbers;
+    bool stopping;
+    int64_t deaf_until_us;
+    double ahead; // seconds that the queue's clock is ahead of ours
+    char worker[SLUICE_NAME_SIZE];
+};
+
+// ---------------------------------------------------------------------------------------------
+// When
+
+static double seconds_now(void)
+{
+    struct timespec now = { 0 };
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+// Where the queue has no clock of its own to ask it is in this process, and has ours.
+static double clock_ahead(struct keeper *keeper)
+{
+    const struct slice word = SLICE("TIME");
+    const struct link_call call = { .words = { &word, 1 }, .repeats = true };
+    struct sluice_value *answer = NULL;
+    double before = seconds_now(), ahead = 0;
+    if (!keeper->link->form->call(keeper->link, &call, &answer, NULL)) {
+        double now = (before + seconds_now()) / 2;
+        const char *seconds = sluice_value_text(sluice_value_at(answer, 0), NULL);
+        const char *us = sluice_value_text(sluice_value_at(answer, 1), NULL);
+        ahead = seconds && us ? strtod(seconds, NULL) + strtod(us, NULL) / 1e6 - now : 0;
+    }
+    sluice_value_free(answer);
+    return ahead;
+}
+
+static int64_t due_us(const struct keeper *keeper, double expires)
+{
+    double left = expires - (seconds_now() + keeper->ahead);
+    return monotonic_us() + (left > 0 ? (int64_t)(left * 1e6) / BEATS_OF_A_LEASE : 0);
+}
+
+static int64_t first_due_us(const struct keeper *keeper)
+{
+    int64_t first_us = INT64_MAX;
+    for (const struct sluice_job *job = keeper->first; job; job = job->kept.next) {
+        first_us = job->kept.due_us < first_us ? job->kept.due_us : first_us;
+    }
+    return first_us;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Its jobs, with the mutex held
+
+static void enlist(struct keeper *keeper, struct sluice_job *job)
+{
+    job->kept.previous = NULL;
+    job->kept.next = keeper->first;
+    if (keeper->first) {
+        keeper->first->kept.previous = job;
+    }
+    keeper->first = job;
+    job->kept.listed = true;
+}
+
+static void delist(struct keeper *keeper, struct sluice_job *job)
+{
+    if (!job->kept.listed) {
+        return;
+    }
+    *(job->kept.previous ? &job->kept.previous->kept.next : &keeper->first) = job->kept.next;
+    if (job->kept.next) {
+        job->kept.next->kept.previous = job->kept.previous;
+    }
+    job->kept.listed = false;
+}
+
+// Tells its holder, without the mutex: he may be in a call about the job.
+static void tell(struct keeper *keeper, struct sluice_job *job, enum sluice_loss why)
+{
+    int kept = SLUICE_KEPT;
+    delist(keeper, job);
+    (void)atomic_compare_exchange_strong(&job->lost, &kept, (int)why);
+    if (!job->kept.told) {
+        return;
+    }
+    keeper->telling = job;
+    pthread_mutex_unlock(&keeper->mutex);
+    job->kept.told(job->kept.context, job, why);
+    pthread_mutex_lock(&keeper->mutex);
+    keeper->telling = NULL;
+    pthread_cond_broadcast(&keeper->told);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Heartbeats
+
+// A job may be freed while its heartbeat is under way: what it came with stays, and its number
+// tells whether it is still the same.
+struct beat {
+    struct batch *batch;
+    const struct sluice_value *value;
+    uint64_t number;
+};
+
+struct beats {
+    struct beat items[BEATS_MAX];
+    size_t count;
+};
+
+static void gather(struct keeper *keeper, struct beats *beats)
+{
+    int64_t until_us = monotonic_us() + SLACK_US;
+    beats->count = 0;
+    for (struct sluice_job *job = keeper->first; job && beats->count < BEATS_MAX;
+         job = job->kept.next) {
+        if (job->kept.due_us <= until_us) {
+            atomic_fetch_add(&job->batch->jobs, 1);
+            beats->items[beats->count++] =
+                (struct beat){ job->batch, job->value, job->kept.number };
+            job->kept.beat = beats->count;
+        }
+    }
+}
+
+static enum sluice_status ask(struct keeper *keeper, const struct beats *beats,
+                              struct sluice_value **answer)
+{
+    struct words words;
+    queue_words(keeper->sluice, &words, "Q.MHEARTBEAT");
+    for (size_t i = 0; i < beats->count; i++) {
+        const struct beat *beat = &beats->items[i];
+        words_integer(&words, 4);
+        words_text(&words, sluice_value_text(sluice_value_get(beat->value, "jid"), NULL));
+        words_text(&words, beat->batch->worker);
+        words_text(&words, "TOKEN");
+        words_integer(&words, sluice_value_integer(sluice_value_get(beat->value, "token")));
+    }
+    const struct link_call call = {
+        .command = commands_find(keeper->sluice->commands, SLICE("Q.MHEARTBEAT")),
+        .words = { words.items, words.count },
+        .repeats = true,
+    };
+    *answer = NULL;
+    enum sluice_status status = words.failed
+                                    ? SLUICE_NO_MEMORY
+                                    : keeper->link->form->call(keeper->link, &call, answer, NULL);
+    words_release(&words);
+    return status;
+}
+
+// One whose heartbeat is among those that were asked, and not seen to yet; or NULL.
+static struct sluice_job *find_beaten(const struct keeper *keeper, const struct beats *beats,
+                                      size_t *index)
+{
+    for (struct sluice_job *job = keeper->first; job; job = job->kept.next) {
+        size_t beat = job->kept.beat;
+        job->kept.beat = 0;
+        if (beat && beats->items[beat - 1].number == job->kept.number) {
+            *index = beat - 1;
+            return job;
+        }
+    }
+    return NULL;
+}
+
+static void hear(struct keeper *keeper, struct sluice_job *job, const struct sluice_value *answer)
+{
+    enum sluice_type type = sluice_value_type(answer);
+    enum sluice_loss loss = loss_of(sluice_value_status(answer));
+    if (type == SLUICE_NUMBER || type == SLUICE_INTEGER) {
+        job->kept.due_us = due_us(keeper, sluice_value_number(answer));
+    } else {
+        job->kept.due_us = monotonic_us() + PAUSE_US;
+    }
+    if (loss != SLUICE_KEPT && !job->kept.settling) {
+        tell(keeper, job, loss);
+    }
+}
+
+static void beat(struct keeper *keeper)
+{
+    struct beats beats;
+    struct sluice_value *answer;
+    struct sluice_job *job;
+    size_t index = 0;
+    gather(keeper, &beats);
+    pthread_mutex_unlock(&keeper->mutex);
+    enum sluice_status status = ask(keeper, &beats, &answer);
+    pthread_mutex_lock(&keeper->mutex);
+    while ((job = find_beaten(keeper, &beats, &index))) {
+        hear(keeper, job, status ? NULL : sluice_value_at(answer, index));
+    }
+    sluice_value_free(answer);
+    for (size_t i = 0; i < beats.count; i++) {
+        batch_leave(beats.items[i].batch);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Listening
+
+// A heartbeat at once, of the job that is named, or of all when it cannot be told which.
+static void suspect(struct keeper *keeper, struct slice jid)
+{
+    for (struct sluice_job *job = keeper->first; job; job = job->kept.next) {
+        if (jid.size == 0 || json_string_is(jid, slice_from_cstr(sluice_job_jid(job)))) {
+            job->kept.due_us = 0;
+        }
+    }
+}
+
+// The jid that an event names, as it stands there with its quotes.
+static struct slice jid_of(const char *event)
+{
+    struct json_reader reader;
+    struct json_member member;
+    if (json_reader_init_object(&reader, slice_from_cstr(event), NULL)) {
+        return SLICE_EMPTY;
+    }
+    while (json_reader_next(&reader, &member)) {
+        if (json_string_is(member.key, SLICE("jid"))) {
+            return member.value.raw;
+        }
+    }
+    return SLICE_EMPTY;
+}
+
+static enum sluice_status begin_listening(struct keeper *keeper)
+{
+    char channel[SLUICE_NAME_SIZE + 8];
+    (void)snprintf(channel, sizeof(channel), "worker:%s", keeper->worker);
+    enum sluice_status status =
+        keeper->link->form->listen(keeper->link, slice_from_cstr(keeper->sluice->ns),
+                                   slice_from_cstr(channel), &keeper->listening, NULL);
+    if (status) {
+        keeper->listening = NULL;
+    } else {
+        keeper->ahead = clock_ahead(keeper);
+    }
+    return status;
+}
+
+// Waits for an event, at most so long. Without the mutex.
+static enum sluice_status listen(struct keeper *keeper, int64_t wait_us, const char **event)
+{
+    *event = NULL;
+    return keeper->listening->form->next(keeper->listening, wait_us, event, NULL);
+}
+
+// Where nothing can be heard, only heartbeats tell.
+static void sleep_deaf(struct keeper *keeper, int64_t wait_us)
+{
+    int64_t until_us = monotonic_us() + (wait_us < DEAF_US ? wait_us : DEAF_US);
+    const struct timespec until = { .tv_sec = until_us / 1000000,
+                                    .tv_nsec = until_us % 1000000 * 1000 };
+    (void)pthread_cond_timedwait(&keeper->told, &keeper->mutex, &until);
+}
+
+static void listen_until(struct keeper *keeper, int64_t until_us)
+{
+    int64_t now_us = monotonic_us();
+    int64_t wait_us = until_us == INT64_MAX ? LINK_FOREVER : until_us - now_us;
+    if (!keeper->listening && now_us < keeper->deaf_until_us) {
+        sleep_deaf(keeper, wait_us);
+        return;
+    }
+    const char *event = NULL;
+    bool began = !keeper->listening;
+    pthread_mutex_unlock(&keeper->mutex);
+    enum sluice_status status = began ? begin_listening(keeper) : listen(keeper, wait_us, &event);
+    pthread_mutex_lock(&keeper->mutex);
+    if (status == SLUICE_INTERRUPTED) {
+        keeper->link->form->interrupt(keeper->link, false);
+    } else if (began && status) {
+        keeper->deaf_until_us =
+            monotonic_us() + (status == SLUICE_UNREACHABLE ? PAUSE_US : DEAF_US);
+    } else if (began) {
+        suspect(keeper, SLICE_EMPTY); // of what came before nothing was heard
+    } else if (!status && event) {
+        suspect(keeper, jid_of(event));
+    } else if (status && status != SLUICE_TIMED_OUT) {
+        sleep_deaf(keeper, PAUSE_US);
+    }
+}
+
+static void *run(void *context)
+{
+    struct keeper *keeper = context;
+    pthread_setname_np(pthread_self(), "keeper");
+    pthread_mutex_lock(&keeper->mutex);
+    while (!keeper->stopping) {
+        int64_t first_us = first_due_us(keeper);
+        if (first_us <= monotonic_us()) {
+            beat(keeper);
+        } else {
+            listen_until(keeper, first_us);
+        }
+    }
+    pthread_mutex_unlock(&keeper->mutex);
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Keepers
+
+// With the mutex held.
+static void wake(struct keeper *keeper)
+{
+    pthread_cond_broadcast(&keeper->told);
+    keeper->link->form->interrupt(keeper->link, true);
+}
+
+static bool init_waiting(struct keeper *keeper)
+{
+    pthread_condattr_t monotonic;
+    return !pthread_mutex_init(&keeper->mutex, NULL) && !pthread_condattr_init(&monotonic) &&
+           !pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) &&
+           !pthread_cond_init(&keeper->told, &monotonic) && !pthread_condattr_destroy(&monotonic);
+}
+
+static enum sluice_status keeper_new(struct sluice *sluice, const char *worker, struct keeper **out,
+                                     struct sluice_error *error)
+{
+    struct keeper *keeper = calloc(1, sizeof(*keeper));
+    if (!keeper || !init_waiting(keeper)) {
+        free(keeper);
+        return fault_no_memory(error);
+    }
+    keeper->sluice = sluice;
+    (void)snprintf(keeper->worker, sizeof(keeper->worker), "%s", worker);
+    int64_t patience_us = sluice->timeout_us < PATIENCE_US ? sluice->timeout_us : PATIENCE_US;
+    enum sluice_status status = queue_link(sluice, patience_us, &keeper->link, error);
+    if (!status && thread_start(&keeper->thread, run, keeper)) {
+        keeper->link->form->close(keeper->link);
+        status = fault(error, SLUICE_NO_MEMORY, "no thread can be started to keep jobs");
+    }
+    if (status) {
+        free(keeper);
+        return status;
+    }
+    *out = keeper;
+    return SLUICE_OK;
+}
+
+static enum sluice_status find_keeper(struct sluice *sluice, const char *worker,
+                                      struct keeper **out, struct sluice_error *error)
+{
+    enum sluice_status status = SLUICE_OK;
+    pthread_mutex_lock(&sluice->mutex);
+    struct keeper *keeper = sluice->keepers;
+    while (keeper && strcmp(keeper->worker, worker) != 0) {
+        keeper = keeper->next;
+    }
+    if (!keeper) {
+        status = keeper_new(sluice, worker, &keeper, error);
+        if (!status) {
+            keeper->next = sluice->keepers;
+            sluice->keepers = keeper;
+        }
+    }
+    pthread_mutex_unlock(&sluice->mutex);
+    *out = keeper;
+    return status;
+}
+
+enum sluice_status keeper_add(struct sluice_job *job,
+                              void (*told)(void *context, struct sluice_job *job,
+                                           enum sluice_loss why),
+                              void *context, struct sluice_error *error)
+{
+    struct keeper *keeper;
+    enum sluice_status status = find_keeper(job->sluice, sluice_job_worker(job), &keeper, error);
+    if (status) {
+        return status;
+    }
+    pthread_mutex_lock(&keeper->mutex);
+    job->kept.keeper = keeper;
+    job->kept.told = told;
+    job->kept.context = context;
+    if (!job->kept.listed) {
+        job->kept.number = ++keeper->numbers;
+        job->kept.due_us = due_us(keeper, job->expires);
+        job->kept.settling = false;
+        enlist(keeper, job);
+        wake(keeper);
+    }
+    pthread_mutex_unlock(&keeper->mutex);
+    return SLUICE_OK;
+}
+
+void keeper_set_settling(struct sluice_job *job, bool settling)
+{
+    struct keeper *keeper = job->kept.keeper;
+    if (keeper) {
+        pthread_mutex_lock(&keeper->mutex);
+        job->kept.settling = settling;
+        pthread_mutex_unlock(&keeper->mutex);
+    }
+}
+
+void keeper_remove(struct sluice_job *job)
+{
+    struct keeper *keeper = job->kept.keeper;
+    if (!keeper) {
+        return;
+    }
+    pthread_mutex_lock(&keeper->mutex);
+    delist(keeper, job);
+    while (keeper->telling == job && !pthread_equal(pthread_self(), keeper->thread)) {
+        pthread_cond_wait(&keeper->told, &keeper->mutex);
+    }
+    pthread_mutex_unlock(&keeper->mutex);
+    job->kept.keeper = NULL;
+}
+
+void keepers_free(struct sluice *sluice)
+{
+    while (sluice->keepers) {
+        struct keeper *keeper = sluice->keepers;
+        sluice->keepers = keeper->next;
+        pthread_mutex_lock(&keeper->mutex);
+        keeper->stopping = true;
+        wake(keeper);
+        pthread_mutex_unlock(&keeper->mutex);
+        pthread_join(keeper->thread, NULL);
+        if (keeper->listening) {
+            keeper->listening->form->free(keeper->listening);
+        }
+        keeper->link->form->close(keeper->link);
+        pthread_mutex_destroy(&keeper->mutex);
+        pthread_cond_destroy(&keeper->told);
+        free(keeper);
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "client/local.h"
+
+#include "client/asking.h"
+#include "client/value.h"
+#include "host/durability.h"
+#include "store/file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+    ANSWER_MAX = 1 << 30,
+    WORD_MAX = 512 << 20, // as much as a server can be set to allow
+};
+
+// ---------------------------------------------------------------------------------------------
+// Calls
+
+enum sluice_status local_interrupted(struct sluice_error *error)
+{
+    return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
+}
+
+static enum sluice_status check_words(const struct link_call *call, struct sluice_error *error)
+{
+    for (size_t i = 0; i < call->words.count; i++) {
+        if (call->words.items[i].size > WORD_MAX) {
+            return fault(error, SLUICE_TOO_LARGE, "a word of %zu bytes is too large",
+                         call->words.items[i].size);
+        }
+    }
+    return SLUICE_OK;
+}
+
+static enum sluice_status find_command(const struct folder *folder, const struct link_call *call,
+                                       const struct command **out, struct sluice_error *error)
+{
+    struct slice name = call->words.items[0];
+    *out = call->command ? call->command : commands_find(folder->commands, name);
+    if (!*out) {
+        return fault(error, SLUICE_INVALID, "unknown command '%.*s' (Q.HELP lists those there are)",
+                     SLICE_PRINT(slice_shown(name)));
+    }
+    return SLUICE_OK;
+}
+
+static int64_t deadline_of(const struct local *local)
+{
+    int64_t now_us = monotonic_us();
+    return local->timeout_us > INT64_MAX - now_us ? INT64_MAX : now_us + local->timeout_us;
+}
+
+static enum sluice_status result_of(const struct asking *asking, struct sluice_value **out,
+                                    struct sluice_error *error)
+{
+    if (asking->interrupted) {
+        return local_interrupted(error);
+    }
+    if (asking->status) {
+        return fault_of(error, &asking->error);
+    }
+    return value_read_whole(buffer_slice(&asking->output), out, error);
+}
+
+static enum sluice_status local_call(struct link *link, const struct link_call *call,
+                                     struct sluice_value **out, struct sluice_error *error)
+{
+    struct local *local = local_of(link);
+    struct asking asking = { .folder = local->folder, .interrupt = local->interrupt };
+    if (folder_check_process(local->folder, &asking.error)) {
+        return fault_of(error, &asking.error);
+    }
+    if (call->wait_us && atomic_load_explicit(&local->interrupted, memory_order_relaxed)) {
+        return local_interrupted(error);
+    }
+    enum sluice_status status = find_command(local->folder, call, &asking.command, error);
+    if (!status) {
+        status = check_words(call, error);
+    }
+    if (status) {
+        return status;
+    }
+    asking.deadline_us = deadline_of(local);
+    buffer_init(&asking.output, &allocator_system, ANSWER_MAX);
+    asking_run(&asking, (struct slices){ call->words.items + 1, call->words.count - 1 });
+    status = result_of(&asking, out, error);
+    buffer_release(&asking.output);
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Its life
+
+static void local_interrupt(struct link *link, bool on)
+{
+    struct local *local = local_of(link);
+    int before = errno;
+    eventfd_t count = 1;
+    atomic_store(&local->interrupted, on);
+    if (on) {
+        (void)eventfd_write(local->interrupt, count);
+    } else {
+        (void)eventfd_read(local->interrupt, &count);
+    }
+    errno = before;
+}
+
+static void local_close(struct link *link)
+{
+    struct local *local = local_of(link);
+    if (local->folder) {
+        folder_close(local->folder, &local->user);
+    }
+    if (local->interrupt >= 0) {
+        (void)close(local->interrupt);
+    }
+    mem_free(&allocator_system, local, sizeof(*local));
+}
+
+static const struct link_form local_form = {
+    .call = local_call,
+    .listen = local_listen,
+    .interrupt = local_interrupt,
+    .close = local_close,
+};
+
+static enum sluice_status read_durability(const struct link_options *options,
+                                          struct folder_options *out, struct sluice_error *error)
+{
+    const char *word = options->url->durability[0]  ? options->url->durability
+                       : options->given->durability ? options->given->durability
+                                                    : "always";
+    if (!durability_parse(slice_from_cstr(word), &out->durability, &out->interval_us)) {
+        return fault(error, SLUICE_INVALID,
+                     "the durability \"%s\" is none of always, interval, interval:MS and never",
+                     word);
+    }
+    return SLUICE_OK;
+}
+
+enum sluice_status local_open(const struct link_options *options, struct link **out,
+                              struct sluice_error *error)
+{
+    struct folder_options folder = { .path = options->url->path };
+    enum sluice_status status = read_durability(options, &folder, error);
+    if (status) {
+        return status;
+    }
+    struct local *local = mem_zalloc(&allocator_system, sizeof(*local));
+    if (!local) {
+        return fault_no_memory(error);
+    }
+    local->link.form = &local_form;
+    local->timeout_us = options->timeout_us;
+    local->user.log = options->given->log;
+    local->user.log_context = options->given->log_context;
+    local->interrupt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct error why;
+    if (local->interrupt < 0) {
+        status = fault(error, SLUICE_IO, "no event can be made: %s", strerrordesc_np(errno));
+    } else if (folder_open(&folder, &local->user, &local->folder, &why)) {
+        local->folder = NULL;
+        status = fault_of(error, &why);
+    }
+    if (status) {
+        local_close(&local->link);
+        return status;
+    }
+    *out = &local->link;
+    return SLUICE_OK;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// A queue in this process: a folder, whose engines the caller's own threads run.
+#ifndef SLUICE_CLIENT_LOCAL_H
+#define SLUICE_CLIENT_LOCAL_H
+
+#include "client/folder.h"
+#include "client/link.h"
+
+#include <stdatomic.h>
+
+struct local {
+    struct link link; // first
+    struct folder_user user;
+    struct folder *folder;
+    int64_t timeout_us;
+    int interrupt; // an event that is readable while calls that wait are interrupted
+    atomic_bool interrupted;
+};
+
+static inline struct local *local_of(struct link *link)
+{
+    return (struct local *)(void *)link;
+}
+
+enum sluice_status local_interrupted(struct sluice_error *error);
+
+enum sluice_status local_listen(struct link *link, struct slice ns, struct slice channel,
+                                struct listening **out, struct sluice_error *error);
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+#include "client/queue.h"
+
+#include "base/ascii.h"
+#include "base/num.h"
+#include "client/chance.h"
+#include "client/value.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const double default_timeout_s = 30;
+
+const char *sluice_version(void)
+{
+    return SLUICE_VERSION;
+}
+
+int64_t wait_us_of(double seconds)
+{
+    if (seconds < 0 || seconds > 9e12) {
+        return LINK_FOREVER;
+    }
+    return isfinite(seconds) ? (int64_t)llround(seconds * 1e6) : 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Opening
+
+static void name_worker(struct sluice *sluice, const char *given)
+{
+    char host[128] = "";
+    if (given) {
+        (void)snprintf(sluice->worker, sizeof(sluice->worker), "%s", given);
+        return;
+    }
+    if (gethostname(host, sizeof(host) - 1) || !host[0]) {
+        (void)snprintf(host, sizeof(host), "worker");
+    }
+    (void)snprintf(sluice->worker, sizeof(sluice->worker), "%s-%ld-%06x", host, (long)getpid(),
+                   (unsigned)(chance() & 0xffffff));
+}
+
+static enum sluice_status check_name(const char *name, const char *what, struct sluice_error *error)
+{
+    return name && (!*name || strlen(name) >= SLUICE_NAME_SIZE)
+               ? fault(error, SLUICE_INVALID, "%s must have 1 to %d bytes", what,
+                       SLUICE_NAME_SIZE - 1)
+               : SLUICE_OK;
+}
+
+static enum sluice_status set_up(struct sluice *sluice, const char *url, struct sluice_error *error)
+{
+    const struct sluice_options *given = &sluice->given;
+    enum sluice_status status = url_read(url, &sluice->url, error);
+    if (!status) {
+        status = check_name(given->ns, "ns", error);
+    }
+    if (!status) {
+        status = check_name(given->worker, "worker", error);
+    }
+    if (status) {
+        return status;
+    }
+    const char *ns = given->ns ? given->ns : sluice->url.ns;
+    (void)snprintf(sluice->ns, sizeof(sluice->ns), "%s", *ns ? ns : "default");
+    name_worker(sluice, given->worker);
+    sluice->timeout_us = wait_us_of(given->timeout != 0 ? given->timeout : default_timeout_s);
+    if (commands_new(&allocator_system, api_tables, API_TABLES, &sluice->commands)) {
+        return fault_no_memory(error);
+    }
+    return queue_link(sluice, sluice->timeout_us, &sluice->link, error);
+}
+
+enum sluice_status queue_link(const struct sluice *sluice, int64_t timeout_us, struct link **out,
+                              struct sluice_error *error)
+{
+    const struct link_options options = { &sluice->url, timeout_us, &sluice->given };
+    return sluice->url.kind == URL_FILE ? local_open(&options, out, error)
+                                        : remote_open(&options, out, error);
+}
+
+// The texts of the options are needed again when another link is opened.
+static char *keep(const char *text, bool *failed)
+{
+    char *kept = text ? strdup(text) : NULL;
+    *failed |= text && !kept;
+    return kept;
+}
+
+static bool keep_options(struct sluice *sluice, const struct sluice_options *options)
+{
+    bool failed = false;
+    if (options) {
+        sluice->given = *options;
+        sluice->given.durability = keep(options->durability, &failed);
+        sluice->given.ca_file = keep(options->ca_file, &failed);
+        sluice->given.cert_file = keep(options->cert_file, &failed);
+        sluice->given.key_file = keep(options->key_file, &failed);
+    }
+    return !failed;
+}
+
+static void free_options(struct sluice *sluice)
+{
+    free((char *)(uintptr_t)sluice->given.durability);
+    free((char *)(uintptr_t)sluice->given.ca_file);
+    free((char *)(uintptr_t)sluice->given.cert_file);
+    free((char *)(uintptr_t)sluice->given.key_file);
+}
+
+enum sluice_status sluice_open(const char *url, const struct sluice_options *options,
+                               struct sluice **out, struct sluice_error *error)
+{
+    struct sluice *sluice = calloc(1, sizeof(*sluice));
+    *out = NULL;
+    if (!sluice || pthread_mutex_init(&sluice->mutex, NULL)) {
+        free(sluice);
+        return fault_no_memory(error);
+    }
+    enum sluice_status status =
+        keep_options(sluice, options) ? set_up(sluice, url, error) : fault_no_memory(error);
+    sluice->given.ns = sluice->ns;
+    sluice->given.worker = sluice->worker;
+    if (status) {
+        sluice_close(sluice);
+        return status;
+    }
+    *out = sluice;
+    return SLUICE_OK;
+}
+
+void sluice_close(struct sluice *sluice)
+{
+    if (!sluice) {
+        return;
+    }
+    keepers_free(sluice);
+    if (sluice->link) {
+        sluice->link->form->close(sluice->link);
+    }
+    commands_free(sluice->commands);
+    free_options(sluice);
+    pthread_mutex_destroy(&sluice->mutex);
+    free(sluice);
+}
+
+const char *sluice_namespace(const struct sluice *sluice)
+{
+    return sluice->ns;
+}
+
+const char *sluice_worker(const struct sluice *sluice)
+{
+    return sluice->worker;
+}
+
+void sluice_interrupt(struct sluice *sluice, bool on)
+{
+    sluice->link->form->interrupt(sluice->link, on);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Asking
+
+void queue_words(const struct sluice *sluice, struct words *words, const char *name)
+{
+    words_init(words);
+    words_text(words, name);
+    words_text(words, sluice->ns);
+}
+
+enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const struct ask *ask,
+                             struct sluice_value **out, struct sluice_error *error)
+{
+    struct sluice_value *value = NULL;
+    enum sluice_status status = SLUICE_NO_MEMORY;
+    if (words->failed) {
+        (void)fault_no_memory(error);
+    } else {
+        const struct link_call call = {
+            .command = commands_find(sluice->commands, words->items[0]),
+            .words = { words->items, words->count },
+            .wait_us = ask->wait_us,
+            .wait_word = ask->wait_word,
+            .repeats = ask->repeats,
+            .repeated = ask->repeated,
+        };
+        status = sluice->link->form->call(sluice->link, &call, &value, error);
+    }
+    words_release(words);
+    if (out) {
+        *out = value;
+    } else {
+        sluice_value_free(value);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Any command
+
+static const struct argument *find_option(const struct command *command, struct slice name)
+{
+    for (size_t i = 0; i < command->argument_count; i++) {
+        const struct argument *argument = &command->arguments[i];
+        if ((argument->flags & ARGUMENT_OPTION) &&
+            ascii_equal(slice_from_cstr(argument->name), name)) {
+            return argument;
+        }
+    }
+    return NULL;
+}
+
+static size_t count_places(const struct command *command)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < command->argument_count; i++) {
+        count += !(command->arguments[i].flags & (ARGUMENT_OPTION | ARGUMENT_REPEATED));
+    }
+    return count;
+}
+
+// How long a command that may wait says that it will: its option that is a length of time, or as
+// long as it takes.
+static void find_wait(const struct command *command, const struct words *words, struct ask *ask)
+{
+    if (!command || !(command->flags & COMMAND_WAITS)) {
+        return;
+    }
+    ask->wait_us = LINK_FOREVER;
+    size_t at = 2 + count_places(command);
+    while (at < words->count) {
+        const struct argument *option = find_option(command, words->items[at]);
+        if (!option) {
+            return;
+        }
+        bool flag = option->type == ARGUMENT_FLAG;
+        int64_t us = 0;
+        if (!flag && at + 1 < words->count && option->type == ARGUMENT_SECONDS &&
+            !num_parse_seconds(words->items[at + 1], &us) && us > 0) {
+            ask->wait_us = us;
+            ask->wait_word = at + 1;
+        }
+        at += flag ? 1 : 2;
+    }
+}
+
+enum sluice_status sluice_call(struct sluice *sluice, const char *const *words, const size_t *sizes,
+                               size_t count, struct sluice_value **out, struct sluice_error *error)
+{
+    struct words all;
+    struct ask ask = { 0 };
+    if (out) {
+        *out = NULL;
+    }
+    if (count == 0) {
+        return fault(error, SLUICE_INVALID, "there is no command");
+    }
+    words_init(&all);
+    const struct command *command =
+        commands_find(sluice->commands, slice_make(words[0], sizes ? sizes[0] : strlen(words[0])));
+    for (size_t i = 0; i < count; i++) {
+        words_add(&all, slice_make(words[i], sizes ? sizes[i] : strlen(words[i])));
+        if (i == 0 && command && (command->flags & COMMAND_NAMESPACE)) {
+            words_text(&all, sluice->ns);
+        }
+    }
+    if (!all.failed) {
+        find_wait(command, &all, &ask);
+    }
+    ask.repeats = command && (command->flags & COMMAND_READS);
+    return queue_ask(sluice, &all, &ask, out, error);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Events
+
+struct sluice_events {
+    struct listening *listening;
+};
+
+enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,
+                                 struct sluice_events **out, struct sluice_error *error)
+{
+    *out = NULL;
+    if (strcmp(channel, "log") != 0 && strcmp(channel, "tracked") != 0 &&
+        (strncmp(channel, "worker:", 7) != 0 || !channel[7] ||
+         strlen(channel + 7) >= SLUICE_NAME_SIZE)) {
+        return fault(error, SLUICE_INVALID,
+                     "a channel is log, tracked or worker:NAME, and not \"%.64s\"", channel);
+    }
+    struct sluice_events *events = calloc(1, sizeof(*events));
+    if (!events) {
+        return fault_no_memory(error);
+    }
+    enum sluice_status status =
+        sluice->link->form->listen(sluice->link, slice_from_cstr(sluice->ns),
+                                   slice_from_cstr(channel), &events->listening, error);
+    if (status) {
+        free(events);
+        return status;
+    }
+    *out = events;
+    return SLUICE_OK;
+}
+
+enum sluice_status sluice_events_next(struct sluice_events *events, double wait, const char **out,
+                                      struct sluice_error *error)
+{
+    return events->listening->form->next(events->listening, wait_us_of(wait), out, error);
+}
+
+void sluice_events_free(struct sluice_events *events)
+{
+    if (events) {
+        events->listening->form->free(events->listening);
+        free(events);
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The inside of a `struct sluice`, and how its typed calls ask.
+#ifndef SLUICE_CLIENT_QUEUE_H
+#define SLUICE_CLIENT_QUEUE_H
+
+#include "client/keeper.h"
+#include "client/link.h"
+#include "client/words.h"
+
+#include <pthread.h>
+
+struct sluice {
+    struct link *link;
+    struct commands *commands;
+    struct url url; // for links of the library's own
+    char ns[SLUICE_NAME_SIZE];
+    char worker[SLUICE_NAME_SIZE];
+    struct sluice_options given;
+    int64_t timeout_us;
+    pthread_mutex_t mutex;  // of the keepers
+    struct keeper *keepers; // one for each name that jobs are held under
+};
+
+// Seconds as microseconds; SLUICE_FOREVER as LINK_FOREVER.
+int64_t wait_us_of(double seconds);
+
+// Opens another way to the same queue, whose calls take so long at most.
+enum sluice_status queue_link(const struct sluice *sluice, int64_t timeout_us, struct link **out,
+                              struct sluice_error *error);
+
+// Begins a command: its name and the namespace.
+void queue_words(const struct sluice *sluice, struct words *words, const char *name);
+
+// How a command is asked.
+struct ask {
+    int64_t wait_us;
+    size_t wait_word;
+    bool repeats;
+    bool *repeated;
+};
+
+// Asks it and releases the words.
+enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const struct ask *ask,
+                             struct sluice_value **out, struct sluice_error *error);
+
+#endif

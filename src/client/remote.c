@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+#include "client/remote.h"
+
+#include "base/num.h"
+#include "client/chance.h"
+#include "client/value.h"
+#include "store/file.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+    IDLE_MAX = 16,
+    REQUEST_MAX = 1 << 30,
+    FAREWELL_US = 5000000, // for an answer that was under way when the call was interrupted
+    PAUSE_US = 20000,      // before the second attempt
+    PAUSE_MAX_US = 2000000,
+};
+
+// ---------------------------------------------------------------------------------------------
+// Connections that are idle
+
+static struct dialog *take_idle(struct remote *remote)
+{
+    pthread_mutex_lock(&remote->mutex);
+    struct dialog *dialog = remote->idle;
+    if (dialog) {
+        remote->idle = dialog->next;
+        remote->idle_count--;
+    }
+    pthread_mutex_unlock(&remote->mutex);
+    return dialog;
+}
+
+// One whose other side is still there, or NULL.
+static struct dialog *take_good(struct remote *remote)
+{
+    struct dialog *dialog;
+    while ((dialog = take_idle(remote)) && !stream_is_idle(&dialog->stream)) {
+        dialog_close(dialog);
+    }
+    return dialog;
+}
+
+static void give_back(struct remote *remote, struct dialog *dialog)
+{
+    pthread_mutex_lock(&remote->mutex);
+    bool keep = remote->idle_count < IDLE_MAX;
+    if (keep) {
+        dialog->next = remote->idle;
+        remote->idle = dialog;
+        remote->idle_count++;
+    }
+    pthread_mutex_unlock(&remote->mutex);
+    if (!keep) {
+        dialog_close(dialog);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Attempts
+
+int64_t deadline_in(int64_t us)
+{
+    int64_t now_us = monotonic_us();
+    return us > INT64_MAX - now_us ? INT64_MAX : now_us + us;
+}
+
+bool remote_is_woken(int wake)
+{
+    struct pollfd of = { .fd = wake, .events = POLLIN };
+    return wake >= 0 && poll(&of, 1, 0) > 0;
+}
+
+bool remote_pause(unsigned attempt, int64_t deadline_us, int wake)
+{
+    int64_t pause_us = attempt < 7 ? (int64_t)PAUSE_US << attempt : PAUSE_MAX_US;
+    pause_us = pause_us < PAUSE_MAX_US ? pause_us : PAUSE_MAX_US;
+    // Many that lost the same server do not come back in step.
+    pause_us = pause_us / 2 + chance() % (pause_us / 2);
+    if (deadline_us != INT64_MAX && monotonic_us() + pause_us >= deadline_us) {
+        return false;
+    }
+    struct pollfd of = { .fd = wake, .events = POLLIN };
+    return poll(&of, 1, (int)(pause_us / 1000)) <= 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// One call
+
+struct asking {
+    struct remote *remote;
+    const struct link_call *call;
+    int64_t deadline_us;      // of all of it
+    int64_t wait_deadline_us; // of what it waits for
+    int wake;                 // -1: it is not one that waits
+    struct buffer request;
+    struct sluice_value **out;
+    struct sluice_error *error;
+};
+
+enum outcome {
+    ANSWERED, // with whatever status
+    UNSENT,   // the server cannot have done it
+    UNSURE,   // it may have
+    LATE,
+    WOKEN,
+};
+
+// The request's bytes, with the time that is left to wait. TIMED_OUT: there is none.
+static enum sluice_status write_request(struct asking *asking)
+{
+    const struct link_call *call = asking->call;
+    struct buffer seconds;
+    bool replace = call->wait_word && call->wait_us != LINK_FOREVER;
+    int64_t left_us = asking->wait_deadline_us - monotonic_us();
+    if (replace && left_us <= 0) {
+        return fault(asking->error, SLUICE_TIMED_OUT, "nothing came in the time given");
+    }
+    buffer_init(&seconds, &allocator_system, NUM_TEXT_SIZE_MAX);
+    num_append_seconds(&seconds, left_us);
+    buffer_clear(&asking->request);
+    request_add(&asking->request, call->words, replace ? call->wait_word : 0,
+                buffer_slice(&seconds));
+    bool failed = asking->request.status || seconds.status;
+    buffer_release(&seconds);
+    return failed ? fault(asking->error, SLUICE_TOO_LARGE, "the request is too large") : SLUICE_OK;
+}
+
+// No more is asked for on this connection: what was on its way comes, or its end.
+static enum stream_result read_last(struct dialog *dialog, struct slice *answer, size_t *items)
+{
+    stream_end(&dialog->stream);
+    return dialog_read(dialog, deadline_in(FAREWELL_US), -1, answer, items) == STREAM_OK
+               ? STREAM_OK
+               : STREAM_WOKEN;
+}
+
+static enum outcome exchange(struct asking *asking, struct dialog *dialog,
+                             enum sluice_status *status, bool *reusable)
+{
+    struct slice answer;
+    size_t items;
+    *reusable = false;
+    enum stream_result result =
+        stream_write(&dialog->stream, buffer_slice(&asking->request), asking->deadline_us);
+    if (result != STREAM_OK) {
+        return result == STREAM_LATE ? LATE : UNSENT; // what is not whole is not run
+    }
+    result = dialog_read(dialog, asking->deadline_us, asking->wake, &answer, &items);
+    bool woken = result == STREAM_WOKEN;
+    if (woken) {
+        result = read_last(dialog, &answer, &items);
+    }
+    switch (result) {
+    case STREAM_OK:
+        *status = value_read(answer, items, asking->out, asking->error);
+        *reusable = !woken;
+        return ANSWERED;
+    case STREAM_WOKEN:
+        return WOKEN;
+    case STREAM_LATE:
+        return LATE;
+    case STREAM_CLOSED:
+        break;
+    }
+    return UNSURE;
+}
+
+// One attempt, on a connection that was idle or a new one.
+static enum outcome attempt(struct asking *asking, enum sluice_status *status)
+{
+    struct remote *remote = asking->remote;
+    struct dialog *dialog = take_good(remote);
+    if (!dialog) {
+        *status =
+            dialog_open(&remote->url, remote->trust, asking->deadline_us, &dialog, asking->error);
+        if (*status) {
+            return *status == SLUICE_UNREACHABLE ? UNSENT : ANSWERED;
+        }
+    }
+    bool reusable;
+    enum outcome outcome = exchange(asking, dialog, status, &reusable);
+    if (reusable) {
+        give_back(remote, dialog);
+    } else {
+        dialog_close(dialog);
+    }
+    return outcome;
+}
+
+static enum sluice_status lost(const struct asking *asking)
+{
+    return fault(asking->error, SLUICE_UNKNOWN,
+                 "the connection was lost before the answer came: it may have been done, or not");
+}
+
+static enum sluice_status interrupted(const struct asking *asking)
+{
+    return fault(asking->error, SLUICE_INTERRUPTED, "the wait was interrupted");
+}
+
+// An operator may wonder why nothing happens.
+static void say_trouble(const struct asking *asking, bool sent)
+{
+    char sentence[SLUICE_MESSAGE_SIZE + 32];
+    const struct remote *remote = asking->remote;
+    if (remote->log) {
+        (void)snprintf(sentence, sizeof(sentence), "%s; trying again",
+                       sent ? "the connection was lost" : asking->error->message);
+        remote->log(remote->log_context, sentence);
+    }
+}
+
+static enum sluice_status give_up(const struct asking *asking, bool sent)
+{
+    if (sent) {
+        return lost(asking);
+    }
+    if (asking->error && asking->error->status == SLUICE_UNREACHABLE) {
+        return SLUICE_UNREACHABLE;
+    }
+    return fault(asking->error, SLUICE_UNREACHABLE, "%.120s:%s does not answer",
+                 asking->remote->url.host, asking->remote->url.port);
+}
+
+static enum sluice_status ask(struct asking *asking)
+{
+    bool sent = false;
+    for (unsigned attempts = 0;; attempts++) {
+        enum sluice_status status = write_request(asking);
+        if (status) {
+            return status;
+        }
+        switch (attempt(asking, &status)) {
+        case ANSWERED:
+            return status;
+        case WOKEN:
+            return interrupted(asking);
+        case UNSURE:
+            sent = true;
+            if (!asking->call->repeats) {
+                return lost(asking);
+            }
+            if (asking->call->repeated) {
+                *asking->call->repeated = true;
+            }
+            break;
+        case UNSENT:
+            break;
+        case LATE:
+            return give_up(asking, true);
+        }
+        if (attempts == 0) {
+            say_trouble(asking, sent);
+        }
+        if (!remote_pause(attempts, asking->deadline_us, asking->wake)) {
+            return remote_is_woken(asking->wake) ? interrupted(asking) : give_up(asking, sent);
+        }
+    }
+}
+
+static enum sluice_status remote_call(struct link *link, const struct link_call *call,
+                                      struct sluice_value **out, struct sluice_error *error)
+{
+    struct sluice_error ignored;
+    struct remote *remote = remote_of(link);
+    struct asking asking = {
+        .remote = remote,
+        .call = call,
+        .wait_deadline_us = deadline_in(call->wait_us),
+        .wake = call->wait_us ? remote->wake : -1,
+        .out = out,
+        .error = error ? error : &ignored,
+    };
+    *asking.error = (struct sluice_error){ .status = SLUICE_OK };
+    bool forever = remote->timeout_us == LINK_FOREVER || call->wait_us == LINK_FOREVER;
+    asking.deadline_us = forever ? INT64_MAX : deadline_in(remote->timeout_us + call->wait_us);
+    if (remote_is_woken(asking.wake)) {
+        return interrupted(&asking);
+    }
+    buffer_init(&asking.request, &allocator_system, REQUEST_MAX);
+    enum sluice_status status = ask(&asking);
+    buffer_release(&asking.request);
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static void remote_interrupt(struct link *link, bool on)
+{
+    struct remote *remote = remote_of(link);
+    int before = errno;
+    eventfd_t count = 1;
+    if (on) {
+        (void)eventfd_write(remote->wake, count);
+    } else {
+        (void)eventfd_read(remote->wake, &count);
+    }
+    errno = before;
+}
+
+static void remote_close(struct link *link)
+{
+    struct remote *remote = remote_of(link);
+    struct dialog *dialog;
+    while ((dialog = take_idle(remote))) {
+        dialog_close(dialog);
+    }
+    if (remote->wake >= 0) {
+        close(remote->wake);
+    }
+    stream_distrust(remote->trust);
+    pthread_mutex_destroy(&remote->mutex);
+    free(remote);
+}
+
+static const struct link_form remote_form = {
+    .call = remote_call,
+    .listen = remote_listen,
+    .interrupt = remote_interrupt,
+    .close = remote_close,
+};
+
+enum sluice_status remote_open(const struct link_options *options, struct link **out,
+                               struct sluice_error *error)
+{
+    struct remote *remote = calloc(1, sizeof(*remote));
+    if (!remote) {
+        return fault_no_memory(error);
+    }
+    remote->link.form = &remote_form;
+    remote->url = *options->url;
+    remote->timeout_us = options->timeout_us;
+    remote->log = options->given->log;
+    remote->log_context = options->given->log_context;
+    remote->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (pthread_mutex_init(&remote->mutex, NULL)) {
+        free(remote);
+        return fault_no_memory(error);
+    }
+    enum sluice_status status = stream_trust(options->url, options->given, &remote->trust, error);
+    if (!status && remote->wake < 0) {
+        status = fault(error, SLUICE_IO, "no event can be made: %s", strerror(errno));
+    }
+    if (status) {
+        remote_close(&remote->link);
+        return status;
+    }
+    *out = &remote->link;
+    return SLUICE_OK;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// A queue on a server. Each call takes a connection for itself, one that is idle or a new one, and
+// gives it back; so any number of threads can be in calls, and one that waits is in nobody's way.
+#ifndef SLUICE_CLIENT_REMOTE_H
+#define SLUICE_CLIENT_REMOTE_H
+
+#include "client/dialog.h"
+#include "client/link.h"
+
+#include <pthread.h>
+
+struct remote {
+    struct link link;
+    struct url url;
+    struct ssl_ctx_st *trust;
+    int64_t timeout_us;
+    void (*log)(void *context, const char *sentence);
+    void *log_context;
+    int wake; // an event that is readable while calls that wait are interrupted
+    pthread_mutex_t mutex;
+    struct dialog *idle;
+    size_t idle_count;
+};
+
+static inline struct remote *remote_of(struct link *link)
+{
+    return (struct remote *)(void *)link; // it is the first member
+}
+
+// The moment so long from now.
+int64_t deadline_in(int64_t us);
+
+// Whether calls that wait are to end.
+bool remote_is_woken(int wake);
+
+// Pauses before another attempt, longer each time; false when the deadline comes first or `wake`
+// becomes readable.
+bool remote_pause(unsigned attempt, int64_t deadline_us, int wake);
+
+enum sluice_status remote_listen(struct link *link, struct slice ns, struct slice channel,
+                                 struct listening **out, struct sluice_error *error);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Events of a server, on a connection of their own. When it breaks, another is made, and those who
+// listen are told that some may be missing.
+#include "client/remote.h"
+
+#include "client/value.h"
+#include "store/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct remote_events {
+    struct listening listening;
+    struct remote *remote;
+    struct dialog *dialog;        // NULL: it broke
+    struct sluice_value *message; // the one that was given out
+    unsigned attempts;
+    char channel[2 * SLUICE_NAME_SIZE + 32];
+};
+
+static const char gap[] = "{\"event\":\"gap\"}";
+
+static struct remote_events *events_of(struct listening *listening)
+{
+    return (struct remote_events *)(void *)listening; // it is the first member
+}
+
+static void drop_dialog(struct remote_events *events)
+{
+    dialog_close(events->dialog);
+    events->dialog = NULL;
+}
+
+// Listens anew. The server's answer says that it has begun.
+static enum sluice_status begin(struct remote_events *events, int64_t deadline_us,
+                                struct sluice_error *error)
+{
+    const struct remote *remote = events->remote;
+    enum sluice_status status =
+        dialog_open(&remote->url, remote->trust, deadline_us, &events->dialog, error);
+    if (status) {
+        return status;
+    }
+    const struct slice words[] = { SLICE("SUBSCRIBE"), slice_from_cstr(events->channel) };
+    struct buffer request;
+    struct slice answer;
+    size_t items;
+    buffer_init(&request, &allocator_system, sizeof(events->channel) + 64);
+    request_add(&request, (struct slices){ words, 2 }, 0, SLICE_EMPTY);
+    enum stream_result result =
+        request.status ? STREAM_CLOSED
+                       : stream_write(&events->dialog->stream, buffer_slice(&request), deadline_us);
+    buffer_release(&request);
+    if (result == STREAM_OK) {
+        result = dialog_read(events->dialog, deadline_us, -1, &answer, &items);
+    }
+    if (result == STREAM_OK) {
+        struct sluice_value *value;
+        status = value_read(answer, items, &value, error); // it may be refused
+        sluice_value_free(value);
+    } else {
+        status = fault(error, SLUICE_UNREACHABLE, "%.120s:%s does not answer", remote->url.host,
+                       remote->url.port);
+    }
+    if (status) {
+        drop_dialog(events);
+    }
+    return status;
+}
+
+// Whether an answer is a message: ["message", channel, text].
+static const char *text_of(const struct sluice_value *value)
+{
+    const char *kind = sluice_value_text(sluice_value_at(value, 0), NULL);
+    bool message = kind && strcmp(kind, "message") == 0;
+    return message ? sluice_value_text(sluice_value_at(value, 2), NULL) : NULL;
+}
+
+// What came next on the connection. CLOSED: it is gone.
+static enum stream_result read_message(struct remote_events *events, int64_t deadline_us,
+                                       const char **out)
+{
+    struct slice answer;
+    size_t items;
+    enum stream_result result =
+        dialog_read(events->dialog, deadline_us, events->remote->wake, &answer, &items);
+    if (result != STREAM_OK) {
+        return result;
+    }
+    sluice_value_free(events->message);
+    if (value_read(answer, items, &events->message, NULL)) {
+        return STREAM_CLOSED;
+    }
+    *out = text_of(events->message);
+    return STREAM_OK;
+}
+
+// Tries to listen again until the deadline; then there is a gap.
+static enum sluice_status begin_again(struct remote_events *events, int64_t deadline_us,
+                                      struct sluice_error *error)
+{
+    for (;; events->attempts++) {
+        enum sluice_status status = begin(events, deadline_us, error);
+        if (status != SLUICE_UNREACHABLE) {
+            events->attempts = 0;
+            return status;
+        }
+        if (!remote_pause(events->attempts, deadline_us, events->remote->wake)) {
+            return remote_is_woken(events->remote->wake)
+                       ? fault(error, SLUICE_INTERRUPTED, "the wait was interrupted")
+                       : status;
+        }
+    }
+}
+
+static enum sluice_status events_next(struct listening *listening, int64_t wait_us,
+                                      const char **out, struct sluice_error *error)
+{
+    struct remote_events *events = events_of(listening);
+    int64_t deadline_us = deadline_in(wait_us);
+    for (;;) {
+        if (!events->dialog) {
+            enum sluice_status status = begin_again(events, deadline_us, error);
+            *out = gap;
+            return status;
+        }
+        *out = NULL;
+        switch (read_message(events, deadline_us, out)) {
+        case STREAM_OK:
+            if (*out) {
+                return SLUICE_OK;
+            }
+            break;
+        case STREAM_LATE:
+            return fault(error, SLUICE_TIMED_OUT, "nothing came in the time given");
+        case STREAM_WOKEN:
+            return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
+        case STREAM_CLOSED:
+            drop_dialog(events);
+            break;
+        }
+    }
+}
+
+static void events_free(struct listening *listening)
+{
+    struct remote_events *events = events_of(listening);
+    dialog_close(events->dialog);
+    sluice_value_free(events->message);
+    free(events);
+}
+
+static const struct listening_form events_form = { events_next, events_free };
+
+enum sluice_status remote_listen(struct link *link, struct slice ns, struct slice channel,
+                                 struct listening **out, struct sluice_error *error)
+{
+    struct remote_events *events = calloc(1, sizeof(*events));
+    if (!events) {
+        return fault_no_memory(error);
+    }
+    events->listening.form = &events_form;
+    events->remote = remote_of(link);
+    (void)snprintf(events->channel, sizeof(events->channel), "sluice:%.*s:%.*s", SLICE_PRINT(ns),
+                   SLICE_PRINT(channel));
+    enum sluice_status status = begin_again(events, deadline_in(events->remote->timeout_us), error);
+    if (status) {
+        events_free(&events->listening);
+        return status;
+    }
+    *out = &events->listening;
+    return SLUICE_OK;
+}

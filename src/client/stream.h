@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Bytes to and from a server, plain or with TLS. Every step has a deadline, in microseconds of the
+// monotonic clock (INT64_MAX: none).
+#ifndef SLUICE_CLIENT_STREAM_H
+#define SLUICE_CLIENT_STREAM_H
+
+#include "client/fault.h"
+#include "client/url.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ssl_ctx_st;
+struct ssl_st;
+
+struct stream {
+    int fd;
+    struct ssl_st *ssl; // NULL: plain
+};
+
+enum stream_result {
+    STREAM_OK,
+    STREAM_LATE,   // the deadline has passed
+    STREAM_WOKEN,  // `wake` is readable
+    STREAM_CLOSED, // the other side has ended it, or it broke
+};
+
+// What TLS goes by; NULL for an address without. INVALID when a file cannot be used.
+enum sluice_status stream_trust(const struct url *url, const struct sluice_options *options,
+                                struct ssl_ctx_st **out, struct sluice_error *error);
+void stream_distrust(struct ssl_ctx_st *trust); // may be NULL
+
+// UNREACHABLE: nobody is there, or not in time. DENIED: the certificate is not one to trust.
+enum sluice_status stream_open(struct stream *stream, const struct url *url,
+                               struct ssl_ctx_st *trust, int64_t deadline_us,
+                               struct sluice_error *error);
+void stream_close(struct stream *stream);
+
+// Writes all of it.
+enum stream_result stream_write(struct stream *stream, struct slice bytes, int64_t deadline_us);
+
+// Reads what there is, at least a byte, unless the descriptor `wake` (or -1) becomes readable.
+enum stream_result stream_read(struct stream *stream, void *bytes, size_t size, size_t *read_size,
+                               int64_t deadline_us, int wake);
+
+// Says that nothing more will be written; what comes can still be read.
+void stream_end(struct stream *stream);
+
+// Whether it is still open with nothing to read: an answer that nobody asked for is as bad as the
+// end.
+bool stream_is_idle(const struct stream *stream);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "client/url.h"
+
+#include "base/ascii.h"
+#include "client/fault.h"
+
+static const char default_port[] = "7711";
+
+// A part of the address, with %41 for A.
+static enum sluice_status put_part(char *out, size_t capacity, struct slice part, const char *what,
+                                   struct sluice_error *error)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < part.size; i++) {
+        char c = part.data[i];
+        if (c == '%') {
+            int high = i + 2 < part.size ? ascii_hex_digit(part.data[i + 1]) : -1;
+            int low = i + 2 < part.size ? ascii_hex_digit(part.data[i + 2]) : -1;
+            if (high < 0 || low < 0 || (high == 0 && low == 0)) {
+                return fault(error, SLUICE_INVALID,
+                             "the address's %s has a %% that two hexadecimal digits do not follow",
+                             what);
+            }
+            c = (char)(16 * high + low);
+            i += 2;
+        }
+        if (size + 1 >= capacity) {
+            return fault(error, SLUICE_INVALID, "the address's %s is too long", what);
+        }
+        out[size++] = c;
+    }
+    out[size] = '\0';
+    return SLUICE_OK;
+}
+
+// What stands before the first `c`; `rest` becomes what stands behind it. All, when there is none.
+static struct slice cut(struct slice *rest, char c)
+{
+    const char *at = rest->size ? memchr(rest->data, c, rest->size) : NULL;
+    size_t size = at ? (size_t)(at - rest->data) : rest->size;
+    struct slice before = slice_sub(*rest, 0, size);
+    *rest = slice_sub(*rest, size + (at != NULL), SIZE_MAX);
+    return before;
+}
+
+static enum sluice_status read_query(struct slice query, struct url *out,
+                                     struct sluice_error *error)
+{
+    enum sluice_status status = SLUICE_OK;
+    while (query.size && !status) {
+        struct slice value = cut(&query, '&');
+        struct slice name = cut(&value, '=');
+        if (slice_equal(name, SLICE("ns"))) {
+            status = put_part(out->ns, sizeof(out->ns), value, "namespace", error);
+        } else if (slice_equal(name, SLICE("durability")) && out->kind == URL_FILE) {
+            status = put_part(out->durability, sizeof(out->durability), value, "durability", error);
+        } else {
+            status = fault(error, SLUICE_INVALID,
+                           "the address has an option \"%.*s\", which it "
+                           "cannot have",
+                           SLICE_PRINT(slice_shown(name)));
+        }
+    }
+    return status;
+}
+
+// file:PATH, also as file:///PATH.
+static enum sluice_status read_file(struct slice rest, struct url *out, struct sluice_error *error)
+{
+    out->kind = URL_FILE;
+    struct slice query = rest;
+    struct slice path = cut(&query, '?');
+    if (slice_starts_with(path, SLICE("///"))) {
+        path = slice_sub(path, 2, SIZE_MAX);
+    } else if (slice_starts_with(path, SLICE("//"))) {
+        return fault(error, SLUICE_INVALID,
+                     "file://HOST/... names another machine; a folder is file:PATH");
+    }
+    if (path.size == 0) {
+        return fault(error, SLUICE_INVALID, "the address file: lacks a path");
+    }
+    enum sluice_status status = put_part(out->path, sizeof(out->path), path, "path", error);
+    return status ? status : read_query(query, out, error);
+}
+
+static enum sluice_status read_user(struct slice user, struct url *out, struct sluice_error *error)
+{
+    struct slice password = user;
+    struct slice name = cut(&password, ':');
+    enum sluice_status status = put_part(out->user, sizeof(out->user), name, "user", error);
+    return status ? status
+                  : put_part(out->password, sizeof(out->password), password, "password", error);
+}
+
+// HOST, HOST:PORT or [HOST]:PORT.
+static enum sluice_status read_host(struct slice place, struct url *out, struct sluice_error *error)
+{
+    struct slice port = place, host;
+    if (place.size && place.data[0] == '[') {
+        host = cut(&port, ']');
+        host = slice_sub(host, 1, SIZE_MAX);
+        if (port.size && port.data[0] != ':') {
+            return fault(error, SLUICE_INVALID, "the address has something behind its host's ]");
+        }
+        port = slice_sub(port, 1, SIZE_MAX);
+    } else {
+        host = cut(&port, ':');
+    }
+    for (size_t i = 0; i < port.size; i++) {
+        if (port.data[i] < '0' || port.data[i] > '9' || i == 5) {
+            return fault(error, SLUICE_INVALID, "the address's port \"%.*s\" is no port",
+                         SLICE_PRINT(slice_shown(port)));
+        }
+    }
+    enum sluice_status status = put_part(out->host, sizeof(out->host),
+                                         host.size ? host : SLICE("127.0.0.1"), "host", error);
+    return status ? status
+                  : put_part(out->port, sizeof(out->port),
+                             port.size ? port : slice_from_cstr(default_port), "port", error);
+}
+
+static enum sluice_status read_server(struct slice rest, struct url *out,
+                                      struct sluice_error *error)
+{
+    out->kind = URL_SERVER;
+    struct slice query = rest;
+    struct slice path = cut(&query, '?');
+    struct slice place = cut(&path, '/');
+    // A password may hold an @ of its own.
+    size_t at = place.size;
+    while (at && place.data[at - 1] != '@') {
+        at--;
+    }
+    enum sluice_status status = SLUICE_OK;
+    if (at) {
+        status = read_user(slice_sub(place, 0, at - 1), out, error);
+    }
+    if (!status) {
+        status = read_host(slice_sub(place, at, SIZE_MAX), out, error);
+    }
+    if (!status && path.size) {
+        status = put_part(out->ns, sizeof(out->ns), path, "namespace", error);
+    }
+    return status ? status : read_query(query, out, error);
+}
+
+static const struct {
+    const char *prefix;
+    bool tls;
+} servers[] = {
+    { "sluice://", false },
+    { "redis://", false },
+    { "sluices://", true },
+    { "rediss://", true },
+};
+
+enum sluice_status url_read(const char *text, struct url *out, struct sluice_error *error)
+{
+    struct slice all = slice_from_cstr(text);
+    *out = (struct url){ 0 };
+    if (slice_starts_with(all, SLICE("file:"))) {
+        return read_file(slice_sub(all, 5, SIZE_MAX), out, error);
+    }
+    for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+        struct slice prefix = slice_from_cstr(servers[i].prefix);
+        if (slice_starts_with(all, prefix)) {
+            out->tls = servers[i].tls;
+            return read_server(slice_sub(all, prefix.size, SIZE_MAX), out, error);
+        }
+    }
+    return fault(error, SLUICE_INVALID,
+                 "an address begins with file:, sluice://, sluices://, redis:// or rediss://");
+}

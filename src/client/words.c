@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "client/words.h"
+
+#include "base/num.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    BLOCK_SIZE = 1000,
+    NUMBER_SIZE_MAX = 48,
+};
+
+struct word_block {
+    struct word_block *next;
+    size_t used;
+    char bytes[BLOCK_SIZE];
+};
+
+void words_init(struct words *words)
+{
+    *words = (struct words){ 0 };
+}
+
+void words_release(struct words *words)
+{
+    while (words->blocks) {
+        struct word_block *block = words->blocks;
+        words->blocks = block->next;
+        free(block);
+    }
+    free(words->items);
+    words_init(words);
+}
+
+void words_add(struct words *words, struct slice word)
+{
+    if (words->count == words->capacity && !words->failed) {
+        size_t capacity = words->capacity ? 2 * words->capacity : 32;
+        struct slice *items = realloc(words->items, capacity * sizeof(*items));
+        words->failed = !items;
+        words->items = items ? items : words->items;
+        words->capacity = items ? capacity : words->capacity;
+    }
+    if (!words->failed) {
+        words->items[words->count++] = word;
+    }
+}
+
+void words_text(struct words *words, const char *text)
+{
+    words_add(words, slice_from_cstr(text));
+}
+
+// Room for a number that stays where it is.
+static char *number_room(struct words *words)
+{
+    struct word_block *block = words->blocks;
+    if (!block || block->used + NUMBER_SIZE_MAX > BLOCK_SIZE) {
+        block = malloc(sizeof(*block));
+        if (!block) {
+            words->failed = true;
+            return NULL;
+        }
+        block->next = words->blocks;
+        block->used = 0;
+        words->blocks = block;
+    }
+    return block->bytes + block->used;
+}
+
+static void add_number(struct words *words, struct buffer *text)
+{
+    char *room = number_room(words);
+    if (room && !text->status && text->size <= NUMBER_SIZE_MAX) {
+        memcpy(room, text->data, text->size);
+        words->blocks->used += text->size;
+        words_add(words, slice_make(room, text->size));
+    } else {
+        words->failed = true;
+    }
+    buffer_release(text);
+}
+
+void words_integer(struct words *words, int64_t value)
+{
+    struct buffer text;
+    buffer_init(&text, &allocator_system, NUM_TEXT_SIZE_MAX);
+    num_append_i64(&text, value);
+    add_number(words, &text);
+}
+
+// What is no length of time stays what it is, so that the command refuses it in its own words.
+void words_seconds(struct words *words, double seconds)
+{
+    struct buffer text;
+    buffer_init(&text, &allocator_system, NUM_TEXT_SIZE_MAX);
+    if (isfinite(seconds) && fabs(seconds) < 9e12) {
+        num_append_seconds(&text, (int64_t)llround(seconds * 1e6));
+    } else {
+        buffer_printf(&text, "%g", seconds);
+    }
+    add_number(words, &text);
+}
+
+void words_option(struct words *words, const char *name, const char *text)
+{
+    if (text) {
+        words_text(words, name);
+        words_text(words, text);
+    }
+}
+
+void words_option_integer(struct words *words, const char *name, int64_t value)
+{
+    if (value) {
+        words_text(words, name);
+        words_integer(words, value);
+    }
+}
+
+void words_option_seconds(struct words *words, const char *name, double seconds)
+{
+    if (seconds != 0) {
+        words_text(words, name);
+        words_seconds(words, seconds);
+    }
+}
+
+void words_options(struct words *words, const char *name, const char *const *texts)
+{
+    for (; texts && *texts; texts++) {
+        words_option(words, name, *texts);
+    }
+}
+
+void words_option_limit(struct words *words, const char *name, int64_t value)
+{
+    if (value) {
+        words_text(words, name);
+        words_integer(words, value < 0 ? 0 : value);
+    }
+}

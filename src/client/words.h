@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The words of a command as they are put together. Texts are borrowed; numbers are written down
+// here. Without memory it remembers that it failed; check it once.
+#ifndef SLUICE_CLIENT_WORDS_H
+#define SLUICE_CLIENT_WORDS_H
+
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct word_block;
+
+struct words {
+    struct slice *items; // owned
+    size_t count, capacity;
+    struct word_block *blocks; // of what was written down
+    bool failed;
+};
+
+void words_init(struct words *words);
+void words_release(struct words *words);
+
+void words_add(struct words *words, struct slice word);
+void words_text(struct words *words, const char *text);
+void words_integer(struct words *words, int64_t value);
+void words_seconds(struct words *words, double seconds);
+
+// An option, unless it has its default: a text that is NULL, a number that is 0.
+void words_option(struct words *words, const char *name, const char *text);
+void words_option_integer(struct words *words, const char *name, int64_t value);
+void words_option_seconds(struct words *words, const char *name, double seconds);
+void words_options(struct words *words, const char *name, const char *const *texts);
+
+// Where 0 means the default, SLUICE_NONE means 0.
+void words_option_limit(struct words *words, const char *name, int64_t value);
+
+#endif
