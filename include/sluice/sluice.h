@@ -196,8 +196,8 @@ SLUICE_API const char *sluice_job_queue(const struct sluice_job *job);
 SLUICE_API const char *sluice_job_data(const struct sluice_job *job);       // JSON
 SLUICE_API const char *sluice_job_checkpoint(const struct sluice_job *job); // NULL: none
 SLUICE_API const char *sluice_job_worker(const struct sluice_job *job);
-SLUICE_API int64_t sluice_job_token(const struct sluice_job *job); // of the lease
-SLUICE_API double sluice_job_expires(const struct sluice_job *job);
+SLUICE_API int64_t sluice_job_token(const struct sluice_job *job);  // of the lease
+SLUICE_API double sluice_job_expires(const struct sluice_job *job); // as known by now
 // All of it, as Q.POP says it.
 SLUICE_API const struct sluice_value *sluice_job_value(const struct sluice_job *job);
 

@@ -2,7 +2,6 @@
 #include "base/status.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +54,21 @@ static void trim_partial_character(char *text, size_t size)
     }
 }
 
+void error_print(char *text, size_t capacity, const char *format, va_list arguments)
+{
+    int size = vsnprintf(text, capacity, format, arguments);
+    if (size < 0) {
+        text[0] = '\0';
+    } else if ((size_t)size >= capacity) {
+        trim_partial_character(text, capacity - 1);
+    }
+    for (char *c = text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+}
+
 enum status error_set(struct error *error, enum status status, const char *format, ...)
 {
     if (!error) {
@@ -64,19 +78,8 @@ enum status error_set(struct error *error, enum status status, const char *forma
 
     va_list arguments;
     va_start(arguments, format);
-    int size = vsnprintf(error->detail, sizeof(error->detail), format, arguments);
+    error_print(error->detail, sizeof(error->detail), format, arguments);
     va_end(arguments);
-
-    if (size < 0) {
-        error->detail[0] = '\0';
-    } else if ((size_t)size >= sizeof(error->detail)) {
-        trim_partial_character(error->detail, sizeof(error->detail) - 1);
-    }
-    for (char *c = error->detail; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            *c = '?';
-        }
-    }
     return status;
 }
 

@@ -6,6 +6,9 @@
 #ifndef SLUICE_BASE_STATUS_H
 #define SLUICE_BASE_STATUS_H
 
+#include <stdarg.h>
+#include <stddef.h>
+
 enum status {
     STATUS_OK = 0,
     STATUS_NO_MEMORY,   // an allocation failed
@@ -47,10 +50,14 @@ const char *status_sentence(enum status status);
 enum status error_set(struct error *error, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// The detail when there is one, otherwise the status's general sentence.
+// Such a sentence anywhere else, of at least one byte.
+void error_print(char *text, size_t capacity, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+
 // The same error, for somebody else. `error` may be NULL.
 enum status error_copy(struct error *error, const struct error *from);
 
+// The detail when there is one, otherwise the status's general sentence.
 const char *error_sentence(const struct error *error);
 
 #endif

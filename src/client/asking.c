@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "client/asking.h"
 
+#include "client/deadline.h"
 #include "faces/resp.h"
-#include "store/file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -25,19 +25,28 @@ static struct asking *asking_of(struct waiter *waiter)
 // ---------------------------------------------------------------------------------------------
 // Running it, with the mutex held
 
-static enum status run(struct asking *asking, struct ns *ns, struct slices words, struct call *call)
+// What one run of a command needs and leaves.
+struct run {
+    struct call call;
+    struct resp_form form;
+};
+
+static enum status run_it(struct run *run, struct asking *asking, struct ns *ns,
+                          struct slices words)
 {
     struct folder *folder = asking->folder;
-    struct resp_form form;
-    resp_form_init(&form, &asking->output, RESP_3);
+    struct call *call = &run->call;
+    resp_form_init(&run->form, &asking->output, RESP_3);
     call->command = asking->command;
     call->ns = ns ? ns_name(ns) : SLICE_EMPTY;
     call->engine = ns ? ns->engine : folder->namespaces.empty;
     call->now_us = folder_now(folder);
-    call->reply = &form.reply;
+    call->reply = &run->form.reply;
     call->host = &folder->services.host;
     call->session = asking;
-    if (ns) {
+    if (ns && folder->stuck) {
+        ns_touch(ns); // what is due has to wait
+    } else if (ns) {
         ns_begin(ns, call->now_us);
     }
     return call_run(call, words, &folder->scratch, &asking->error);
@@ -65,11 +74,11 @@ static void answer(struct asking *asking, enum status status)
 static bool again(struct waiter *waiter, bool last)
 {
     struct asking *asking = asking_of(waiter);
-    struct call call = { .last = last,
-                         .finished = slice_from_cstr(waiter->finished),
-                         .waiter = waiter->number };
-    enum status status = run(asking, waiter->ns, waiter->words, &call);
-    if (!status && call.wait.kind != WAIT_NONE) {
+    struct run run = { .call = { .last = last,
+                                 .finished = slice_from_cstr(waiter->finished),
+                                 .waiter = waiter->number } };
+    enum status status = run_it(&run, asking, waiter->ns, waiter->words);
+    if (!status && run.call.wait.kind != WAIT_NONE) {
         return false;
     }
     answer(asking, status);
@@ -120,7 +129,11 @@ static void give_up(struct asking *asking, enum wakeup why)
     struct folder *folder = asking->folder;
     pthread_mutex_lock(&folder->mutex);
     if (asking->waiter && why == WAKEUP_TIME) {
-        (void)again(asking->waiter, true);
+        struct error ignored;
+        (void)folder_begin_turn(folder, &ignored); // which fails those who wait if it has to
+        if (asking->waiter) {
+            (void)again(asking->waiter, true);
+        }
         (void)folder_end_turn(folder);
     } else if (asking->waiter) {
         waiter_end(asking->waiter);
@@ -136,6 +149,8 @@ static void wait_for_answer(struct asking *asking, int64_t deadline_us)
     if (wakeup != WAKEUP_EVENT) {
         give_up(asking, wakeup);
     } else {
+        eventfd_t count;
+        (void)eventfd_read(asking->event, &count);
         bool told = atomic_load_explicit(&asking->told, memory_order_acquire);
         assert(told);
     }
@@ -200,27 +215,39 @@ static int64_t run_first(struct asking *asking, struct slices words)
 {
     struct folder *folder = asking->folder;
     struct ns *ns = NULL;
-    struct call call = { .waiter = ++folder->number };
-    enum status status = folder_admit(folder, asking->command, asking->deadline_us, &asking->error);
+    struct run run = { .call = { .waiter = ++folder->number } };
+    struct call *call = &run.call;
+    enum status status =
+        folder_admit(folder, asking->command, deadline_in(asking->timeout_us), &asking->error);
     if (!status && (asking->command->flags & COMMAND_NAMESPACE)) {
         status = namespaces_for(&folder->namespaces, asking->command, words.items[0], &ns,
                                 &asking->error);
         words = (struct slices){ words.items + 1, words.count - 1 };
-        call.last = !ns; // what is not there cannot be waited for
+        call->last = !ns; // what is not there cannot be waited for
     }
     if (!status) {
-        status = run(asking, ns, words, &call);
+        status = run_it(&run, asking, ns, words);
     }
-    bool waits = !status && (call.wait.kind == WAIT_POP || call.wait.kind == WAIT_FINISH);
+    bool waits = !status && ns && (call->wait.kind == WAIT_POP || call->wait.kind == WAIT_FINISH);
     if (waits) {
-        status = get_in_line(asking, ns, &call, words);
+        status = get_in_line(asking, ns, call, words);
     }
     if (status || !waits) {
         asking->status = status ? status : check_output(asking);
         return 0;
     }
-    int64_t now_us = monotonic_us();
-    return call.wait.timeout_us > INT64_MAX - now_us ? INT64_MAX : now_us + call.wait.timeout_us;
+    return deadline_in(call->wait.timeout_us);
+}
+
+static void settle(struct asking *asking, uint64_t group)
+{
+    struct error error;
+    enum status status =
+        folder_settle(asking->folder, group, deadline_in(asking->timeout_us), &error);
+    if (status) {
+        asking->unsettled = status == STATUS_BUSY && (asking->command->flags & COMMAND_WRITES);
+        asking->status = error_copy(&asking->error, &error);
+    }
 }
 
 static enum status check(struct asking *asking, struct slices words)
@@ -251,8 +278,8 @@ void asking_run(struct asking *asking, struct slices words)
     if (asking->event >= 0) {
         (void)close(asking->event);
     }
-    if (!asking->interrupted && folder_settle(folder, group, &asking->error)) {
-        asking->status = asking->error.status;
+    if (!asking->interrupted) {
+        settle(asking, group);
     }
     if (asking->works) {
         do_work(asking);

@@ -18,14 +18,15 @@
 struct asking {
     struct folder *folder;
     const struct command *command;
-    int64_t deadline_us; // for the disk to catch up, as monotonic_us has it
-    int interrupt;       // readable while calls that wait are to end
+    int64_t timeout_us; // for the disk, INT64_MAX: as long as it takes
+    int interrupt;      // readable while calls that wait are to end
 
     struct asking *next;   // answered in this turn
     struct waiter *waiter; // while it waits
     int event;             // that wakes it
     atomic_bool told;
     bool interrupted;
+    bool unsettled; // it was run, and whether what it did will be stored is not known
     uint64_t group;
     bool works; // it still has this to do
     struct work work;

@@ -2,6 +2,7 @@
 #include "client/dialog.h"
 
 #include "client/value.h"
+#include "store/file.h"
 #include "wire/resp_item.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ enum {
     READ_SIZE = 16 << 10,
     INPUT_MAX = 1 << 30,
     INPUT_KEPT = 64 << 10, // of the memory for an answer, for the next one
+    OPEN_US = 10000000,
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -64,7 +66,7 @@ enum stream_result dialog_read(struct dialog *dialog, int64_t deadline_us, int w
             *items = scan.items;
             return STREAM_OK;
         case RESP_BROKEN:
-            return STREAM_CLOSED;
+            return STREAM_ODD;
         case RESP_MORE:
             break;
         }
@@ -78,8 +80,20 @@ enum stream_result dialog_read(struct dialog *dialog, int64_t deadline_us, int w
 // ---------------------------------------------------------------------------------------------
 // Opening
 
+static enum sluice_status no_greeting(const struct url *url, enum stream_result why,
+                                      struct sluice_error *error)
+{
+    if (why == STREAM_WOKEN) {
+        return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
+    }
+    return fault(error, SLUICE_UNREACHABLE,
+                 why == STREAM_ODD ? "%.120s:%s answers with what is no RESP"
+                                   : "%.120s:%s does not answer",
+                 url->host, url->port);
+}
+
 // Who we are, and that we speak RESP3.
-static enum sluice_status greet(const struct url *url, struct dialog *dialog, int64_t deadline_us,
+static enum sluice_status greet(const struct url *url, struct dialog *dialog, struct until until,
                                 struct sluice_error *error)
 {
     const char *user = url->user[0] ? url->user : "default";
@@ -92,26 +106,34 @@ static enum sluice_status greet(const struct url *url, struct dialog *dialog, in
     };
     struct buffer request;
     buffer_init(&request, &allocator_system, INPUT_MAX);
-    request_add(&request, (struct slices){ words, url->password[0] ? 5 : 2 }, 0, SLICE_EMPTY);
+    bool named = url->user[0] || url->password[0];
+    request_add(&request, (struct slices){ words, named ? 5 : 2 }, 0, SLICE_EMPTY);
     enum stream_result result =
         request.status ? STREAM_CLOSED
-                       : stream_write(&dialog->stream, buffer_slice(&request), deadline_us);
+                       : stream_write(&dialog->stream, buffer_slice(&request), until.deadline_us);
     buffer_release(&request);
     struct slice answer = SLICE_EMPTY;
     size_t items = 0;
     if (result == STREAM_OK) {
-        result = dialog_read(dialog, deadline_us, -1, &answer, &items);
+        result = dialog_read(dialog, until.deadline_us, until.wake, &answer, &items);
+    }
+    if (dialog->stream.turned_away) {
+        return stream_turned_away(url, error);
     }
     if (result != STREAM_OK) {
-        return fault(error, SLUICE_UNREACHABLE, "%.120s:%s does not answer", url->host, url->port);
+        return no_greeting(url, result, error);
     }
     struct sluice_value *value;
-    enum sluice_status status = value_read(answer, items, &value, error);
+    struct sluice_error refusal;
+    enum sluice_status status = value_read(answer, items, &value, &refusal);
     sluice_value_free(value);
-    return status;
+    if (status && strncmp(refusal.message, "max number of clients", 21) == 0) {
+        status = SLUICE_BUSY;
+    }
+    return status ? fault(error, status, "%s", refusal.message) : SLUICE_OK;
 }
 
-enum sluice_status dialog_open(const struct url *url, struct ssl_ctx_st *trust, int64_t deadline_us,
+enum sluice_status dialog_open(const struct url *url, struct ssl_ctx_st *trust, struct until until,
                                struct dialog **out, struct sluice_error *error)
 {
     struct dialog *dialog = calloc(1, sizeof(*dialog));
@@ -119,9 +141,11 @@ enum sluice_status dialog_open(const struct url *url, struct ssl_ctx_st *trust, 
         return fault_no_memory(error);
     }
     buffer_init(&dialog->input, &allocator_system, INPUT_MAX);
-    enum sluice_status status = stream_open(&dialog->stream, url, trust, deadline_us, error);
+    int64_t open_us = monotonic_us() + OPEN_US;
+    until.deadline_us = until.deadline_us < open_us ? until.deadline_us : open_us;
+    enum sluice_status status = stream_open(&dialog->stream, url, trust, until, error);
     if (!status) {
-        status = greet(url, dialog, deadline_us, error);
+        status = greet(url, dialog, until, error);
     }
     if (status) {
         dialog_close(dialog);

@@ -14,8 +14,9 @@ struct dialog {
     size_t taken; // bytes at the front of the input that were the answer before
 };
 
-// UNREACHABLE: perhaps later.
-enum sluice_status dialog_open(const struct url *url, struct ssl_ctx_st *trust, int64_t deadline_us,
+// UNREACHABLE, BUSY: perhaps later. A server that does not answer is given up after a while even if
+// there is more time: another attempt may find it well.
+enum sluice_status dialog_open(const struct url *url, struct ssl_ctx_st *trust, struct until until,
                                struct dialog **out, struct sluice_error *error);
 void dialog_close(struct dialog *dialog); // may be NULL
 

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static_assert((int)SLUICE_NO_SPACE == (int)STATUS_NO_SPACE &&
@@ -36,7 +35,7 @@ enum sluice_status fault(struct sluice_error *error, enum sluice_status status, 
         va_list arguments;
         error->status = status;
         va_start(arguments, format);
-        (void)vsnprintf(error->message, sizeof(error->message), format, arguments);
+        error_print(error->message, sizeof(error->message), format, arguments);
         va_end(arguments);
     }
     return status;

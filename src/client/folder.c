@@ -141,27 +141,34 @@ static void wait_for_disk(struct folder *folder, int64_t deadline_us)
     folder->busy_count--;
 }
 
+enum store_state folder_begin_turn(struct folder *folder, struct error *why)
+{
+    if (folder->failed) {
+        error_copy(why, &folder->why);
+        return STORE_FAILED;
+    }
+    enum store_state state = store_state(folder->store, why);
+    folder->stuck = state == STORE_STUCK;
+    if (state == STORE_FAILED) {
+        fail(folder, why);
+    }
+    return state;
+}
+
 enum status folder_admit(struct folder *folder, const struct command *command, int64_t deadline_us,
                          struct error *error)
 {
+    enum store_state state = folder_begin_turn(folder, error);
     if (!(command->flags & COMMAND_WRITES)) {
         return STATUS_OK;
     }
-    enum store_state state = STORE_FAILED;
-    while (!folder->failed && (state = store_state(folder->store, error)) == STORE_BUSY &&
-           monotonic_us() < deadline_us) {
+    while (state == STORE_BUSY && monotonic_us() < deadline_us) {
         wait_for_disk(folder, deadline_us);
+        state = folder_begin_turn(folder, error);
     }
-    if (folder->failed) {
-        return error_copy(error, &folder->why);
-    }
-    if (state == STORE_READY || (state == STORE_FULL && (command->flags & COMMAND_SHRINKS))) {
-        return STATUS_OK;
-    }
-    if (state == STORE_FAILED) {
-        fail(folder, error);
-    }
-    return error->status;
+    bool taken =
+        state == STORE_READY || (state == STORE_FULL && (command->flags & COMMAND_SHRINKS));
+    return taken ? STATUS_OK : error->status;
 }
 
 // Those who waited and were answered in this turn.
@@ -177,19 +184,23 @@ static void tell_answered(struct folder *folder, uint64_t group)
 static uint64_t append(struct folder *folder)
 {
     struct error error;
+    uint64_t before = folder->namespaces.group;
     if (namespaces_append(&folder->namespaces, &error)) {
         // What the engines hold is ahead of the disk for good.
         fail(folder, &error);
         return lost;
     }
-    return folder->failed || folder->durability == STORE_NEVER ? settled : folder->namespaces.group;
+    // When the store is stuck it may take for ever; then who only asked is told what there is.
+    bool asked = folder->stuck && folder->namespaces.group == before;
+    return folder->failed || asked || folder->durability == STORE_NEVER ? settled
+                                                                        : folder->namespaces.group;
 }
 
 uint64_t folder_end_turn(struct folder *folder)
 {
     struct namespaces *all = &folder->namespaces;
     int64_t next_us = INT64_MAX;
-    if (all->touched) {
+    if (all->touched && !folder->stuck) {
         next_us = namespaces_tick_touched(all, folder_now(folder));
     }
     if (all->removals && !folder->removing) {
@@ -206,7 +217,8 @@ uint64_t folder_end_turn(struct folder *folder)
     return group;
 }
 
-enum status folder_settle(struct folder *folder, uint64_t group, struct error *error)
+enum status folder_settle(struct folder *folder, uint64_t group, int64_t deadline_us,
+                          struct error *error)
 {
     if (group == lost) {
         pthread_mutex_lock(&folder->mutex);
@@ -217,7 +229,16 @@ enum status folder_settle(struct folder *folder, uint64_t group, struct error *e
     if (group == settled || store_durable(folder->store) >= group) {
         return STATUS_OK;
     }
-    return store_wait(folder->store, group, error);
+    enum status status = store_wait_until(folder->store, group, deadline_us, error);
+    if (!status || status == STATUS_BUSY) {
+        return status;
+    }
+    // Nor will it be for anybody else.
+    pthread_mutex_lock(&folder->mutex);
+    fail(folder, error);
+    tell_answered(folder, lost);
+    pthread_mutex_unlock(&folder->mutex);
+    return status;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ struct folder {
     bool removing;  // it looks after what deleted namespaces left
     bool working;   // some thread does work that takes long
     bool stopping;
+    bool stuck;  // nothing can be stored in this turn, nor what is due happen
     bool failed; // what the engines hold will never be stored
     struct error why;
     size_t busy_count;   // who wait for the disk
@@ -84,16 +85,19 @@ void folder_close(struct folder *folder, struct folder_user *user);
 bool folder_is_ours(const struct folder *folder);
 MUST_USE enum status folder_check_process(const struct folder *folder, struct error *error);
 
-// From any thread.
-void folder_log(void *folder, const char *sentence);
+// From any thread; `context` is the folder.
+void folder_log(void *context, const char *sentence);
 
 // ---------------------------------------------------------------------------------------------
 // With the mutex held
 
 int64_t folder_now(const struct folder *folder);
 
-// Whether the store takes what a command may have to store. While the disk is behind this waits, up
-// to the deadline (as monotonic_us has it).
+// The beginning of a turn: looks at the store.
+enum store_state folder_begin_turn(struct folder *folder, struct error *why);
+
+// The beginning of a command's turn: whether the store takes what it may have to store. While the
+// disk is behind this waits, up to the deadline (as monotonic_us has it).
 MUST_USE enum status folder_admit(struct folder *folder, const struct command *command,
                                   int64_t deadline_us, struct error *error);
 
@@ -107,10 +111,12 @@ void folder_wake(const struct folder *folder);
 // ---------------------------------------------------------------------------------------------
 // Without it
 
-// Waits until what was said in a turn may be told. Otherwise it will never be stored.
-MUST_USE enum status folder_settle(struct folder *folder, uint64_t group, struct error *error);
+// Waits until what was said in a turn may be told. BUSY when it still may not at the deadline, and
+// nobody knows whether it ever will. With any other error it will never be stored.
+MUST_USE enum status folder_settle(struct folder *folder, uint64_t group, int64_t deadline_us,
+                                   struct error *error);
 
 // What the thread does (folder_thread.c).
-void *folder_look_after(void *folder);
+void *folder_look_after(void *context);
 
 #endif

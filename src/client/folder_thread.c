@@ -16,9 +16,9 @@ static int64_t remove_some(struct folder *folder, int64_t now_us)
 {
     struct error error;
     bool more;
-    if (!folder->namespaces.removals || store_state(folder->store, NULL) != STORE_READY) {
-        folder->removing = folder->namespaces.removals;
-        return folder->removing ? now_us + LOOK_US : INT64_MAX;
+    if (!folder->namespaces.removals) {
+        folder->removing = false;
+        return INT64_MAX;
     }
     if (namespaces_remove(&folder->namespaces, &more, &error)) {
         char sentence[512];
@@ -31,11 +31,16 @@ static int64_t remove_some(struct folder *folder, int64_t now_us)
     return more ? now_us : folder->removing ? now_us + LOOK_US : INT64_MAX;
 }
 
-// Gives when it has to look again.
+// Gives when it has to look again. What time brings about has to be stored too, and waits as long
+// as nothing can be.
 static int64_t turn(struct folder *folder, int64_t now_us)
 {
-    if (folder->failed) {
-        return INT64_MAX;
+    struct error error;
+    enum store_state state = folder_begin_turn(folder, &error);
+    if (state != STORE_READY && state != STORE_FULL) {
+        folder->due_us = state == STORE_FAILED ? INT64_MAX : now_us + LOOK_US;
+        (void)folder_end_turn(folder); // for those who heard of a failure
+        return folder->due_us;
     }
     int64_t remove_us = remove_some(folder, now_us);
     int64_t due_us = namespaces_tick(&folder->namespaces, now_us);

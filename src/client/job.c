@@ -29,13 +29,36 @@ static struct sluice_job *job_new(struct sluice *sluice, struct batch *batch, si
     return job;
 }
 
+static bool is_job(const struct sluice_value *value)
+{
+    static const char *const texts[] = { "jid", "klass", "queue", "data" };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (!sluice_value_text(sluice_value_get(value, texts[i]), NULL)) {
+            return false;
+        }
+    }
+    return sluice_value_type(sluice_value_get(value, "token")) == SLUICE_INTEGER;
+}
+
+// Whether the answer is a list of jobs, and not of more than there is room for.
+static enum sluice_status check_jobs(const struct sluice_value *answer, size_t room,
+                                     struct sluice_error *error)
+{
+    size_t count = sluice_value_count(answer);
+    bool good = sluice_value_type(answer) == SLUICE_LIST && count <= room;
+    for (size_t i = 0; i < count && good; i++) {
+        good = is_job(sluice_value_at(answer, i));
+    }
+    return good ? SLUICE_OK
+                : fault(error, SLUICE_INVALID, "the answer makes no sense: it is no list of jobs");
+}
+
 // Without memory for one, its lease runs out and another gets it.
 static enum sluice_status give_out(struct sluice *sluice, struct batch *batch,
                                    struct sluice_job **jobs, size_t *taken,
                                    struct sluice_error *error)
 {
     size_t count = sluice_value_count(batch->answer);
-    *taken = 0;
     for (size_t i = 0; i < count; i++) {
         struct sluice_job *job = job_new(sluice, batch, i);
         if (job) {
@@ -81,6 +104,10 @@ enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take *
     if (!take->queues || !take->queues[0]) {
         return fault(error, SLUICE_INVALID, "there is no queue to take from");
     }
+    enum sluice_status status = check_name(take->worker, "worker", error);
+    if (status) {
+        return status;
+    }
     struct batch *batch = calloc(1, sizeof(*batch));
     if (!batch) {
         return fault_no_memory(error);
@@ -89,7 +116,10 @@ enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take *
     (void)snprintf(batch->worker, sizeof(batch->worker), "%s",
                    take->worker ? take->worker : sluice->worker);
     take_words(sluice, take, count, &words, &ask);
-    enum sluice_status status = queue_ask(sluice, &words, &ask, &batch->answer, error);
+    status = queue_ask(sluice, &words, &ask, &batch->answer, error);
+    if (!status) {
+        status = check_jobs(batch->answer, count, error);
+    }
     if (!status) {
         status = give_out(sluice, batch, jobs, taken, error);
     }
@@ -287,8 +317,9 @@ enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct s
 
 // What it looks like once it is settled.
 struct settled {
-    const char *state; // NULL: whatever it is in the queue
-    const char *queue; // NULL: does not matter
+    const char *state;  // this one
+    const char *queue;  // or else there, in nobody's hands
+    int64_t *remaining; // becomes how many retries are left; or NULL
 };
 
 static bool has_text(const struct sluice_value *value, const char *key, const char *text)
@@ -306,8 +337,11 @@ static enum sluice_status look_whether(struct sluice_job *job, const struct sett
         return status;
     }
     bool free_now = sluice_value_type(sluice_value_get(value, "lease")) == SLUICE_NULL;
-    bool is = settled->state ? has_text(value, "state", settled->state)
-                             : free_now && has_text(value, "queue", settled->queue);
+    bool is = (settled->state && has_text(value, "state", settled->state)) ||
+              (settled->queue && free_now && has_text(value, "queue", settled->queue));
+    if (is && settled->remaining) {
+        *settled->remaining = sluice_value_integer(sluice_value_get(value, "remaining"));
+    }
     sluice_value_free(value);
     if (is && error) {
         *error = (struct sluice_error){ .status = SLUICE_OK };
@@ -351,7 +385,8 @@ enum sluice_status sluice_advance(struct sluice_job *job, const char *queue, con
     job_words(job, &words, "Q.COMPLETE");
     job_token_words(job, &words);
     words_option(&words, "DATA", data);
-    words_option(&words, "NEXT", queue);
+    words_text(&words, "NEXT");
+    words_text(&words, queue);
     words_option_seconds(&words, "DELAY", delay);
     return settle(job, &words, &(struct settled){ .queue = queue }, NULL, error);
 }
@@ -380,10 +415,11 @@ enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char
     }
     words_option(&words, "GROUP", group);
     words_option(&words, "MESSAGE", message);
-    enum sluice_status status =
-        settle(job, &words, &(struct settled){ .queue = sluice_job_queue(job) }, &answer, error);
+    int64_t left = 0;
+    const struct settled settled = { "failed", sluice_job_queue(job), &left };
+    enum sluice_status status = settle(job, &words, &settled, &answer, error);
     if (!status && remaining) {
-        *remaining = sluice_value_integer(answer);
+        *remaining = answer ? sluice_value_integer(answer) : left;
     }
     sluice_value_free(answer);
     return status;

@@ -22,7 +22,7 @@ struct sluice_job {
     struct batch *batch;
     const struct sluice_value *value;
     _Atomic int lost; // enum sluice_loss
-    double expires;
+    _Atomic double expires;
     struct kept kept; // by the keeper
 };
 

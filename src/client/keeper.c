@@ -33,7 +33,7 @@ struct keeper {
     uint64_t numbers;
     bool stopping;
     int64_t deaf_until_us;
-    double ahead; // seconds that the queue's clock is ahead of ours
+    _Atomic double ahead; // seconds that the queue's clock is ahead of ours
     char worker[SLUICE_NAME_SIZE];
 };
 
@@ -199,7 +199,8 @@ static void hear(struct keeper *keeper, struct sluice_job *job, const struct slu
     enum sluice_type type = sluice_value_type(answer);
     enum sluice_loss loss = loss_of(sluice_value_status(answer));
     if (type == SLUICE_NUMBER || type == SLUICE_INTEGER) {
-        job->kept.due_us = due_us(keeper, sluice_value_number(answer));
+        job->expires = sluice_value_number(answer);
+        job->kept.due_us = due_us(keeper, job->expires);
     } else {
         job->kept.due_us = monotonic_us() + PAUSE_US;
     }
@@ -265,10 +266,13 @@ static enum sluice_status begin_listening(struct keeper *keeper)
                                    slice_from_cstr(channel), &keeper->listening, NULL);
     if (status) {
         keeper->listening = NULL;
-    } else {
-        keeper->ahead = clock_ahead(keeper);
+        return status;
     }
-    return status;
+    double ahead = clock_ahead(keeper);
+    pthread_mutex_lock(&keeper->mutex); // for those who add a job meanwhile
+    keeper->ahead = ahead;
+    pthread_mutex_unlock(&keeper->mutex);
+    return SLUICE_OK;
 }
 
 // Waits for an event, at most so long. Without the mutex.
@@ -384,7 +388,7 @@ static enum sluice_status find_keeper(struct sluice *sluice, const char *worker,
     }
     if (!keeper) {
         status = keeper_new(sluice, worker, &keeper, error);
-        if (!status) {
+        if (keeper) {
             keeper->next = sluice->keepers;
             sluice->keepers = keeper;
         }
@@ -401,7 +405,7 @@ enum sluice_status keeper_add(struct sluice_job *job,
 {
     struct keeper *keeper;
     enum sluice_status status = find_keeper(job->sluice, sluice_job_worker(job), &keeper, error);
-    if (status) {
+    if (status || !keeper) {
         return status;
     }
     pthread_mutex_lock(&keeper->mutex);

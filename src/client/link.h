@@ -21,6 +21,9 @@ struct link_call {
     size_t wait_word;
     bool repeats;   // may be asked again when it is not known whether it was done
     bool *repeated; // becomes true when it was; or NULL
+    // The moment, by the monotonic clock, when a call that this one is a part of must end; 0: it is
+    // no part of any.
+    int64_t until_us;
 };
 
 #define LINK_FOREVER INT64_MAX

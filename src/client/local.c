@@ -4,7 +4,6 @@
 #include "client/asking.h"
 #include "client/value.h"
 #include "host/durability.h"
-#include "store/file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -47,17 +46,15 @@ static enum sluice_status find_command(const struct folder *folder, const struct
     return SLUICE_OK;
 }
 
-static int64_t deadline_of(const struct local *local)
-{
-    int64_t now_us = monotonic_us();
-    return local->timeout_us > INT64_MAX - now_us ? INT64_MAX : now_us + local->timeout_us;
-}
-
 static enum sluice_status result_of(const struct asking *asking, struct sluice_value **out,
                                     struct sluice_error *error)
 {
     if (asking->interrupted) {
         return local_interrupted(error);
+    }
+    if (asking->unsettled) {
+        return fault(error, SLUICE_UNKNOWN, "%s: it may yet be stored, or not",
+                     error_sentence(&asking->error));
     }
     if (asking->status) {
         return fault_of(error, &asking->error);
@@ -83,7 +80,7 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
     if (status) {
         return status;
     }
-    asking.deadline_us = deadline_of(local);
+    asking.timeout_us = local->timeout_us;
     buffer_init(&asking.output, &allocator_system, ANSWER_MAX);
     asking_run(&asking, (struct slices){ call->words.items + 1, call->words.count - 1 });
     status = result_of(&asking, out, error);

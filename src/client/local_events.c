@@ -6,9 +6,9 @@
 #include "client/local_events.h"
 
 #include "client/asking.h"
+#include "client/deadline.h"
 #include "client/local.h"
 #include "host/event_json.h"
-#include "store/file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,6 +36,7 @@ struct listener {
     struct told **pending;      // of these, those of the turn that is not over
     struct told *heard;         // what was handed out last
     size_t count, size;         // of what it has not heard
+    bool early;                 // what was taken last could not be heard yet
     bool gap;                   // something is missing behind that
     int event;                  // readable while there is something to hear
     unsigned channels;          // of enum event_channel
@@ -153,15 +154,15 @@ static bool take(struct listener *listener, bool *gap)
     return true;
 }
 
-// The next one, if there is one. TIMED_OUT otherwise.
-static enum sluice_status hear(struct listener *listener, const char **out,
+// The next one, if there is one and it may be heard by then. TIMED_OUT otherwise.
+static enum sluice_status hear(struct listener *listener, int64_t deadline_us, const char **out,
                                struct sluice_error *error)
 {
     struct folder *folder = listener->local->folder;
     struct error why;
-    bool gap;
+    bool gap = false;
     pthread_mutex_lock(&folder->mutex);
-    bool taken = take(listener, &gap);
+    bool taken = listener->early || take(listener, &gap);
     pthread_mutex_unlock(&folder->mutex);
     if (!taken) {
         return SLUICE_TIMED_OUT;
@@ -170,11 +171,18 @@ static enum sluice_status hear(struct listener *listener, const char **out,
         *out = "{\"event\":\"gap\"}";
         return SLUICE_OK;
     }
-    if (folder_settle(folder, listener->heard->group, &why)) {
-        return fault_of(error, &why);
+    enum status status = folder_settle(folder, listener->heard->group, deadline_us, &why);
+    listener->early = status == STATUS_BUSY;
+    if (status) {
+        return listener->early ? SLUICE_TIMED_OUT : fault_of(error, &why);
     }
     *out = listener->heard->json;
     return SLUICE_OK;
+}
+
+static enum sluice_status nothing_came(struct sluice_error *error)
+{
+    return fault(error, SLUICE_TIMED_OUT, "nothing came in the time given");
 }
 
 static enum sluice_status next(struct listening *listening, int64_t wait_us, const char **out,
@@ -189,12 +197,14 @@ static enum sluice_status next(struct listening *listening, int64_t wait_us, con
     if (wait_us && atomic_load_explicit(&local->interrupted, memory_order_relaxed)) {
         return local_interrupted(error);
     }
-    int64_t now_us = monotonic_us();
-    int64_t deadline_us = wait_us > INT64_MAX - now_us ? INT64_MAX : now_us + wait_us;
+    int64_t deadline_us = deadline_in(wait_us);
     for (;;) {
-        enum sluice_status status = hear(listener, out, error);
+        enum sluice_status status = hear(listener, deadline_us, out, error);
         if (status != SLUICE_TIMED_OUT) {
             return status;
+        }
+        if (listener->early) {
+            return nothing_came(error);
         }
         switch (sleep_until(listener->event, local->interrupt, deadline_us)) {
         case WAKEUP_EVENT:
@@ -202,7 +212,7 @@ static enum sluice_status next(struct listening *listening, int64_t wait_us, con
         case WAKEUP_INTERRUPT:
             return local_interrupted(error);
         case WAKEUP_TIME:
-            return fault(error, SLUICE_TIMED_OUT, "nothing came in the time given");
+            return nothing_came(error);
         }
     }
 }

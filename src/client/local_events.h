@@ -6,7 +6,7 @@
 #include "client/folder.h"
 
 // With the folder's mutex held. An event of a namespace, as struct namespaces_options has it.
-void listeners_event(void *folder, struct ns *ns, const struct event *event);
+void listeners_event(void *context, struct ns *ns, const struct event *event);
 
 // The turn has ended: what it told may be heard when this group is settled.
 void listeners_tell(struct folder *folder, uint64_t group);

@@ -6,8 +6,14 @@
 enum sluice_status sluice_get(struct sluice *sluice, const char *jid, struct sluice_value **out,
                               struct sluice_error *error)
 {
+    return queue_get(sluice, jid, 0, out, error);
+}
+
+enum sluice_status queue_get(struct sluice *sluice, const char *jid, int64_t until_us,
+                             struct sluice_value **out, struct sluice_error *error)
+{
     struct words words;
-    const struct ask ask = { .repeats = true };
+    const struct ask ask = { .repeats = true, .until_us = until_us };
     queue_words(sluice, &words, "Q.GET");
     words_text(&words, jid);
     *out = NULL;

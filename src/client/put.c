@@ -2,6 +2,8 @@
 // Putting jobs. Each carries its jid, so that one whose answer was lost can be looked for.
 #include "base/uuid.h"
 #include "client/queue.h"
+#include "client/remote.h"
+#include "store/file.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -66,12 +68,19 @@ static bool is_text(const struct sluice_value *value, const char *key, const cha
     return there && strcmp(there, text) == 0;
 }
 
+struct putting {
+    struct sluice *sluice;
+    const struct sluice_put *put;
+    int64_t until_us; // of the whole call
+};
+
 // Whether a put whose answer was lost had been heard: the job is there as it was put.
-static enum sluice_status look_for(struct sluice *sluice, const struct sluice_put *put,
-                                   const char *jid, bool *found, struct sluice_error *error)
+static enum sluice_status look_for(const struct putting *putting, const char *jid, bool *found,
+                                   struct sluice_error *error)
 {
     struct sluice_value *job;
-    enum sluice_status status = sluice_get(sluice, jid, &job, error);
+    const struct sluice_put *put = putting->put;
+    enum sluice_status status = queue_get(putting->sluice, jid, putting->until_us, &job, error);
     *found = !status && is_text(job, "klass", put->klass) && is_text(job, "data", put->data) &&
              (is_text(job, "queue", put->queue) ||
               sluice_value_type(sluice_value_get(job, "queue")) == SLUICE_NULL);
@@ -79,41 +88,58 @@ static enum sluice_status look_for(struct sluice *sluice, const struct sluice_pu
     return status == SLUICE_NOT_FOUND ? SLUICE_OK : status;
 }
 
-static enum sluice_status put_once(struct sluice *sluice, const struct sluice_put *put, char *jid,
+// The jid that the queue has given it.
+static enum sluice_status copy_jid(const struct sluice_value *answer, char jid[SLUICE_NAME_SIZE],
+                                   struct sluice_error *error)
+{
+    const char *given = sluice_value_text(answer, NULL);
+    if (!given || strlen(given) >= SLUICE_NAME_SIZE) {
+        return fault(error, SLUICE_INVALID, "the answer makes no sense: it is no jid");
+    }
+    (void)snprintf(jid, SLUICE_NAME_SIZE, "%s", given);
+    return SLUICE_OK;
+}
+
+static enum sluice_status put_once(const struct putting *putting, char *jid,
                                    struct sluice_error *error)
 {
     struct words words;
     struct sluice_value *answer;
-    const struct ask ask = { 0 };
-    queue_words(sluice, &words, "Q.PUT");
-    add_put(&words, put, jid);
-    enum sluice_status status = queue_ask(sluice, &words, &ask, &answer, error);
-    const char *given = status ? NULL : sluice_value_text(answer, NULL);
-    if (given) {
-        (void)snprintf(jid, SLUICE_NAME_SIZE, "%s", given);
+    const struct ask ask = { .until_us = putting->until_us };
+    queue_words(putting->sluice, &words, "Q.PUT");
+    add_put(&words, putting->put, jid);
+    enum sluice_status status = queue_ask(putting->sluice, &words, &ask, &answer, error);
+    if (!status) {
+        status = copy_jid(answer, jid, error);
     }
     sluice_value_free(answer);
     return status;
 }
 
-// Until it is known that it is there, or refused, or the server cannot be reached.
-static enum sluice_status put_surely(struct sluice *sluice, const struct sluice_put *put, char *jid,
-                                     bool unsure, struct sluice_error *error)
+static enum sluice_status unsure_of_it(struct sluice_error *error)
 {
-    for (;;) {
-        bool found = false;
-        if (unsure) {
-            enum sluice_status status = look_for(sluice, put, jid, &found, error);
-            if (status || found) {
-                return status == SLUICE_UNREACHABLE ? SLUICE_UNKNOWN : status;
-            }
+    return fault(error, SLUICE_UNKNOWN,
+                 "the connection was lost before the answer came: it may have been put, or not");
+}
+
+// After its answer was lost: until it is known that it is there, or refused, or the time is over.
+static enum sluice_status put_again(const struct putting *putting, char *jid,
+                                    struct sluice_error *error)
+{
+    enum sluice_status status = SLUICE_UNKNOWN;
+    for (unsigned attempts = 0; status == SLUICE_UNKNOWN; attempts++) {
+        bool found;
+        bool late = attempts ? !remote_pause(attempts, putting->until_us, -1)
+                             : monotonic_us() >= putting->until_us;
+        if (late || look_for(putting, jid, &found, error)) {
+            return unsure_of_it(error);
         }
-        enum sluice_status status = put_once(sluice, put, jid, error);
-        if (status != SLUICE_UNKNOWN) {
-            return status;
+        if (found) {
+            return SLUICE_OK;
         }
-        unsure = true;
+        status = put_once(putting, jid, error);
     }
+    return status;
 }
 
 // Its jid: the one it has, or one that is made.
@@ -139,49 +165,62 @@ enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put *pu
 {
     char own[SLUICE_NAME_SIZE];
     jid = jid ? jid : own;
+    const struct putting putting = { sluice, put, queue_until_us(sluice) };
     enum sluice_status status = take_jid(put, jid, error);
-    return status ? status : put_surely(sluice, put, jid, false, error);
+    if (!status) {
+        status = put_once(&putting, jid, error);
+    }
+    return status == SLUICE_UNKNOWN ? put_again(&putting, jid, error) : status;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Many
 
-static void set_result(struct sluice_put_result *result, const struct sluice_value *answer)
+// What became of one of them.
+static void set_result(struct sluice_put_result *result, enum sluice_status status,
+                       const char *message)
 {
-    const char *text = sluice_value_text(answer, NULL);
-    result->status = sluice_value_status(answer);
-    if (result->status) {
-        (void)snprintf(result->message, sizeof(result->message), "%s", text ? text : "");
+    result->status = status;
+    (void)snprintf(result->message, sizeof(result->message), "%s", status ? message : "");
+}
+
+static void read_result(struct sluice_put_result *result, const struct sluice_value *answer)
+{
+    struct sluice_error why = { 0 };
+    enum sluice_status status = sluice_value_status(answer);
+    if (status) {
+        const char *text = sluice_value_text(answer, NULL);
+        set_result(result, status, text ? text : "");
     } else {
-        (void)snprintf(result->jid, sizeof(result->jid), "%s", text ? text : "");
+        status = answer ? copy_jid(answer, result->jid, &why) : unsure_of_it(&why);
+        set_result(result, status, why.message);
     }
 }
 
 // The jids, and which of them cannot even be asked for.
-static bool begin_results(const struct sluice_put *puts, size_t count,
-                          struct sluice_put_result *results)
+static size_t begin_results(const struct sluice_put *puts, size_t count,
+                            struct sluice_put_result *results)
 {
-    bool all = true;
+    size_t good = 0;
     for (size_t i = 0; i < count; i++) {
-        struct sluice_error why;
+        struct sluice_error why = { 0 };
         results[i] = (struct sluice_put_result){ 0 };
-        results[i].status = take_jid(&puts[i], results[i].jid, &why);
-        if (results[i].status) {
-            all = false;
-            (void)snprintf(results[i].message, sizeof(results[i].message), "%s", why.message);
-        }
+        set_result(&results[i], take_jid(&puts[i], results[i].jid, &why), why.message);
+        good += !results[i].status;
     }
-    return all;
+    return good;
 }
 
 // After the answer to all of them was lost.
 static void put_each(struct sluice *sluice, const struct sluice_put *puts, size_t count,
-                     struct sluice_put_result *results)
+                     struct sluice_put_result *results, int64_t until_us)
 {
     for (size_t i = 0; i < count; i++) {
         struct sluice_error why = { 0 };
-        results[i].status = put_surely(sluice, &puts[i], results[i].jid, true, &why);
-        (void)snprintf(results[i].message, sizeof(results[i].message), "%s", why.message);
+        const struct putting putting = { sluice, &puts[i], until_us };
+        if (!results[i].status) {
+            set_result(&results[i], put_again(&putting, results[i].jid, &why), why.message);
+        }
     }
 }
 
@@ -190,6 +229,9 @@ static void add_many(struct words *words, const struct sluice_put *puts, size_t 
 {
     struct words one;
     for (size_t i = 0; i < count && !words->failed; i++) {
+        if (results[i].status) {
+            continue;
+        }
         words_init(&one);
         add_put(&one, &puts[i], results[i].jid);
         words_integer(words, (int64_t)one.count);
@@ -210,26 +252,30 @@ static enum sluice_status first_refused(const struct sluice_put_result *results,
     return SLUICE_OK;
 }
 
-static enum sluice_status put_all(struct sluice *sluice, const struct sluice_put *puts,
-                                  size_t count, struct sluice_put_result *results,
-                                  struct sluice_error *error)
+// Puts those that have no result yet.
+static void put_all(struct sluice *sluice, const struct sluice_put *puts, size_t count,
+                    struct sluice_put_result *results)
 {
     struct words words;
     struct sluice_value *answer;
-    const struct ask ask = { 0 };
+    struct sluice_error why = { 0 };
+    const struct ask ask = { .until_us = queue_until_us(sluice) };
     queue_words(sluice, &words, "Q.MPUT");
     add_many(&words, puts, count, results);
-    enum sluice_status status = queue_ask(sluice, &words, &ask, &answer, error);
+    enum sluice_status status = queue_ask(sluice, &words, &ask, &answer, &why);
     if (status == SLUICE_UNKNOWN) {
-        put_each(sluice, puts, count, results);
-        status = SLUICE_OK;
-    } else {
-        for (size_t i = 0; i < count && !status; i++) {
-            set_result(&results[i], sluice_value_at(answer, i));
+        put_each(sluice, puts, count, results, ask.until_us);
+        return;
+    }
+    size_t index = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!results[i].status && status) {
+            set_result(&results[i], status, why.message);
+        } else if (!results[i].status) {
+            read_result(&results[i], sluice_value_at(answer, index++));
         }
     }
     sluice_value_free(answer);
-    return status ? status : first_refused(results, count, error);
 }
 
 enum sluice_status sluice_put_many(struct sluice *sluice, const struct sluice_put *puts,
@@ -243,9 +289,10 @@ enum sluice_status sluice_put_many(struct sluice *sluice, const struct sluice_pu
     if (!own) {
         return fault_no_memory(error);
     }
-    enum sluice_status status = begin_results(puts, count, own)
-                                    ? put_all(sluice, puts, count, own, error)
-                                    : first_refused(own, count, error);
+    if (begin_results(puts, count, own)) {
+        put_all(sluice, puts, count, own);
+    }
+    enum sluice_status status = first_refused(own, count, error);
     if (!results) {
         free(own);
     }

@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/num.h"
 #include "client/chance.h"
+#include "client/deadline.h"
 #include "client/value.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ static void name_worker(struct sluice *sluice, const char *given)
                    (unsigned)(chance() & 0xffffff));
 }
 
-static enum sluice_status check_name(const char *name, const char *what, struct sluice_error *error)
+enum sluice_status check_name(const char *name, const char *what, struct sluice_error *error)
 {
     return name && (!*name || strlen(name) >= SLUICE_NAME_SIZE)
                ? fault(error, SLUICE_INVALID, "%s must have 1 to %d bytes", what,
@@ -51,10 +52,21 @@ static enum sluice_status check_name(const char *name, const char *what, struct 
                : SLUICE_OK;
 }
 
+// The program may go to another folder before the library opens this one again.
+static void fix_path(struct url *url)
+{
+    char *whole = realpath(url->path, NULL);
+    if (whole && strlen(whole) < sizeof(url->path)) {
+        (void)snprintf(url->path, sizeof(url->path), "%s", whole);
+    }
+    free(whole);
+}
+
 static enum sluice_status set_up(struct sluice *sluice, const char *url, struct sluice_error *error)
 {
     const struct sluice_options *given = &sluice->given;
-    enum sluice_status status = url_read(url, &sluice->url, error);
+    enum sluice_status status = url ? url_read(url, &sluice->url, error)
+                                    : fault(error, SLUICE_INVALID, "there is no address");
     if (!status) {
         status = check_name(given->ns, "ns", error);
     }
@@ -71,7 +83,11 @@ static enum sluice_status set_up(struct sluice *sluice, const char *url, struct 
     if (commands_new(&allocator_system, api_tables, API_TABLES, &sluice->commands)) {
         return fault_no_memory(error);
     }
-    return queue_link(sluice, sluice->timeout_us, &sluice->link, error);
+    status = queue_link(sluice, sluice->timeout_us, &sluice->link, error);
+    if (!status && sluice->url.kind == URL_FILE) {
+        fix_path(&sluice->url);
+    }
+    return status;
 }
 
 enum sluice_status queue_link(const struct sluice *sluice, int64_t timeout_us, struct link **out,
@@ -83,11 +99,11 @@ enum sluice_status queue_link(const struct sluice *sluice, int64_t timeout_us, s
 }
 
 // The texts of the options are needed again when another link is opened.
-static char *keep(const char *text, bool *failed)
+static const char *keep(const char *text, char **kept, bool *failed)
 {
-    char *kept = text ? strdup(text) : NULL;
-    *failed |= text && !kept;
-    return kept;
+    *kept = text ? strdup(text) : NULL;
+    *failed |= text && !*kept;
+    return *kept;
 }
 
 static bool keep_options(struct sluice *sluice, const struct sluice_options *options)
@@ -95,20 +111,20 @@ static bool keep_options(struct sluice *sluice, const struct sluice_options *opt
     bool failed = false;
     if (options) {
         sluice->given = *options;
-        sluice->given.durability = keep(options->durability, &failed);
-        sluice->given.ca_file = keep(options->ca_file, &failed);
-        sluice->given.cert_file = keep(options->cert_file, &failed);
-        sluice->given.key_file = keep(options->key_file, &failed);
+        char **kept = sluice->kept;
+        sluice->given.durability = keep(options->durability, &kept[0], &failed);
+        sluice->given.ca_file = keep(options->ca_file, &kept[1], &failed);
+        sluice->given.cert_file = keep(options->cert_file, &kept[2], &failed);
+        sluice->given.key_file = keep(options->key_file, &kept[3], &failed);
     }
     return !failed;
 }
 
 static void free_options(struct sluice *sluice)
 {
-    free((char *)(uintptr_t)sluice->given.durability);
-    free((char *)(uintptr_t)sluice->given.ca_file);
-    free((char *)(uintptr_t)sluice->given.cert_file);
-    free((char *)(uintptr_t)sluice->given.key_file);
+    for (size_t i = 0; i < QUEUE_TEXTS_KEPT; i++) {
+        free(sluice->kept[i]);
+    }
 }
 
 enum sluice_status sluice_open(const char *url, const struct sluice_options *options,
@@ -165,6 +181,11 @@ void sluice_interrupt(struct sluice *sluice, bool on)
 // ---------------------------------------------------------------------------------------------
 // Asking
 
+int64_t queue_until_us(const struct sluice *sluice)
+{
+    return deadline_in(sluice->timeout_us);
+}
+
 void queue_words(const struct sluice *sluice, struct words *words, const char *name)
 {
     words_init(words);
@@ -177,7 +198,9 @@ enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const s
 {
     struct sluice_value *value = NULL;
     enum sluice_status status = SLUICE_NO_MEMORY;
-    if (words->failed) {
+    if (words->missing) {
+        status = fault(error, SLUICE_INVALID, "a text that there must be is NULL");
+    } else if (words->failed) {
         (void)fault_no_memory(error);
     } else {
         const struct link_call call = {
@@ -187,6 +210,7 @@ enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const s
             .wait_word = ask->wait_word,
             .repeats = ask->repeats,
             .repeated = ask->repeated,
+            .until_us = ask->until_us,
         };
         status = sluice->link->form->call(sluice->link, &call, &value, error);
     }
@@ -223,14 +247,14 @@ static size_t count_places(const struct command *command)
     return count;
 }
 
-// How long a command that may wait says that it will: its option that is a length of time, or as
-// long as it takes.
+// How long a command that may wait says that it will, in its option that is a length of time.
+// Without it one that has a WAIT does not, and one that has a TIMEOUT has none.
 static void find_wait(const struct command *command, const struct words *words, struct ask *ask)
 {
     if (!command || !(command->flags & COMMAND_WAITS)) {
         return;
     }
-    ask->wait_us = LINK_FOREVER;
+    ask->wait_us = find_option(command, SLICE("TIMEOUT")) ? LINK_FOREVER : 0;
     size_t at = 2 + count_places(command);
     while (at < words->count) {
         const struct argument *option = find_option(command, words->items[at]);
@@ -240,9 +264,9 @@ static void find_wait(const struct command *command, const struct words *words, 
         bool flag = option->type == ARGUMENT_FLAG;
         int64_t us = 0;
         if (!flag && at + 1 < words->count && option->type == ARGUMENT_SECONDS &&
-            !num_parse_seconds(words->items[at + 1], &us) && us > 0) {
-            ask->wait_us = us;
-            ask->wait_word = at + 1;
+            !num_parse_seconds(words->items[at + 1], &us)) {
+            ask->wait_us = us > 0 ? us : LINK_FOREVER;
+            ask->wait_word = us > 0 ? at + 1 : 0;
         }
         at += flag ? 1 : 2;
     }
@@ -286,6 +310,7 @@ enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,
                                  struct sluice_events **out, struct sluice_error *error)
 {
     *out = NULL;
+    channel = channel ? channel : "";
     if (strcmp(channel, "log") != 0 && strcmp(channel, "tracked") != 0 &&
         (strncmp(channel, "worker:", 7) != 0 || !channel[7] ||
          strlen(channel + 7) >= SLUICE_NAME_SIZE)) {

@@ -9,6 +9,10 @@
 
 #include <pthread.h>
 
+enum {
+    QUEUE_TEXTS_KEPT = 4,
+};
+
 struct sluice {
     struct link *link;
     struct commands *commands;
@@ -16,6 +20,7 @@ struct sluice {
     char ns[SLUICE_NAME_SIZE];
     char worker[SLUICE_NAME_SIZE];
     struct sluice_options given;
+    char *kept[QUEUE_TEXTS_KEPT]; // texts of the options, owned
     int64_t timeout_us;
     pthread_mutex_t mutex;  // of the keepers
     struct keeper *keepers; // one for each name that jobs are held under
@@ -28,6 +33,16 @@ int64_t wait_us_of(double seconds);
 enum sluice_status queue_link(const struct sluice *sluice, int64_t timeout_us, struct link **out,
                               struct sluice_error *error);
 
+// When a call that begins now must end, as a moment of the monotonic clock.
+int64_t queue_until_us(const struct sluice *sluice);
+
+// As sluice_get, as a part of a call that must end by then.
+enum sluice_status queue_get(struct sluice *sluice, const char *jid, int64_t until_us,
+                             struct sluice_value **out, struct sluice_error *error);
+
+// INVALID when a name is empty or too long. NULL: it is not given.
+enum sluice_status check_name(const char *name, const char *what, struct sluice_error *error);
+
 // Begins a command: its name and the namespace.
 void queue_words(const struct sluice *sluice, struct words *words, const char *name);
 
@@ -37,6 +52,7 @@ struct ask {
     size_t wait_word;
     bool repeats;
     bool *repeated;
+    int64_t until_us; // 0: it has the time that every call has
 };
 
 // Asks it and releases the words.

@@ -65,12 +65,6 @@ static void give_back(struct remote *remote, struct dialog *dialog)
 // ---------------------------------------------------------------------------------------------
 // Attempts
 
-int64_t deadline_in(int64_t us)
-{
-    int64_t now_us = monotonic_us();
-    return us > INT64_MAX - now_us ? INT64_MAX : now_us + us;
-}
-
 bool remote_is_woken(int wake)
 {
     struct pollfd of = { .fd = wake, .events = POLLIN };
@@ -112,18 +106,17 @@ enum outcome {
     WOKEN,
 };
 
-// The request's bytes, with the time that is left to wait. TIMED_OUT: there is none.
+// The request's bytes, with the time that is left to wait. When that is over it is still asked for
+// what is there by now: a server that could not be reached meanwhile has not said that it is
+// nothing.
 static enum sluice_status write_request(struct asking *asking)
 {
     const struct link_call *call = asking->call;
     struct buffer seconds;
     bool replace = call->wait_word && call->wait_us != LINK_FOREVER;
     int64_t left_us = asking->wait_deadline_us - monotonic_us();
-    if (replace && left_us <= 0) {
-        return fault(asking->error, SLUICE_TIMED_OUT, "nothing came in the time given");
-    }
     buffer_init(&seconds, &allocator_system, NUM_TEXT_SIZE_MAX);
-    num_append_seconds(&seconds, left_us);
+    num_append_seconds(&seconds, left_us > 0 ? left_us : 1); // 0 would be for ever
     buffer_clear(&asking->request);
     request_add(&asking->request, call->words, replace ? call->wait_word : 0,
                 buffer_slice(&seconds));
@@ -150,7 +143,7 @@ static enum outcome exchange(struct asking *asking, struct dialog *dialog,
     enum stream_result result =
         stream_write(&dialog->stream, buffer_slice(&asking->request), asking->deadline_us);
     if (result != STREAM_OK) {
-        return result == STREAM_LATE ? LATE : UNSENT; // what is not whole is not run
+        return UNSENT; // what is not whole is not run
     }
     result = dialog_read(dialog, asking->deadline_us, asking->wake, &answer, &items);
     bool woken = result == STREAM_WOKEN;
@@ -160,16 +153,37 @@ static enum outcome exchange(struct asking *asking, struct dialog *dialog,
     switch (result) {
     case STREAM_OK:
         *status = value_read(answer, items, asking->out, asking->error);
-        *reusable = !woken;
+        // A command that the tables do not have may have changed the connection.
+        *reusable = !woken && asking->call->command;
         return ANSWERED;
     case STREAM_WOKEN:
         return WOKEN;
     case STREAM_LATE:
         return LATE;
     case STREAM_CLOSED:
+    case STREAM_ODD:
         break;
     }
     return UNSURE;
+}
+
+bool may_work_later(enum sluice_status status)
+{
+    return status == SLUICE_UNREACHABLE || status == SLUICE_BUSY;
+}
+
+// The reason of an attempt that the deadline cut short says less than that of one before.
+static enum sluice_status open_dialog(const struct asking *asking, struct dialog **out)
+{
+    const struct until until = { asking->deadline_us, asking->wake };
+    struct sluice_error why;
+    enum sluice_status status =
+        dialog_open(&asking->remote->url, asking->remote->trust, until, out, &why);
+    bool cut = may_work_later(status) && monotonic_us() >= asking->deadline_us;
+    if (status && !(cut && asking->error->status)) {
+        *asking->error = why;
+    }
+    return status;
 }
 
 // One attempt, on a connection that was idle or a new one.
@@ -178,10 +192,9 @@ static enum outcome attempt(struct asking *asking, enum sluice_status *status)
     struct remote *remote = asking->remote;
     struct dialog *dialog = take_good(remote);
     if (!dialog) {
-        *status =
-            dialog_open(&remote->url, remote->trust, asking->deadline_us, &dialog, asking->error);
+        *status = open_dialog(asking, &dialog);
         if (*status) {
-            return *status == SLUICE_UNREACHABLE ? UNSENT : ANSWERED;
+            return may_work_later(*status) ? UNSENT : ANSWERED;
         }
     }
     bool reusable;
@@ -217,13 +230,15 @@ static void say_trouble(const struct asking *asking, bool sent)
     }
 }
 
+// One that only reads has done nothing in any case.
 static enum sluice_status give_up(const struct asking *asking, bool sent)
 {
-    if (sent) {
+    const struct command *command = asking->call->command;
+    if (sent && !(command && (command->flags & COMMAND_READS))) {
         return lost(asking);
     }
-    if (asking->error && asking->error->status == SLUICE_UNREACHABLE) {
-        return SLUICE_UNREACHABLE;
+    if (may_work_later(asking->error->status)) {
+        return asking->error->status;
     }
     return fault(asking->error, SLUICE_UNREACHABLE, "%.120s:%s does not answer",
                  asking->remote->url.host, asking->remote->url.port);
@@ -279,8 +294,11 @@ static enum sluice_status remote_call(struct link *link, const struct link_call 
         .error = error ? error : &ignored,
     };
     *asking.error = (struct sluice_error){ .status = SLUICE_OK };
-    bool forever = remote->timeout_us == LINK_FOREVER || call->wait_us == LINK_FOREVER;
+    bool forever = call->wait_us > LINK_FOREVER - remote->timeout_us;
     asking.deadline_us = forever ? INT64_MAX : deadline_in(remote->timeout_us + call->wait_us);
+    if (call->until_us && call->until_us < asking.deadline_us) {
+        asking.deadline_us = call->until_us;
+    }
     if (remote_is_woken(asking.wake)) {
         return interrupted(&asking);
     }

@@ -4,6 +4,7 @@
 #ifndef SLUICE_CLIENT_REMOTE_H
 #define SLUICE_CLIENT_REMOTE_H
 
+#include "client/deadline.h"
 #include "client/dialog.h"
 #include "client/link.h"
 
@@ -27,11 +28,11 @@ static inline struct remote *remote_of(struct link *link)
     return (struct remote *)(void *)link; // it is the first member
 }
 
-// The moment so long from now.
-int64_t deadline_in(int64_t us);
-
 // Whether calls that wait are to end.
 bool remote_is_woken(int wake);
+
+// Whether a server that could not be greeted may be well at another attempt.
+bool may_work_later(enum sluice_status status);
 
 // Pauses before another attempt, longer each time; false when the deadline comes first or `wake`
 // becomes readable.

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    BEGIN_US = 1000000,
+};
+
 struct remote_events {
     struct listening listening;
     struct remote *remote;
@@ -31,13 +35,17 @@ static void drop_dialog(struct remote_events *events)
     events->dialog = NULL;
 }
 
-// Listens anew. The server's answer says that it has begun.
+// Listens anew. The server's answer says that it has begun. Who waits for events only a moment
+// gives it time to be made all the same: he would never hear anything again.
 static enum sluice_status begin(struct remote_events *events, int64_t deadline_us,
                                 struct sluice_error *error)
 {
     const struct remote *remote = events->remote;
+    int64_t enough_us = deadline_in(BEGIN_US);
+    deadline_us = deadline_us > enough_us ? deadline_us : enough_us;
+    const struct until until = { deadline_us, remote->wake };
     enum sluice_status status =
-        dialog_open(&remote->url, remote->trust, deadline_us, &events->dialog, error);
+        dialog_open(&remote->url, remote->trust, until, &events->dialog, error);
     if (status) {
         return status;
     }
@@ -52,12 +60,14 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
                        : stream_write(&events->dialog->stream, buffer_slice(&request), deadline_us);
     buffer_release(&request);
     if (result == STREAM_OK) {
-        result = dialog_read(events->dialog, deadline_us, -1, &answer, &items);
+        result = dialog_read(events->dialog, deadline_us, remote->wake, &answer, &items);
     }
     if (result == STREAM_OK) {
         struct sluice_value *value;
         status = value_read(answer, items, &value, error); // it may be refused
         sluice_value_free(value);
+    } else if (result == STREAM_WOKEN) {
+        status = fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
     } else {
         status = fault(error, SLUICE_UNREACHABLE, "%.120s:%s does not answer", remote->url.host,
                        remote->url.port);
@@ -101,7 +111,7 @@ static enum sluice_status begin_again(struct remote_events *events, int64_t dead
 {
     for (;; events->attempts++) {
         enum sluice_status status = begin(events, deadline_us, error);
-        if (status != SLUICE_UNREACHABLE) {
+        if (!may_work_later(status)) {
             events->attempts = 0;
             return status;
         }
@@ -121,7 +131,7 @@ static enum sluice_status events_next(struct listening *listening, int64_t wait_
     for (;;) {
         if (!events->dialog) {
             enum sluice_status status = begin_again(events, deadline_us, error);
-            *out = gap;
+            *out = status ? NULL : gap;
             return status;
         }
         *out = NULL;
@@ -136,6 +146,7 @@ static enum sluice_status events_next(struct listening *listening, int64_t wait_
         case STREAM_WOKEN:
             return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
         case STREAM_CLOSED:
+        case STREAM_ODD:
             drop_dialog(events);
             break;
         }

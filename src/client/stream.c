@@ -164,6 +164,25 @@ static enum stream_result wait_for(const struct stream *stream, short events, in
     }
 }
 
+// What a server says of a certificate that it does not take comes as an alert; with TLS 1.3 not
+// before the first answer is read.
+static bool is_about_certificate(int reason)
+{
+    switch (reason) {
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+        return true;
+    default:
+        return false;
+    }
+}
+
 // What a call of OpenSSL that gave `result` waits for.
 static enum stream_result wait_for_tls(struct stream *stream, int result, int64_t deadline_us,
                                        int wake)
@@ -174,6 +193,7 @@ static enum stream_result wait_for_tls(struct stream *stream, int result, int64_
     case SSL_ERROR_WANT_WRITE:
         return wait_for(stream, POLLOUT, deadline_us, wake);
     default:
+        stream->turned_away |= is_about_certificate(ERR_GET_REASON(ERR_peek_last_error()));
         ERR_clear_error();
         return STREAM_CLOSED;
     }
@@ -193,7 +213,7 @@ static void set_options(int fd)
 }
 
 // 0, or what went wrong as an errno.
-static int connect_one(struct stream *stream, const struct addrinfo *address, int64_t deadline_us)
+static int connect_one(struct stream *stream, const struct addrinfo *address, struct until until)
 {
     stream->fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
                         address->ai_protocol);
@@ -203,8 +223,9 @@ static int connect_one(struct stream *stream, const struct addrinfo *address, in
     int failed = connect(stream->fd, address->ai_addr, address->ai_addrlen) ? errno : 0;
     if (failed == EINPROGRESS) {
         socklen_t size = sizeof(failed);
-        if (wait_for(stream, POLLOUT, deadline_us, -1) != STREAM_OK) {
-            failed = ETIMEDOUT;
+        enum stream_result result = wait_for(stream, POLLOUT, until.deadline_us, until.wake);
+        if (result != STREAM_OK) {
+            failed = result == STREAM_WOKEN ? EINTR : ETIMEDOUT;
         } else if (getsockopt(stream->fd, SOL_SOCKET, SO_ERROR, &failed, &size)) {
             failed = errno;
         }
@@ -218,8 +239,13 @@ static int connect_one(struct stream *stream, const struct addrinfo *address, in
     return 0;
 }
 
+static enum sluice_status woken(struct sluice_error *error)
+{
+    return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
+}
+
 static enum sluice_status connect_any(struct stream *stream, const struct url *url,
-                                      int64_t deadline_us, struct sluice_error *error)
+                                      struct until until, struct sluice_error *error)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG };
     struct addrinfo *addresses = NULL;
@@ -229,10 +255,13 @@ static enum sluice_status connect_any(struct stream *stream, const struct url *u
                      gai_strerror(result));
     }
     int failed = EADDRNOTAVAIL;
-    for (const struct addrinfo *at = addresses; at && failed; at = at->ai_next) {
-        failed = connect_one(stream, at, deadline_us);
+    for (const struct addrinfo *at = addresses; at && failed && failed != EINTR; at = at->ai_next) {
+        failed = connect_one(stream, at, until);
     }
     freeaddrinfo(addresses);
+    if (failed == EINTR) {
+        return woken(error);
+    }
     return failed ? fault(error, SLUICE_UNREACHABLE, "%.120s:%s cannot be reached: %s", url->host,
                           url->port, strerror(failed))
                   : SLUICE_OK;
@@ -255,8 +284,14 @@ static bool expect_host(SSL *ssl, const char *host)
            SSL_set_tlsext_host_name(ssl, host) == 1;
 }
 
+enum sluice_status stream_turned_away(const struct url *url, struct sluice_error *error)
+{
+    return fault(error, SLUICE_DENIED, "%.120s:%s does not take our certificate, or wants one",
+                 url->host, url->port);
+}
+
 static enum sluice_status greet(struct stream *stream, const struct url *url, SSL_CTX *trust,
-                                int64_t deadline_us, struct sluice_error *error)
+                                struct until until, struct sluice_error *error)
 {
     stream->ssl = SSL_new(trust);
     if (!stream->ssl || SSL_set_fd(stream->ssl, stream->fd) != 1 ||
@@ -275,7 +310,15 @@ static enum sluice_status greet(struct stream *stream, const struct url *url, SS
             return fault(error, SLUICE_DENIED, "the certificate of %.100s is not trusted: %s",
                          url->host, X509_verify_cert_error_string(verdict));
         }
-        if (wait_for_tls(stream, result, deadline_us, -1) != STREAM_OK) {
+        switch (wait_for_tls(stream, result, until.deadline_us, until.wake)) {
+        case STREAM_OK:
+            break;
+        case STREAM_WOKEN:
+            return woken(error);
+        default:
+            if (stream->turned_away) {
+                return stream_turned_away(url, error);
+            }
             return fault(error, SLUICE_UNREACHABLE, "%.120s:%s does not speak TLS with us",
                          url->host, url->port);
         }
@@ -283,13 +326,13 @@ static enum sluice_status greet(struct stream *stream, const struct url *url, SS
 }
 
 enum sluice_status stream_open(struct stream *stream, const struct url *url,
-                               struct ssl_ctx_st *trust, int64_t deadline_us,
+                               struct ssl_ctx_st *trust, struct until until,
                                struct sluice_error *error)
 {
     *stream = (struct stream){ .fd = -1 };
-    enum sluice_status status = connect_any(stream, url, deadline_us, error);
+    enum sluice_status status = connect_any(stream, url, until, error);
     if (!status && trust) {
-        status = greet(stream, url, trust, deadline_us, error);
+        status = greet(stream, url, trust, until, error);
     }
     if (status) {
         stream_close(stream);

@@ -17,6 +17,7 @@ struct ssl_st;
 struct stream {
     int fd;
     struct ssl_st *ssl; // NULL: plain
+    bool turned_away;   // the server does not take our certificate, or wants one
 };
 
 enum stream_result {
@@ -24,6 +25,7 @@ enum stream_result {
     STREAM_LATE,   // the deadline has passed
     STREAM_WOKEN,  // `wake` is readable
     STREAM_CLOSED, // the other side has ended it, or it broke
+    STREAM_ODD,    // what came makes no sense
 };
 
 // What TLS goes by; NULL for an address without. INVALID when a file cannot be used.
@@ -31,11 +33,21 @@ enum sluice_status stream_trust(const struct url *url, const struct sluice_optio
                                 struct ssl_ctx_st **out, struct sluice_error *error);
 void stream_distrust(struct ssl_ctx_st *trust); // may be NULL
 
+// How long something may take, and the descriptor (or -1) that ends it when it becomes readable.
+struct until {
+    int64_t deadline_us;
+    int wake;
+};
+
 // UNREACHABLE: nobody is there, or not in time. DENIED: the certificate is not one to trust.
+// INTERRUPTED: `wake` became readable.
 enum sluice_status stream_open(struct stream *stream, const struct url *url,
-                               struct ssl_ctx_st *trust, int64_t deadline_us,
+                               struct ssl_ctx_st *trust, struct until until,
                                struct sluice_error *error);
 void stream_close(struct stream *stream);
+
+// DENIED, of a stream that was `turned_away`.
+enum sluice_status stream_turned_away(const struct url *url, struct sluice_error *error);
 
 // Writes all of it.
 enum stream_result stream_write(struct stream *stream, struct slice bytes, int64_t deadline_us);

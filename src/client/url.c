@@ -2,6 +2,7 @@
 #include "client/url.h"
 
 #include "base/ascii.h"
+#include "base/num.h"
 #include "client/fault.h"
 
 static const char default_port[] = "7711";
@@ -98,6 +99,9 @@ static enum sluice_status read_host(struct slice place, struct url *out, struct 
     struct slice port = place, host;
     if (place.size && place.data[0] == '[') {
         host = cut(&port, ']');
+        if (host.size == place.size) {
+            return fault(error, SLUICE_INVALID, "the address's host lacks its ]");
+        }
         host = slice_sub(host, 1, SIZE_MAX);
         if (port.size && port.data[0] != ':') {
             return fault(error, SLUICE_INVALID, "the address has something behind its host's ]");
@@ -106,11 +110,11 @@ static enum sluice_status read_host(struct slice place, struct url *out, struct 
     } else {
         host = cut(&port, ':');
     }
-    for (size_t i = 0; i < port.size; i++) {
-        if (port.data[i] < '0' || port.data[i] > '9' || i == 5) {
-            return fault(error, SLUICE_INVALID, "the address's port \"%.*s\" is no port",
-                         SLICE_PRINT(slice_shown(port)));
-        }
+    int64_t number = 0;
+    if (port.size && (num_parse_i64(port, &number) || number < 1 || number > 65535)) {
+        return fault(error, SLUICE_INVALID,
+                     "the address's port is no number from 1 to 65535 (an IPv6 address stands in "
+                     "[ ], and a : or @ in a password is written %%3A or %%40)");
     }
     enum sluice_status status = put_part(out->host, sizeof(out->host),
                                          host.size ? host : SLICE("127.0.0.1"), "host", error);
@@ -119,10 +123,30 @@ static enum sluice_status read_host(struct slice place, struct url *out, struct 
                              port.size ? port : slice_from_cstr(default_port), "port", error);
 }
 
+// What stands in a password as it is may look like the address's own marks. It must not become
+// another address, nor stand in a sentence as a part of one.
+static enum sluice_status check_marks(struct slice rest, struct sluice_error *error)
+{
+    bool behind_place = false;
+    for (size_t i = 0; i < rest.size; i++) {
+        behind_place |= rest.data[i] == '/' || rest.data[i] == '?';
+        if (rest.data[i] == '#' || (rest.data[i] == '@' && behind_place)) {
+            return fault(error, SLUICE_INVALID,
+                         "the address has a # or an @ where it cannot be; in a name or a password "
+                         "/ is written %%2F, ? %%3F, # %%23 and @ %%40");
+        }
+    }
+    return SLUICE_OK;
+}
+
 static enum sluice_status read_server(struct slice rest, struct url *out,
                                       struct sluice_error *error)
 {
     out->kind = URL_SERVER;
+    enum sluice_status status = check_marks(rest, error);
+    if (status) {
+        return status;
+    }
     struct slice query = rest;
     struct slice path = cut(&query, '?');
     struct slice place = cut(&path, '/');
@@ -131,7 +155,6 @@ static enum sluice_status read_server(struct slice rest, struct url *out,
     while (at && place.data[at - 1] != '@') {
         at--;
     }
-    enum sluice_status status = SLUICE_OK;
     if (at) {
         status = read_user(slice_sub(place, 0, at - 1), out, error);
     }

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "wire/resp_item.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -52,7 +53,21 @@ static void build_fault(struct builder *builder, struct slice line, struct sluic
 static enum sluice_status build_number(const struct builder *builder, struct slice text,
                                        struct sluice_value *out)
 {
+    static const struct {
+        struct slice text;
+        double number;
+    } others[] = {
+        { { "inf", 3 }, INFINITY },
+        { { "-inf", 4 }, -INFINITY },
+        { { "nan", 3 }, NAN },
+    };
     out->type = SLUICE_NUMBER;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (slice_equal(text, others[i].text)) {
+            out->number = others[i].number;
+            return SLUICE_OK;
+        }
+    }
     return num_parse_double(text, &out->number) ? broken(builder, "a number is none") : SLUICE_OK;
 }
 
@@ -118,12 +133,10 @@ enum sluice_status value_read(struct slice answer, size_t items, struct sluice_v
                               struct sluice_error *error)
 {
     *out = NULL;
-    if (answer.size && answer.data[0] == '-') {
-        struct resp_item item;
-        size_t size;
-        if (resp_item_read(answer, &item, &size, NULL) == RESP_READY) {
-            return fault_said(error, item.text);
-        }
+    struct resp_item first;
+    size_t size;
+    if (resp_item_read(answer, &first, &size, NULL) == RESP_READY && first.kind == RESP_ERROR) {
+        return fault_said(error, first.text);
     }
     struct sluice_value *root = malloc(items * sizeof(*root) + answer.size);
     if (!root) {
@@ -258,7 +271,7 @@ static struct slice text_of(const struct sluice_value *value)
 static bool is_json(const char *key, const struct sluice_value *value)
 {
     return key && (strcmp(key, "data") == 0 || strcmp(key, "result") == 0) &&
-           value->type == SLUICE_TEXT && !json_validate(text_of(value), DEPTH_MAX, NULL);
+           value->type == SLUICE_TEXT && !json_validate(text_of(value), JSON_DEPTH_MAX, NULL);
 }
 
 static void write_text(struct json_writer *writer, const char *key,

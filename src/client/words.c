@@ -49,7 +49,8 @@ void words_add(struct words *words, struct slice word)
 
 void words_text(struct words *words, const char *text)
 {
-    words_add(words, slice_from_cstr(text));
+    words->missing |= !text;
+    words_add(words, slice_from_cstr(text ? text : ""));
 }
 
 // Room for a number that stays where it is.

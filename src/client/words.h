@@ -16,6 +16,7 @@ struct words {
     size_t count, capacity;
     struct word_block *blocks; // of what was written down
     bool failed;
+    bool missing; // a text that there must be was NULL
 };
 
 void words_init(struct words *words);

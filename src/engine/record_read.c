@@ -247,7 +247,8 @@ static enum status read_tags(struct engine *engine, struct job *job, struct read
         if (status == STATUS_NO_MEMORY) {
             return status;
         }
-        reader->bad = reader->bad || status;
+        engine->mended += status && engine->mends;
+        reader->bad = reader->bad || (status && !engine->mends);
     }
     return STATUS_OK;
 }
@@ -419,7 +420,7 @@ static enum status read_rare(struct engine *engine, struct job *job, struct read
 {
     struct unique *unique = job_rare(job) ? job_rare(job)->unique : NULL;
     if (!take_bool(reader)) {
-        reader->bad = reader->bad || unique;
+        reader->bad = reader->bad || (unique && !engine->mends);
         return STATUS_OK;
     }
     int64_t deadline_us = take_i64(reader);
@@ -429,6 +430,10 @@ static enum status read_rare(struct engine *engine, struct job *job, struct read
     struct slice progress = take_string(reader);
     struct slice checkpoint = take_string(reader);
     struct slice log = take_string(reader);
+    if (engine->mends && held && !unique) {
+        engine->mended++;
+        held = false;
+    }
     if (reader->bad || deadline_us < 0 || result_until_us < 0 || (held && !unique)) {
         reader->bad = true;
         return STATUS_OK;
@@ -454,6 +459,10 @@ static enum status read_rare(struct engine *engine, struct job *job, struct read
         status = map_insert(&engine->uniques, unique);
         unique->held = !status;
     }
+    if (status == STATUS_EXISTS && engine->mends) {
+        engine->mended++;
+        return STATUS_OK; // the other one has the lock
+    }
     return status == STATUS_EXISTS ? STATUS_CORRUPT : status;
 }
 
@@ -465,6 +474,10 @@ static enum status read_dependencies(struct engine *engine, struct job *job, str
         struct job *dependency = loading_find(&engine->loading, id);
         if (!dependency || dependency == job || dependency->state == JOB_COMPLETE ||
             sequence > engine->sequence) {
+            if (engine->mends && !reader->bad) {
+                engine->mended++;
+                continue;
+            }
             reader->bad = true;
         }
         if (!reader->bad && depends_load(engine, job, dependency, sequence)) {
@@ -472,6 +485,20 @@ static enum status read_dependencies(struct engine *engine, struct job *job, str
         }
     }
     return STATUS_OK;
+}
+
+// A job that waited only for jobs that are lost, or complete, goes on at its time.
+static void mend_depends(const struct engine *engine, struct job *job, struct index_key *key)
+{
+    if (engine->mends && job->state == JOB_DEPENDS &&
+        !(job->extra && job->extra->dependency_count)) {
+        int64_t due_us = job->extra ? job->extra->due_us : 0;
+        job->state = JOB_SCHEDULED;
+        *key = time_key(due_us ? due_us : job->time_us, job->id);
+        if (job->extra) {
+            job->extra->due_us = 0;
+        }
+    }
 }
 
 static enum status read_head(struct engine *engine, uint64_t id, struct reader *reader)
@@ -512,6 +539,8 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
     }
     if (!status && !reader->bad) {
         status = read_dependencies(engine, job, reader);
+        mend_depends(engine, job, &key);
+        state = job->state;
     }
     if (!status && !reader->bad && state != JOB_FAILED) {
         bool depends = job->extra && job->extra->dependency_count;

@@ -104,6 +104,8 @@ struct engine {
 
     // While it is loaded.
     bool loads;
+    bool mends;    // while it loads: records may be missing, or older than others (salvage.h)
+    size_t mended; // what was dropped for that
     bool keeps_changes_then; // when it is loaded; until then it does not
     struct loading loading;
     struct map loading_ids; // what other numbers are taken

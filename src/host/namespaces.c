@@ -389,6 +389,13 @@ void ns_begin(struct ns *ns, int64_t now_us)
     }
 }
 
+void namespaces_touch(struct namespaces *all)
+{
+    for (struct ns *ns = all->first; ns; ns = ns->next) {
+        ns_touch(ns);
+    }
+}
+
 static void tick(struct ns *ns, int64_t now_us)
 {
     ns->due_us = engine_tick(ns->engine, now_us);

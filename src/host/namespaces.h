@@ -114,6 +114,9 @@ int64_t namespaces_tick(struct namespaces *all, int64_t now_us);
 // The same for those that were touched alone.
 int64_t namespaces_tick_touched(struct namespaces *all, int64_t now_us);
 
+// All of them may have something to do at the end of this turn.
+void namespaces_touch(struct namespaces *all);
+
 // Appends what has changed in those that were touched.
 MUST_USE enum status namespaces_append(struct namespaces *all, struct error *error);
 

@@ -127,8 +127,11 @@ void commit_turn(struct server *server)
         return;
     }
     uint64_t group = server->namespaces.group;
-    bool durable =
-        server->settings.durability == STORE_NEVER || store_durable(server->store) >= group;
+    // When the store is stuck that may take for ever; then who only asked is told what there is,
+    // and who was refused hears of it.
+    bool asked = server->store_state == STORE_STUCK && !server->turn_changes;
+    bool durable = server->settings.durability == STORE_NEVER || asked ||
+                   store_durable(server->store) >= group;
     hold_all(server, group, durable);
 }
 

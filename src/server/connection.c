@@ -327,7 +327,7 @@ static bool may_serve(const struct connection *connection)
 static size_t serve(struct connection *connection, struct slice bytes)
 {
     size_t position = 0;
-    while (may_serve(connection)) {
+    while (may_serve(connection) && connection->server->turn_left) {
         struct error error;
         struct slice rest = slice_sub(bytes, position, SIZE_MAX);
         if (rest.size == 0) {
@@ -338,6 +338,7 @@ static size_t serve(struct connection *connection, struct slice bytes)
             return position;
         case RESP_READY:
             position += connection->request.size;
+            server_spend(connection->server, connection->request.size);
             if (connection->request.count) {
                 execute(connection,
                         (struct slices){ connection->request.words, connection->request.count });
@@ -358,7 +359,7 @@ static size_t serve(struct connection *connection, struct slice bytes)
 // cannot be told, so that one that would have to wait is taken for gone.
 static void settle_end(struct connection *connection)
 {
-    if (!connection->ended || connection->closed) {
+    if (!connection->ended || connection->closed || connection->in_resume) {
         return;
     }
     if (connection->blocked) {
@@ -369,11 +370,20 @@ static void settle_end(struct connection *connection)
     }
 }
 
+// What the turn has no room for goes on in the next one.
+static void go_on_later(struct connection *connection)
+{
+    if (connection->server->turn_left == 0 && may_serve(connection)) {
+        connection_resume(connection);
+    }
+    update_reading(connection);
+}
+
 static void serve_input(struct connection *connection)
 {
     size_t taken = serve(connection, buffer_slice(&connection->input));
     buffer_consume(&connection->input, taken);
-    update_reading(connection);
+    go_on_later(connection);
     settle_end(connection);
 }
 
@@ -394,7 +404,7 @@ static void serve_fresh(struct connection *connection, size_t size)
             connection_close(connection);
         }
     }
-    update_reading(connection);
+    go_on_later(connection);
 }
 
 static enum transport_result read_some(struct connection *connection)
@@ -446,6 +456,9 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
     (void)fd;
     (void)what;
     struct connection *connection = context;
+    if (connection->server->turn_left == 0) {
+        return; // the next turn is told again
+    }
     if (connection->closed || (connection->handshaking && !shake_hands(connection))) {
         return;
     }
@@ -484,8 +497,9 @@ void connection_resume(struct connection *connection)
 bool connections_resume(struct server *server)
 {
     struct connections *all = &server->connections;
-    bool any = all->resume != NULL;
-    while (all->resume) {
+    bool any = false;
+    while (all->resume && server->turn_left) {
+        any = true;
         struct connection *connection = all->resume;
         all->resume = connection->resume_next;
         connection->in_resume = false;

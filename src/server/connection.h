@@ -108,7 +108,7 @@ void connection_released(struct connection *connection);
 
 // It may go on with requests that lie here: at the end of the turn.
 void connection_resume(struct connection *connection);
-// Goes on with those that may; says whether there were any.
+// Goes on with those that may, as far as the turn has room; says whether there were any.
 bool connections_resume(struct server *server);
 
 // The end of a turn: frees those that are closed.

@@ -126,6 +126,17 @@ struct run {
     size_t start; // of what it says
 };
 
+// Also what only looks sees what is due; but what nobody can store has to wait.
+static void begin(struct server *server, struct ns *ns, int64_t now_us)
+{
+    if (server->store_state == STORE_STUCK) {
+        ns_touch(ns);
+        return;
+    }
+    server->turn_changes |= ns->due_us <= now_us;
+    ns_begin(ns, now_us);
+}
+
 static void run_begin(struct run *run, struct connection *connection, struct ns *ns,
                       const struct command *command)
 {
@@ -142,8 +153,9 @@ static void run_begin(struct run *run, struct connection *connection, struct ns 
         .waiter = connection->id,
     };
     if (ns) {
-        ns_begin(ns, run->call.now_us);
+        begin(server, ns, run->call.now_us);
     }
+    server->turn_changes |= (command->flags & COMMAND_WRITES) != 0;
     pubsub_answer_begin(connection);
     connection_says(connection);
     run->start = connection->output.size;

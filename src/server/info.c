@@ -100,10 +100,8 @@ static const char *const durability_names[] = {
 };
 
 static const char *const state_names[] = {
-    [STORE_READY] = "ready",
-    [STORE_FULL] = "full",
-    [STORE_BUSY] = "busy",
-    [STORE_FAILED] = "failed",
+    [STORE_READY] = "ready", [STORE_FULL] = "full",     [STORE_STUCK] = "stuck",
+    [STORE_BUSY] = "busy",   [STORE_FAILED] = "failed",
 };
 
 static void append_persistence(const struct connection *connection, struct buffer *out)

@@ -16,6 +16,11 @@
 enum {
     SWEEP_US = 1000000,
     STOP_LOOK_US = 5000, // how often it is looked whether all has been taken
+    // What a turn takes on must fit into the store's journal, so with little room there it is less.
+    // Bytes of requests may become several times as many of records.
+    TURN_SIZE_MAX = 1 << 20,
+    TURN_SIZE_MIN = 64 << 10,
+    TURN_ROOM_PARTS = 4,
 };
 
 int64_t server_now(struct server *server)
@@ -79,6 +84,7 @@ static void remove_some(struct server *server, bool *more)
     struct error error;
     *more = false;
     if (server->namespaces.removals && server->store_state != STORE_BUSY &&
+        server->store_state != STORE_STUCK &&
         namespaces_remove(&server->namespaces, more, &error)) {
         log_line(LOG_LEVEL_WARNING, "what a deleted namespace left stays for now", "reason=\"%s\"",
                  error_sentence(&error));
@@ -113,6 +119,28 @@ static void log_store(void *context, enum store_level level, const char *sentenc
              "store", "says=\"%s\"", sentence);
 }
 
+// What an operator should know. That it is busy comes and goes, and is nothing to be told.
+static void say_state(struct server *server, enum store_state state, const struct error *why)
+{
+    static const char *const sentences[] = {
+        [STORE_READY] = "everything is taken again",
+        [STORE_FULL] = "only what makes the store smaller is taken",
+        [STORE_STUCK] = "nothing is taken until there is space",
+        [STORE_FAILED] = "nothing is taken any more",
+    };
+    if (state == STORE_BUSY || state == server->said_state) {
+        return;
+    }
+    server->said_state = state;
+    if (state == STORE_READY) {
+        log_line(LOG_LEVEL_INFO, sentences[state], NULL);
+        notify_status(&server->notify, "running");
+    } else {
+        log_line(LOG_LEVEL_ERROR, sentences[state], "reason=\"%s\"", error_sentence(why));
+        notify_status(&server->notify, "%s", error_sentence(why));
+    }
+}
+
 static void look_at_store(struct server *server)
 {
     enum store_state before = server->store_state;
@@ -125,15 +153,9 @@ static void look_at_store(struct server *server)
     if (state != STORE_READY) {
         server->store_why = why;
     }
-    if (state != before && (state == STORE_FULL || state == STORE_FAILED)) {
-        log_line(LOG_LEVEL_ERROR,
-                 state == STORE_FULL ? "only what makes the store smaller is taken"
-                                     : "nothing is taken any more",
-                 "reason=\"%s\"", error_sentence(&why));
-        notify_status(&server->notify, "%s", error_sentence(&why));
-    } else if (state != before && before == STORE_FULL) {
-        log_line(LOG_LEVEL_INFO, "everything is taken again", NULL);
-        notify_status(&server->notify, "running");
+    say_state(server, state, &why);
+    if (before == STORE_STUCK) {
+        namespaces_touch(&server->namespaces); // what was due meanwhile
     }
     if (before == STORE_BUSY && state != STORE_BUSY) {
         for (struct connection *at = server->connections.newest; at; at = at->next) {
@@ -179,21 +201,37 @@ static enum status open_store(struct server *server, struct error *error)
     return status;
 }
 
+// How much the next turn may take on.
+static uint64_t turn_size(struct server *server)
+{
+    uint64_t size = store_room(server->store) / TURN_ROOM_PARTS;
+    size = size < TURN_SIZE_MIN ? TURN_SIZE_MIN : size;
+    return size < TURN_SIZE_MAX ? size : TURN_SIZE_MAX;
+}
+
+// What time brings about has to be stored too, and waits as long as nothing can be.
+static int64_t tick(struct server *server)
+{
+    return server->store_state == STORE_STUCK
+               ? INT64_MAX
+               : namespaces_tick(&server->namespaces, server_now(server));
+}
+
 static void end_turn(struct server *server)
 {
     int64_t next_us;
     do {
-        next_us = namespaces_tick(&server->namespaces, server_now(server));
+        next_us = tick(server);
     } while (connections_resume(server));
     bool more;
     remove_some(server, &more);
-    uint64_t before = server->namespaces.group;
     commit_turn(server);
-    if (server->namespaces.group != before) {
-        look_at_store(server); // it may be behind now
-    }
+    look_at_store(server); // it may be behind now
     connections_bury(server);
     if (server->stopping) {
+        if (server->store_state == STORE_STUCK) {
+            store_give_up(server->store); // what waits for space becomes errors
+        }
         server->stopped |= is_drained(server);
         // Nobody tells when a client's system has taken all.
         int64_t look_us = server_now(server) + STOP_LOOK_US;
@@ -202,6 +240,8 @@ static void end_turn(struct server *server)
     set_due(server, more || server->connections.resume ? 0 : next_us);
     server->figures.turns++;
     server->turn_us = 0;
+    server->turn_left = turn_size(server);
+    server->turn_changes = false;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -441,6 +481,7 @@ enum status server_run(struct server *server, struct error *error)
     notify_ready(&server->notify);
     end_turn(server);
     while (!server->stopped) {
+        (void)connections_resume(server); // those that the last turn had no room for
         if (event_base_loop(server->loop, EVLOOP_ONCE) < 0) {
             return error_set(error, STATUS_IO, "the event loop ended: %s", strerrordesc_np(errno));
         }
@@ -476,6 +517,8 @@ void server_release(struct server *server)
     while (server->connections.newest) {
         connection_close(server->connections.newest);
     }
+    server->turn_left = UINT64_MAX;
+    (void)connections_resume(server); // which only takes them out of the list
     while (server->commit.count) {
         server->commit.count--;
         struct hold *hold =

@@ -2,7 +2,8 @@
 // The server as a whole: what its parts share, and the turns that it works in.
 //
 // One thread runs the loop and all engines. In a turn all connections that are readable are read,
-// and all whole requests in them are run; at its end those who wait are served, what has changed in
+// and all whole requests in them are run, up to so many bytes of them; the rest goes on in the next
+// turn, before others are read. At its end those who wait are served, what has changed in
 // the engines is appended to the store as one group, and the replies of the turn are held until
 // that group is durable, while the next turn runs already:
 //
@@ -72,11 +73,14 @@ struct server {
     struct random_source random;
     struct loop_event *store_event, *due_event, *sweep_event, *accept_event;
     struct loop_event *signal_events[4];
-    int64_t turn_us; // the time of this turn; 0: not looked at yet
+    int64_t turn_us;    // the time of this turn; 0: not looked at yet
+    uint64_t turn_left; // bytes of requests that may still be begun in it
+    bool turn_changes;  // something may have changed in it
     int64_t began_us;
     int64_t due_us; // when the loop was asked to do what is due; INT64_MAX: not at all
     enum store_state store_state;
-    struct error store_why; // when it is not READY
+    struct error store_why;      // when it is not READY
+    enum store_state said_state; // to the operator
     bool accept_paused;
     bool stopping, stopped;
     struct server_figures figures;
@@ -92,6 +96,12 @@ void server_release(struct server *server);
 
 // The time that counts for all of this turn.
 int64_t server_now(struct server *server);
+
+// So many bytes of requests were run.
+static inline void server_spend(struct server *server, size_t size)
+{
+    server->turn_left -= size < server->turn_left ? size : server->turn_left;
+}
 
 // Takes no more connections and requests, lets what was asked for be answered, and stops.
 void server_stop(struct server *server);

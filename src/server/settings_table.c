@@ -89,7 +89,7 @@ const struct setting settings_table[] = {
                  "no further ones are read." },
     { "max-backlog", LIMITS, SETTING_SIZE, 0, AT(max_backlog), MIB, 16 * GIB,
       .initial = "64MiB", .value = "SIZE",
-      .summary = "How much may wait for the disk; with more, changes are refused until it has "
+      .summary = "How much may wait for the disk; with more, no requests are run until it has "
                  "caught up." },
 
     { "idle-timeout", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(idle_timeout_us),

@@ -28,7 +28,7 @@ static size_t begin_pending(struct store *store)
 static enum status submit(struct store *store, uint64_t *group, struct error *error)
 {
     struct buffer *gather = &store->gather;
-    bool begins = false;
+    bool begins = false, gets_busy = false;
     pthread_mutex_lock(&store->mutex);
     enum status status = store->failure.status;
     if (status) {
@@ -45,7 +45,10 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
         }
         if (!status) {
             buffer_clear(&store->pending);
-            store->was_busy |= gather->size > store->options.gather_max;
+            // The host is told when it is over.
+            gets_busy = !store->was_busy &&
+                        (gather->size > store->options.gather_max || store_is_short(store));
+            store->was_busy |= gets_busy;
         }
     }
     *group = gather->size ? store->gathering : store->gathering - 1;
@@ -53,6 +56,9 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
     // Without the mutex, so that the journal need not wait for it.
     if (begins) {
         pthread_cond_signal(&store->work);
+    }
+    if (gets_busy) {
+        pthread_cond_signal(&store->wake); // to get the journal room
     }
     return status;
 }

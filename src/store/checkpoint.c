@@ -26,11 +26,11 @@ static bool is_behind(const struct store *store)
     return store->durable > store->record.covered;
 }
 
-// Whether more than half of the journal is in use.
+// Whether the journal is short of room, or more than half of it is in use.
 static bool is_pressed(struct store *store)
 {
     uint32_t in_use = store->segments.count - segments_free_count(&store->segments);
-    return store->wants_segment || 2 * in_use > store->options.segments_max;
+    return store_is_short(store) || 2 * in_use > store->options.segments_max;
 }
 
 static bool is_urgent(struct store *store)
@@ -52,6 +52,35 @@ static void set_full(struct store *store, const struct error *error)
               store->full ? error_sentence(error) : "there is space on the disk again");
     pthread_cond_signal(&store->work);
     pthread_cond_broadcast(&store->progress);
+    store_tell(store);
+}
+
+// The reserve is for what makes the store smaller, and for what was taken on already: nothing else
+// is taken on from now on. Says whether there was one. With the mutex held, which it lets go of
+// meanwhile.
+static bool give_reserve(struct store *store, const struct error *lack)
+{
+    set_full(store, lack);
+    if (!store->has_reserve) {
+        return false;
+    }
+    store->has_reserve = false;
+    pthread_mutex_unlock(&store->mutex);
+    reserve_give(store->folder);
+    pthread_mutex_lock(&store->mutex);
+    return true;
+}
+
+// All was tried to get the journal room. With the mutex held.
+static void set_stuck(struct store *store)
+{
+    if (store->stuck || !store_is_short(store)) {
+        return;
+    }
+    store->stuck = true;
+    store_log(store, STORE_ERROR, "the journal has no room left, and waits for space on the disk");
+    pthread_cond_signal(&store->work);
+    store_eased(store);
     store_tell(store);
 }
 
@@ -119,9 +148,7 @@ static void note_covered(struct store *store, const struct base_record *record,
     if ((uint64_t)took_us > figures->checkpoint_us_max) {
         figures->checkpoint_us_max = (uint64_t)took_us;
     }
-    if (store->wants_segment) {
-        pthread_cond_signal(&store->work);
-    }
+    store_eased(store);
     pthread_cond_broadcast(&store->progress);
 }
 
@@ -142,19 +169,13 @@ static enum status cover_slice(struct store *store, struct images *images)
     if (!status) {
         status = base_commit(store->base, images, &record, &error);
     }
-    struct error lack = error;
-    bool gave_reserve = status == STATUS_NO_SPACE && store->has_reserve;
-    if (gave_reserve) {
-        reserve_give(store->folder);
-        store->has_reserve = false;
+    pthread_mutex_lock(&store->mutex);
+    if (status == STATUS_NO_SPACE && give_reserve(store, &error)) {
+        pthread_mutex_unlock(&store->mutex);
         status = base_commit(store->base, images, &record, &error);
+        pthread_mutex_lock(&store->mutex);
     }
     int64_t took_us = monotonic_us() - start_us;
-    pthread_mutex_lock(&store->mutex);
-    // The reserve is for what makes the store smaller: nothing else is taken on from now on.
-    if (gave_reserve) {
-        set_full(store, &lack);
-    }
     if (!status) {
         note_covered(store, &record, images, bytes, took_us);
         adapt(store, took_us);
@@ -172,29 +193,44 @@ static enum status cover_slice(struct store *store, struct images *images)
 // ---------------------------------------------------------------------------------------------
 // Space
 
-// Makes one more segment. It is in the base's count before it is used, so that it is missed when it
-// is gone. With the mutex held, which it lets go of meanwhile.
-static enum status make_segment(struct store *store)
+// It is in the base's count before it is used, so that it is missed when it is gone. Without the
+// mutex.
+static enum status add_segment(struct store *store, struct base_record *record, struct error *error)
 {
     struct segment segment = { .free = true };
+    enum status status = segments_make(&store->segments, record->segments, &segment.fd, error);
+    if (status) {
+        return status;
+    }
+    record->segments++;
+    status = base_commit(store->base, NULL, record, error);
+    if (!status && segments_add(&store->segments, segment)) {
+        status = error_set(error, STATUS_IO, "out of memory");
+    }
+    if (status) {
+        record->segments--;
+        close(segment.fd);
+    }
+    return status;
+}
+
+// Makes one more segment, out of the reserve if the journal cannot do without. With the mutex held,
+// which it lets go of meanwhile.
+static enum status make_segment(struct store *store)
+{
     struct base_record record = store->record;
     struct error error = { 0 };
     pthread_mutex_unlock(&store->mutex);
-    enum status status = segments_make(&store->segments, record.segments, &segment.fd, &error);
-    if (!status) {
-        record.segments++;
-        status = base_commit(store->base, NULL, &record, &error);
-        if (!status && segments_add(&store->segments, segment)) {
-            status = error_set(&error, STATUS_IO, "out of memory");
-        }
-        if (status) {
-            close(segment.fd);
-        }
-    }
+    enum status status = add_segment(store, &record, &error);
     pthread_mutex_lock(&store->mutex);
+    if (status == STATUS_NO_SPACE && store_is_short(store) && give_reserve(store, &error)) {
+        pthread_mutex_unlock(&store->mutex);
+        status = add_segment(store, &record, &error);
+        pthread_mutex_lock(&store->mutex);
+    }
     if (!status) {
         store->record = record;
-        pthread_cond_signal(&store->work);
+        store_eased(store);
     } else if (status == STATUS_NO_SPACE) {
         set_full(store, &error);
     } else {
@@ -203,27 +239,45 @@ static enum status make_segment(struct store *store)
     return status;
 }
 
-// Whether the journal has fewer than `spare` segments left and may have another one. When a single
-// group is larger than all of them, it may have as many as it takes.
-static bool needs_segment(struct store *store, uint32_t spare)
+// Whether the journal has nothing to write.
+static bool is_idle(const struct store *store)
 {
-    return segments_free_count(&store->segments) < spare &&
-           (store->segments.count < store->options.segments_max ||
-            (store->wants_segment && !is_behind(store)));
+    return store->writing_size == 0 && store->gather.size == 0;
 }
 
-// Tries to get back what the disk lacked.
+// Whether there may be one more segment. When a single group is larger than all of them, or a
+// backup keeps them in use, there may be as many as it takes.
+static bool may_have_segment(struct store *store)
+{
+    return store->segments.count < store->options.segments_max ||
+           (!is_behind(store) &&
+            (store->wants_segment || (is_idle(store) && store_is_short(store))));
+}
+
+// Whether the journal is short of room, or has fewer than `spare` segments left, and may have
+// another one.
+static bool needs_segment(struct store *store, uint32_t spare)
+{
+    return (segments_free_count(&store->segments) < spare || store_is_short(store)) &&
+           may_have_segment(store);
+}
+
+// Tries to get back what the disk lacked. The journal's segments come first; and when it still has
+// too few of them, the next lack of space is near.
 static enum status regain_space(struct store *store)
 {
+    if (store->journal_full) {
+        return STATUS_NO_SPACE;
+    }
     struct error error = { 0 };
     pthread_mutex_unlock(&store->mutex);
     enum status status = reserve_take(store->folder, store->options.reserve_size, &error);
     pthread_mutex_lock(&store->mutex);
     store->has_reserve = status == STATUS_OK;
-    if (!status && needs_segment(store, 1)) {
+    while (!status && needs_segment(store, SPARE_SEGMENTS)) {
         status = make_segment(store);
     }
-    if (!status) {
+    if (!status && store->has_reserve) {
         set_full(store, NULL);
     }
     return status;
@@ -251,6 +305,25 @@ static bool is_due(struct store *store, int64_t since_us)
             (since_us && monotonic_us() - since_us >= store->options.checkpoint_us));
 }
 
+// On a full disk, with nothing more that could be covered: does for the journal what can be done.
+static enum status relieve(struct store *store, enum status status)
+{
+    if (store->journal_full) {
+        const struct error lack = store->space;
+        (void)give_reserve(store, &lack);
+    }
+    // A backup may have kept some in use until now.
+    segments_free_before(&store->segments, store->record.next.turn);
+    store_eased(store);
+    if (store_is_short(store) && may_have_segment(store)) {
+        status = make_segment(store);
+    }
+    if (status == STATUS_NO_SPACE) {
+        set_stuck(store);
+    }
+    return status;
+}
+
 static void loop(struct store *store, struct images *images)
 {
     int64_t since_us = 0; // when it was seen that there is something to cover
@@ -268,6 +341,9 @@ static void loop(struct store *store, struct images *images)
         }
         if (store->ended && (status || !is_behind(store))) {
             break;
+        }
+        if ((store->full || store->journal_full) && (!due || status == STATUS_NO_SPACE)) {
+            status = relieve(store, status);
         }
         if (!status && store->full) {
             status = regain_space(store);

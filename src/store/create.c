@@ -29,6 +29,15 @@ enum status create_check_unused(int folder, uint32_t number, struct error *error
                 : STATUS_OK;
 }
 
+enum status create_check_all_unused(int folder, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; !status && i < SEGMENTS_LOOKED_FOR; i++) {
+        status = create_check_unused(folder, i, error);
+    }
+    return status;
+}
+
 void create_remove_base(int folder, const char *base)
 {
     static const char *const names[] = { "data.mdb", "lock.mdb" };
@@ -124,10 +133,7 @@ enum status create_if_missing(const struct store *store, struct error *error)
     if (errno != ENOENT) {
         return file_error(error, "look at", "base");
     }
-    enum status status = STATUS_OK;
-    for (uint32_t i = 0; !status && i < SEGMENTS_LOOKED_FOR; i++) {
-        status = create_check_unused(store->folder, i, error);
-    }
+    enum status status = create_check_all_unused(store->folder, error);
     if (status) {
         return status;
     }

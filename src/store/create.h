@@ -13,6 +13,9 @@ MUST_USE enum status create_if_missing(const struct store *store, struct error *
 // CORRUPT when the segment is there and has been used.
 MUST_USE enum status create_check_unused(int folder, uint32_t number, struct error *error);
 
+// The same for every segment that there could be.
+MUST_USE enum status create_check_all_unused(int folder, struct error *error);
+
 // The folder's own entry is durable when the folder above it is.
 MUST_USE enum status create_sync_above(int folder, struct error *error);
 

@@ -103,21 +103,47 @@ static enum status take(struct images *images, const struct store_record *record
     return STATUS_OK;
 }
 
+static struct images_block *copy(struct images *images, struct slice bytes)
+{
+    struct images_block *block = mem_alloc(images->allocator, sizeof(*block) + bytes.size);
+    if (block) {
+        block->next = images->blocks;
+        block->size = bytes.size;
+        memcpy(block->bytes, bytes.data, bytes.size);
+        images->blocks = block;
+        images->bytes += bytes.size;
+    }
+    return block;
+}
+
+enum status images_put(struct images *images, struct store_key key, struct slice bytes)
+{
+    struct store_record record = { key, SLICE_EMPTY };
+    if (bytes.size) {
+        struct images_block *block = copy(images, bytes);
+        if (!block) {
+            return STATUS_NO_MEMORY;
+        }
+        record.bytes = slice_make(block->bytes, block->size);
+    }
+    return take(images, &record);
+}
+
+const struct image *images_find(const struct images *images, const struct store_key *key)
+{
+    const uint32_t *slot = images->slot_count ? find_slot(images, key) : NULL;
+    return slot && *slot ? &images->items[*slot - 1] : NULL;
+}
+
 enum status images_add(struct images *images, struct slice records)
 {
     if (records.size == 0) {
         return STATUS_OK;
     }
-    struct images_block *block = mem_alloc(images->allocator, sizeof(*block) + records.size);
+    struct images_block *block = copy(images, records);
     if (!block) {
         return STATUS_NO_MEMORY;
     }
-    block->next = images->blocks;
-    block->size = records.size;
-    memcpy(block->bytes, records.data, records.size);
-    images->blocks = block;
-    images->bytes += records.size;
-
     struct slice left = slice_make(block->bytes, block->size);
     struct store_record record;
     enum status status;

@@ -34,6 +34,12 @@ void images_clear(struct images *images);
 // Copies the records of one more group. CORRUPT when they make no sense.
 MUST_USE enum status images_add(struct images *images, struct slice records);
 
+// The same for one record.
+MUST_USE enum status images_put(struct images *images, struct store_key key, struct slice bytes);
+
+// NULL when there is none. Before images_sort only.
+const struct image *images_find(const struct images *images, const struct store_key *key);
+
 // Brings them into order. Then nothing may be added before images_clear.
 void images_sort(struct images *images);
 

@@ -73,7 +73,7 @@ static int64_t take_segment(struct writer *writer, struct error *error)
     pthread_mutex_lock(&store->mutex);
     int64_t number;
     while ((number = segments_take(&store->segments, writer->at.turn)) < 0) {
-        if (store_has_failed(store) || (store->stopping && store->full)) {
+        if (store_has_failed(store) || (store->gives_up && store->stuck)) {
             *error = store_has_failed(store) ? store->failure : store->space;
             break;
         }
@@ -115,11 +115,12 @@ static enum status write_packed(struct writer *writer, uint32_t number, uint32_t
         enum status status = file_write(fd, name, writer->packed, (size_t)count * SECTOR_SIZE,
                                         (uint64_t)sector * SECTOR_SIZE, error);
         pthread_mutex_lock(&store->mutex);
-        bool full = status == STATUS_NO_SPACE, stop = store->stopping;
+        bool full = status == STATUS_NO_SPACE, stop = store->gives_up;
         if (full != store->journal_full) {
             store->journal_full = full;
             store->space = full ? *error : store->space;
             store_tell(store);
+            pthread_cond_signal(&store->wake); // the reserve may help
         }
         if (full && !stop) {
             store_sleep(store, &store->work, STORE_RETRY_US);
@@ -199,13 +200,15 @@ static bool note_durable(struct writer *writer)
     store->behind_size += writer->group.size;
     store->durable = writer->number;
     store->end = writer->at;
+    store->writing_size = 0;
     if (store->options.durability == STORE_ALWAYS) {
         store->synced = writer->number;
         store->synced_turn = writer->at.turn;
     }
     store->figures.groups++;
     store->figures.group_bytes += writer->group.size;
-    return begins || (!was_much && store->behind_size >= store->much_size);
+    store_eased(store);
+    return begins || (!was_much && store->behind_size >= store->much_size) || store_is_short(store);
 }
 
 // Without the mutex, so that those who wake up need not wait for it.
@@ -228,10 +231,8 @@ static void take_group(struct writer *writer)
         buffer_release(&store->gather);
     }
     writer->number = store->gathering++;
-    if (store->was_busy) {
-        store->was_busy = false;
-        store_tell(store);
-    }
+    store->writing_size = writer->group.size;
+    store_eased(store);
     frame_seal(&writer->group, store->synced);
 }
 

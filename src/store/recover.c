@@ -20,6 +20,7 @@ struct recovery {
     struct store *store;
     const struct store_visitor *visitor;
     struct error *error;
+    bool read_only;
     struct images images; // of the journal's tail
     size_t next_image;
     bool has_record;
@@ -198,6 +199,7 @@ static enum status take_record(struct recovery *recovery, struct slice bytes)
                       record->segment_size)) {
         return error_set(recovery->error, STATUS_NO_MEMORY, "out of memory");
     }
+    store->segments.read_only = recovery->read_only;
     recovery->has_record = true;
     return read_journal(recovery);
 }
@@ -346,6 +348,12 @@ static void take_over(struct recovery *recovery)
     store->behind_size = recovery->images.bytes;
 }
 
+static enum status read_all(struct recovery *recovery)
+{
+    enum status status = read_base(recovery);
+    return status ? status : check_uncounted(recovery);
+}
+
 enum status recover(struct store *store, const struct store_visitor *visitor, struct error *error)
 {
     struct recovery recovery = { .store = store, .visitor = visitor, .error = error };
@@ -354,16 +362,26 @@ enum status recover(struct store *store, const struct store_visitor *visitor, st
         return status;
     }
     images_init(&recovery.images, store->allocator);
-    status = read_base(&recovery);
-    if (!status) {
-        status = check_uncounted(&recovery);
-    }
+    status = read_all(&recovery);
     if (!status) {
         status = cut_tail(&recovery);
     }
     if (!status) {
         take_over(&recovery);
     }
+    images_release(&recovery.images);
+    return status;
+}
+
+enum status recover_look(struct store *store, const struct store_visitor *visitor,
+                         uint64_t *left_over, struct error *error)
+{
+    struct recovery recovery = {
+        .store = store, .visitor = visitor, .error = error, .read_only = true
+    };
+    images_init(&recovery.images, store->allocator);
+    enum status status = read_all(&recovery);
+    *left_over = recovery.left_over;
     images_release(&recovery.images);
     return status;
 }

@@ -11,4 +11,9 @@
 MUST_USE enum status recover(struct store *store, const struct store_visitor *visitor,
                              struct error *error);
 
+// The same without making or cutting anything, for a folder that is only looked at. The torn tail's
+// sectors are counted.
+MUST_USE enum status recover_look(struct store *store, const struct store_visitor *visitor,
+                                  uint64_t *left_over, struct error *error);
+
 #endif

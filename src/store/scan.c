@@ -126,8 +126,8 @@ static enum status claim(struct walk *walk, uint64_t page, uint64_t count)
 
 // The children of a branch that are neighbours in the file, from `index` on: where the last page
 // of them ends, and the index of the next child.
-static uint64_t neighbours_end(const struct scan *scan, const struct page *branch, unsigned index,
-                               unsigned *next)
+static uint64_t neighbours_end(const struct scan *scan, const struct scan_page *branch,
+                               unsigned index, unsigned *next)
 {
     uint64_t first = page_node_child(page_node(branch, index));
     uint64_t limit = first + WINDOW_SIZE / scan->file.page_size;
@@ -146,7 +146,7 @@ static uint64_t neighbours_end(const struct scan *scan, const struct page *branc
 
 // Has the system read what will be asked for, all at once, so that a disk is not asked for one page
 // after the other.
-static void announce_leaves(const struct scan *scan, const struct page *branch)
+static void announce_leaves(const struct scan *scan, const struct scan_page *branch)
 {
     uint64_t page_size = scan->file.page_size;
     for (unsigned index = 0; index < branch->count;) {
@@ -168,7 +168,7 @@ static int compare_keys(const struct walk *walk, struct slice a, struct slice b)
     return slice_compare(a, b);
 }
 
-static enum status check_key_size(const struct walk *walk, const struct page *page,
+static enum status check_key_size(const struct walk *walk, const struct scan_page *page,
                                   struct slice key)
 {
     if (walk->integer_keys ? key.size == ID_SIZE : key.size && key.size <= PAGE_KEY_SIZE_MAX) {
@@ -207,7 +207,7 @@ static enum status read_run(struct walk *walk, const char *node, struct slice *o
     return status;
 }
 
-static enum status receive_entry(struct walk *walk, const struct page *leaf, unsigned index)
+static enum status receive_entry(struct walk *walk, const struct scan_page *leaf, unsigned index)
 {
     const char *node = page_node(leaf, index);
     struct slice key = page_node_key(node);
@@ -233,7 +233,7 @@ static enum status walk_leaf(struct walk *walk, uint64_t number, const char *byt
                              struct bounds bounds)
 {
     struct scan *scan = walk->scan;
-    struct page leaf;
+    struct scan_page leaf;
     enum status status =
         page_read(bytes, scan->file.page_size, number, PAGE_LEAF, &leaf, scan->error);
     if (status) {
@@ -267,7 +267,7 @@ static enum status walk_leaf(struct walk *walk, uint64_t number, const char *byt
 static enum status walk_branch(struct walk *walk, uint64_t number, unsigned depth,
                                struct bounds bounds);
 
-static enum status walk_child(struct walk *walk, const struct page *branch, unsigned index,
+static enum status walk_child(struct walk *walk, const struct scan_page *branch, unsigned index,
                               unsigned depth, struct bounds bounds)
 {
     struct scan *scan = walk->scan;
@@ -306,7 +306,7 @@ static enum status walk_branch(struct walk *walk, uint64_t number, unsigned dept
     struct scan *scan = walk->scan;
     uint32_t page_size = scan->file.page_size;
     char *bytes = scan->branches + (size_t)depth * page_size;
-    struct page branch;
+    struct scan_page branch;
     enum status status = claim(walk, number, 1);
     if (!status) {
         status =

@@ -74,6 +74,17 @@ static bool tree_is_sane(const struct page_tree *tree)
            tree->entries >= tree->leaf_pages && tree->branch_pages >= tree->depth - 1U;
 }
 
+struct page_meta page_meta_load(const char *bytes)
+{
+    const char *meta = bytes + PAGE_HEADER_SIZE;
+    return (struct page_meta){ .page_size = bytes_load_u32(meta + META_FREE),
+                               .map_size = bytes_load_u64(meta + META_MAP_SIZE),
+                               .free = tree_load(meta + META_FREE),
+                               .main = tree_load(meta + META_MAIN),
+                               .last_page = bytes_load_u64(meta + META_LAST_PAGE),
+                               .transaction = bytes_load_u64(meta + META_TRANSACTION) };
+}
+
 enum status page_meta_read(const char *bytes, uint64_t number, struct page_meta *out,
                            struct error *error)
 {
@@ -83,12 +94,7 @@ enum status page_meta_read(const char *bytes, uint64_t number, struct page_meta 
     }
     const char *meta = bytes + PAGE_HEADER_SIZE;
     const char *wrong = NULL;
-    *out = (struct page_meta){ .page_size = bytes_load_u32(meta + META_FREE),
-                               .map_size = bytes_load_u64(meta + META_MAP_SIZE),
-                               .free = tree_load(meta + META_FREE),
-                               .main = tree_load(meta + META_MAIN),
-                               .last_page = bytes_load_u64(meta + META_LAST_PAGE),
-                               .transaction = bytes_load_u64(meta + META_TRANSACTION) };
+    *out = page_meta_load(bytes);
     uint32_t page_size = out->page_size;
     if (bytes_load_u32(meta + META_MAGIC) != MAGIC) {
         wrong = "does not begin as LMDB's meta pages do";
@@ -123,7 +129,7 @@ static uint64_t node_size(const char *node, enum page_kind kind)
     return size + size % 2;
 }
 
-static enum status check_leaf_flags(const struct page *page, struct error *error)
+static enum status check_leaf_flags(const struct scan_page *page, struct error *error)
 {
     for (unsigned i = 0; i < page->count; i++) {
         unsigned flags = bytes_load_u16(page_node(page, i) + 4);
@@ -141,7 +147,7 @@ static enum status check_leaf_flags(const struct page *page, struct error *error
 // Notes where the offsets say that nodes start, and then goes from node to node: if just as many
 // are met, each at such a place, and the last one ends with the page, then all are inside the page
 // and none overlap.
-static bool nodes_are_in_place(const struct page *page, unsigned upper, uint32_t page_size)
+static bool nodes_are_in_place(const struct scan_page *page, unsigned upper, uint32_t page_size)
 {
     uint64_t starts[PAGE_SIZE_MAX / 2 / 64];
     memset(starts, 0, page_size / 16);
@@ -163,7 +169,7 @@ static bool nodes_are_in_place(const struct page *page, unsigned upper, uint32_t
 }
 
 enum status page_read(const char *bytes, uint32_t page_size, uint64_t number, enum page_kind kind,
-                      struct page *out, struct error *error)
+                      struct scan_page *out, struct error *error)
 {
     enum status status = check_header(bytes, number, kind, error);
     if (status) {
@@ -179,7 +185,7 @@ enum status page_read(const char *bytes, uint32_t page_size, uint64_t number, en
                          "page %" PRIu64 " of data.mdb says that its free space is from %u to %u",
                          number, lower, upper);
     }
-    *out = (struct page){ bytes, number, kind, (lower - PAGE_HEADER_SIZE) / 2 };
+    *out = (struct scan_page){ bytes, number, kind, (lower - PAGE_HEADER_SIZE) / 2 };
     if (!nodes_are_in_place(out, upper, page_size)) {
         return error_set(error, STATUS_CORRUPT,
                          "the nodes of page %" PRIu64 " of data.mdb are not in their places",

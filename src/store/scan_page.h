@@ -64,8 +64,11 @@ struct page_meta {
 MUST_USE enum status page_meta_read(const char *bytes, uint64_t number, struct page_meta *out,
                                     struct error *error);
 
+// The same without a check: what the bytes say, whether it can be true or not.
+struct page_meta page_meta_load(const char *bytes);
+
 // A branch or a leaf.
-struct page {
+struct scan_page {
     const char *bytes; // borrowed
     uint64_t number;
     enum page_kind kind;
@@ -75,14 +78,14 @@ struct page {
 // Makes `out` of the bytes of page `number`, if they are a page of that kind with at least one node
 // and the nodes are in their places; then the functions below stay inside the page.
 MUST_USE enum status page_read(const char *bytes, uint32_t page_size, uint64_t number,
-                               enum page_kind kind, struct page *out, struct error *error);
+                               enum page_kind kind, struct scan_page *out, struct error *error);
 
 // Checks the header of an overflow page, of a run that has to have at least `count_min` pages, and
 // says how many it has.
 MUST_USE enum status page_run_read(const char *bytes, uint64_t number, uint64_t count_min,
                                    uint64_t *count, struct error *error);
 
-static inline const char *page_node(const struct page *page, unsigned index)
+static inline const char *page_node(const struct scan_page *page, unsigned index)
 {
     return page->bytes + bytes_load_u16(page->bytes + PAGE_HEADER_SIZE + 2 * (size_t)index);
 }

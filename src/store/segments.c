@@ -73,6 +73,16 @@ bool segment_is_used(int fd)
            bytes_load_u64(sector + AT_TURN) > 0;
 }
 
+bool segment_read_id(int fd, char id[STORE_ID_SIZE])
+{
+    char sector[SECTOR_SIZE];
+    if (file_read(fd, "a segment", sector, sizeof(sector), 0, NULL) || !is_head(sector)) {
+        return false;
+    }
+    memcpy(id, sector + AT_ID, STORE_ID_SIZE);
+    return true;
+}
+
 enum status segment_read_head(const struct segments *segments, uint32_t number, int fd,
                               uint64_t *turn, struct error *error)
 {
@@ -112,7 +122,12 @@ enum status segments_make(const struct segments *segments, uint32_t number, int 
     if (status) {
         return status;
     }
-    status = file_fill(*fd, name, (uint64_t)segments->sectors * SECTOR_SIZE, error);
+    // Where there is no space that is found out before anything is written.
+    uint64_t size = (uint64_t)segments->sectors * SECTOR_SIZE;
+    status = file_allocate(*fd, name, 0, size, error);
+    if (!status || status == STATUS_UNSUPPORTED) {
+        status = file_fill(*fd, name, size, error);
+    }
     if (!status) {
         status = file_write(*fd, name, head, sizeof(head), 0, error);
     }
@@ -158,7 +173,8 @@ static enum status open_one(struct segments *segments, uint32_t number, struct e
     char name[SEGMENT_NAME_SIZE];
     segment_name(name, number);
     struct segment segment = { .fd = -1 };
-    enum status status = file_open(segments->folder, name, O_RDWR, &segment.fd, error);
+    enum status status = file_open(segments->folder, name, segments->read_only ? O_RDONLY : O_RDWR,
+                                   &segment.fd, error);
     if (status == STATUS_NOT_FOUND) {
         return error_set(error, STATUS_CORRUPT, "%s is missing", name);
     }
@@ -248,6 +264,20 @@ uint32_t segments_free_count(struct segments *segments)
     }
     pthread_mutex_unlock(&segments->mutex);
     return count;
+}
+
+uint64_t segments_room(struct segments *segments, struct position from)
+{
+    uint64_t last = from.turn - 1, files = 0;
+    pthread_mutex_lock(&segments->mutex);
+    for (uint32_t i = 0; i < segments->count; i++) {
+        const struct segment *segment = &segments->items[i];
+        files += segment->free;
+        last = !segment->free && segment->turn > last ? segment->turn : last;
+    }
+    pthread_mutex_unlock(&segments->mutex);
+    files += last + 1 - from.turn;
+    return files * (segments->sectors - 1) - (last < from.turn ? 0 : from.sector - 1);
 }
 
 void segments_free_before(struct segments *segments, uint64_t turn)

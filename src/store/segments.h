@@ -42,6 +42,7 @@ struct segments {
     pthread_mutex_t mutex;
     struct segment *items; // owned; by number of the file
     uint32_t count, capacity;
+    bool read_only;  // the files are only looked at
     uint64_t pinned; // segments from this turn on are not to be freed; UINT64_MAX: none
 };
 
@@ -69,6 +70,9 @@ MUST_USE enum status segment_read_head(const struct segments *segments, uint32_t
 // Whether a file is a segment that was ever written to, of whatever store.
 bool segment_is_used(int fd);
 
+// The store that a file's header names. False when the header does not check.
+bool segment_read_id(int fd, char id[STORE_ID_SIZE]);
+
 // The number of the file in use for a turn; below 0 when there is none.
 int64_t segments_find(struct segments *segments, uint64_t turn);
 struct segment segments_get(struct segments *segments, uint32_t number);
@@ -84,6 +88,10 @@ MUST_USE enum status segments_sync(struct segments *segments, uint32_t number, s
 // Takes a free file into use; below 0 when there is none.
 int64_t segments_take(struct segments *segments, uint64_t turn);
 uint32_t segments_free_count(struct segments *segments);
+
+// How many sectors can be written from there on: the rest of the files that are in use, and those
+// that are free. It stays the same when one of these is taken into use.
+uint64_t segments_room(struct segments *segments, struct position from);
 
 // Nothing before `turn` is needed any more.
 void segments_free_before(struct segments *segments, uint64_t turn);

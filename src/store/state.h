@@ -36,15 +36,18 @@ struct store {
     pthread_mutex_t backup; // held by the one that is being made
 
     pthread_mutex_t mutex;
-    pthread_cond_t work;     // for the journal: something has gathered, a segment is free, stop
+    pthread_cond_t work;     // for the journal: something has gathered, a segment is free, stop,
+                             // there will be none
     pthread_cond_t wake;     // for the checkpoint
     pthread_cond_t progress; // for those who wait: durable, covered, failed
     bool stopping;           // the journal; then the checkpoint ends too
+    bool gives_up;           // nobody waits for space any more
 
     // The journal
     struct buffer gather; // the group that gathers, with room for its head
     uint64_t gathering;   // its number
-    bool was_busy;
+    size_t writing_size;  // of the group before it, while that is not durable
+    bool was_busy;        // the host may have been told so
     _Atomic uint64_t durable;
     struct position end; // where group durable + 1 begins
     uint64_t synced;
@@ -61,6 +64,7 @@ struct store {
     uint64_t slice_size;       // bytes of groups that a transaction takes in
     bool full;                 // it lacked space, and has not got it back
     bool has_reserve;
+    bool stuck; // the journal is short of room, and there is no space to give it any
 
     struct error failure; // the first one; its status is not OK when the store has failed
     struct error space;   // why it is full
@@ -77,6 +81,15 @@ bool store_has_failed(const struct store *store);
 
 // Something that store_durable or store_state tell has changed.
 void store_tell(const struct store *store);
+
+// Bytes that the journal has room for beside those that it was given already; below 0 when these
+// are too many. With the mutex held.
+int64_t store_spare_size(struct store *store);
+// Whether the journal should have more room before anything else is taken on. Then the checkpoint
+// gets it some, or says that there is none (`stuck`). With the mutex held.
+bool store_is_short(struct store *store);
+// The journal has got more room, or less to write. With the mutex held.
+void store_eased(struct store *store);
 
 // Waits on a condition for at most so long; with the mutex held.
 void store_sleep(struct store *store, pthread_cond_t *condition, int64_t us);

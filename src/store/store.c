@@ -4,6 +4,7 @@
 #include "store/checkpoint.h"
 #include "store/file.h"
 #include "store/journal.h"
+#include "store/lock.h"
 #include "store/recover.h"
 #include "store/reserve.h"
 #include "store/sector.h"
@@ -14,7 +15,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +25,10 @@ enum {
     // So much of the journal may be ahead of the base before time is up: the more, the more records
     // have come and gone by the time they would be written there.
     MUCH_SEGMENTS = 4,
+    // So much of the journal's room is not counted on, so that what is being taken on while it runs
+    // out can be written; of a small segment it is a part.
+    MARGIN_SIZE = 256 << 10,
+    MARGIN_PARTS = 4,
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -52,6 +56,56 @@ void store_tell(const struct store *store)
 {
     // Only an event that is not read for 2^64 groups would make it fail.
     (void)eventfd_write(store->event, 1);
+}
+
+static uint64_t sectors_of(uint64_t size)
+{
+    return (size + SECTOR_ROOM - 1) / SECTOR_ROOM;
+}
+
+int64_t store_spare_size(struct store *store)
+{
+    int64_t given = (int64_t)(sectors_of(store->writing_size) + sectors_of(store->gather.size));
+    return ((int64_t)segments_room(&store->segments, store->end) - given) * SECTOR_ROOM;
+}
+
+bool store_is_short(struct store *store)
+{
+    int64_t part = (int64_t)(store->segments.sectors - 1) * SECTOR_ROOM / MARGIN_PARTS;
+    return store_spare_size(store) < (part < MARGIN_SIZE ? part : MARGIN_SIZE);
+}
+
+static enum store_state get_state(struct store *store)
+{
+    if (store_has_failed(store)) {
+        return STORE_FAILED;
+    }
+    if (store->journal_full || store->stuck) {
+        return STORE_STUCK;
+    }
+    if (store->gather.size > store->options.gather_max || store_is_short(store)) {
+        return STORE_BUSY;
+    }
+    return store->full ? STORE_FULL : STORE_READY;
+}
+
+void store_eased(struct store *store)
+{
+    bool tell = false;
+    if (store->wants_segment) {
+        pthread_cond_signal(&store->work);
+    }
+    if (store->stuck && !store_is_short(store)) {
+        store->stuck = false;
+        tell = true;
+    }
+    if (store->was_busy && get_state(store) != STORE_BUSY) {
+        store->was_busy = false;
+        tell = true;
+    }
+    if (tell) {
+        store_tell(store);
+    }
 }
 
 void store_fail(struct store *store, const struct error *error)
@@ -117,24 +171,15 @@ static enum status open_folder(struct store *store, struct error *error)
     return file_open(AT_FDCWD, store->path, O_RDONLY | O_DIRECTORY, &store->folder, error);
 }
 
-// Two processes at once would each take the other's writes for damage.
+// The lock says who has it.
 static enum status take_lock(struct store *store, struct error *error)
 {
-    enum status status = file_open(store->folder, "lock", O_RDWR | O_CREAT, &store->lock, error);
+    enum status status =
+        lock_take(store->folder, store->path, O_RDWR | O_CREAT, &store->lock, error);
     if (status) {
-        const struct error what = *error;
-        return error_set(error, status, "%s (in %s)", error_sentence(&what), store->path);
+        return status;
     }
-    char text[32] = "";
-    if (flock(store->lock, LOCK_EX | LOCK_NB)) {
-        if (errno != EWOULDBLOCK) {
-            return file_error(error, "lock", store->path);
-        }
-        ssize_t size = pread(store->lock, text, sizeof(text) - 1, 0);
-        text[size > 0 ? size : 0] = '\0';
-        return error_set(error, STATUS_BUSY, "%s is open in process %s", store->path,
-                         text[0] ? text : "?");
-    }
+    char text[32];
     int size = snprintf(text, sizeof(text), "%ld", (long)getpid());
     if (ftruncate(store->lock, 0)) {
         return file_error(error, "write", "lock");
@@ -258,7 +303,7 @@ static enum status start(struct store *store, struct error *error)
 static void stop(struct store *store)
 {
     pthread_mutex_lock(&store->mutex);
-    store->stopping = true;
+    store->stopping = store->gives_up = true;
     pthread_cond_broadcast(&store->work);
     pthread_cond_broadcast(&store->wake);
     pthread_mutex_unlock(&store->mutex);
@@ -345,13 +390,26 @@ void store_event_clear(const struct store *store)
 
 enum status store_wait(struct store *store, uint64_t group, struct error *error)
 {
+    return store_wait_until(store, group, INT64_MAX, error);
+}
+
+enum status store_wait_until(struct store *store, uint64_t group, int64_t deadline_us,
+                             struct error *error)
+{
+    const struct timespec until = { .tv_sec = deadline_us / 1000000,
+                                    .tv_nsec = deadline_us % 1000000 * 1000 };
+    int late = 0;
     pthread_mutex_lock(&store->mutex);
-    while (store->durable < group && !store_has_failed(store)) {
-        pthread_cond_wait(&store->progress, &store->mutex);
+    while (store->durable < group && !store_has_failed(store) && !late) {
+        late = deadline_us == INT64_MAX
+                   ? pthread_cond_wait(&store->progress, &store->mutex)
+                   : pthread_cond_timedwait(&store->progress, &store->mutex, &until);
     }
-    enum status status = store->durable < group ? store->failure.status : STATUS_OK;
-    if (status) {
-        error_copy(error, &store->failure);
+    enum status status = STATUS_OK;
+    if (store->durable < group) {
+        status = store_has_failed(store)
+                     ? error_copy(error, &store->failure)
+                     : error_set(error, STATUS_BUSY, "the disk took too long to store it");
     }
     pthread_mutex_unlock(&store->mutex);
     return status;
@@ -359,25 +417,35 @@ enum status store_wait(struct store *store, uint64_t group, struct error *error)
 
 enum store_state store_state(struct store *store, struct error *why)
 {
-    enum store_state state = STORE_READY;
     pthread_mutex_lock(&store->mutex);
-    bool full = store->full || store->journal_full;
-    if (store_has_failed(store)) {
-        state = STORE_FAILED;
-    } else if (store->gather.size > store->options.gather_max) {
-        state = STORE_BUSY;
-    } else if (full) {
-        state = STORE_FULL;
-    }
+    enum store_state state = get_state(store);
+    store->was_busy |= state == STORE_BUSY;
     if (state == STORE_FAILED) {
         error_copy(why, &store->failure);
-    } else if (full) {
+    } else if (state == STORE_STUCK || store->full) {
         error_copy(why, &store->space);
     } else if (state == STORE_BUSY) {
-        error_set(why, STATUS_BUSY, "%zu bytes wait to be written to disk", store->gather.size);
+        error_set(why, STATUS_BUSY, "%zu bytes wait to be written to disk",
+                  store->writing_size + store->gather.size);
     }
     pthread_mutex_unlock(&store->mutex);
     return state;
+}
+
+uint64_t store_room(struct store *store)
+{
+    pthread_mutex_lock(&store->mutex);
+    int64_t spare = store_spare_size(store);
+    pthread_mutex_unlock(&store->mutex);
+    return spare > 0 ? (uint64_t)spare : 0;
+}
+
+void store_give_up(struct store *store)
+{
+    pthread_mutex_lock(&store->mutex);
+    store->gives_up = true;
+    pthread_cond_broadcast(&store->work);
+    pthread_mutex_unlock(&store->mutex);
 }
 
 enum status store_checkpoint(struct store *store, struct error *error)

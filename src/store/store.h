@@ -112,18 +112,30 @@ void store_event_clear(const struct store *store);
 
 // Waits until a group is durable. Not STATUS_OK: it is not, and will not be.
 MUST_USE enum status store_wait(struct store *store, uint64_t group, struct error *error);
+// The same up to a moment, as monotonic_us has it; BUSY when it has come: the group may yet become
+// durable.
+MUST_USE enum status store_wait_until(struct store *store, uint64_t group, int64_t deadline_us,
+                                      struct error *error);
 
 // What the host should take on.
 enum store_state {
     STORE_READY,
     STORE_FULL,   // the disk is full: only what makes the store smaller, out of a reserve
-    STORE_BUSY,   // nothing for now: the disk is behind
+    STORE_STUCK,  // not even that: the disk is full, and the journal has no room left. What it was
+                  // given waits until there is space
+    STORE_BUSY,   // nothing for now: the disk is behind, or the journal gets more room
     STORE_FAILED, // nothing any more: a write or a sync failed, and what was not durable by then
                   // may be lost; the process has to open the store again
 };
 
 // The state, and the reason for it when it is not READY. `why` may be NULL.
 enum store_state store_state(struct store *store, struct error *why);
+
+// How many bytes of records can be appended now and surely be written, even if the disk is full.
+uint64_t store_room(struct store *store);
+
+// It waits for space no more: if it is or gets STUCK, it fails.
+void store_give_up(struct store *store);
 
 // Brings all that is durable into the base.
 MUST_USE enum status store_checkpoint(struct store *store, struct error *error);

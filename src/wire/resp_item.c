@@ -133,6 +133,9 @@ enum resp_result resp_item_read(struct slice input, struct resp_item *out, size_
         return result;
     }
     *out = (struct resp_item){ .kind = prefix->kind };
+    if (prefix->kind == RESP_NULL && line.size) {
+        return broken(error, "a null that is something");
+    }
     if (prefix->rest == PREFIX_LINE) {
         out->text = line;
         return RESP_READY;

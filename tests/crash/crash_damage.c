@@ -361,7 +361,7 @@ static void expect_refused(const char *path, struct error *error)
 static void test_damage__a_folder_that_is_a_file(void **state)
 {
     struct scene *scene = *state;
-    char path[IMAGE_PATH_MAX + 8];
+    char path[IMAGE_PATH_MAX + 16];
     struct error error;
     struct image before;
     image_write(&scene->small.closed, scene->folder);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A full disk stops what makes the store larger, and nothing else: what was acknowledged stays,
 // what makes it smaller still gets durable, and when there is space again the store goes on by
-// itself.
+// itself. What the journal has no room for at all waits for that.
 //
 // Prints TAP.
 #include "power.h"
@@ -37,6 +37,9 @@ enum {
     CUTS = 60,
     STATES = 2,
     RESERVE = 12 << 20,
+    RESERVE_SMALL = 256 << 10,
+    STUCK_LEFT_MAX = 300000,
+    SIZE_LARGE = 1 << 20, // of a record that finds no room, beside what is left
 };
 
 static const struct hash_seed seed = { 17, 19 };
@@ -139,7 +142,7 @@ static bool open_store(struct stage *stage, size_t from, size_t to)
 
 static bool append(struct stage *stage, uint64_t first, size_t count, uint32_t size)
 {
-    static char bytes[SIZE_MAX_PUT];
+    static char bytes[SIZE_LARGE + STUCK_LEFT_MAX];
     struct store_record records[BATCH];
     for (size_t i = 0; i < count; i++) {
         records[i] = (struct store_record){ .key = { 0, { RECORD_BODY, first + i, 0 } } };
@@ -314,10 +317,57 @@ static bool lose_power(struct stage *stage, const struct trace *trace)
     return good;
 }
 
-static bool play(struct stage *stage)
+// A record for which there is no room, in a group of its own since nothing else is under way.
+static bool put_large(struct stage *stage)
+{
+    return put(stage, (uint32_t)(SIZE_LARGE + stage->left)) &&
+           wait_for_state(stage, STORE_STUCK, "it does not say that it is stuck");
+}
+
+static bool play(struct stage *stage, bool stuck)
 {
     return open_store(stage, 0, 0) && put_first(stage) && (tap_disk_left(stage->left), true) &&
-           put_until_full(stage);
+           (stuck ? put_large(stage) : put_until_full(stage));
+}
+
+// Stuck, space again.
+static bool stuck_and_on(struct stage *stage)
+{
+    tap_mark(RUN_ACKNOWLEDGED, stage->shelf->acknowledged);
+    if (store_durable(stage->store) >= stage->shelf->groups[stage->shelf->count]) {
+        return wrong(stage, "what there is no room for is durable");
+    }
+    if (!go_on(stage) || !close_store(stage, false)) {
+        return false;
+    }
+    size_t last = stage->shelf->count;
+    tap_mark(RUN_ACKNOWLEDGED, last);
+    return open_store(stage, last, last) && close_store(stage, false);
+}
+
+// Stuck, given up: what was acknowledged is there, and what was not is not.
+static bool given_up_when_stuck(struct stage *stage)
+{
+    size_t acknowledged = stage->shelf->acknowledged;
+    store_give_up(stage->store);
+    for (int i = 0; i < WITHIN_MS && store_state(stage->store, NULL) != STORE_FAILED; i++) {
+        (void)usleep(1000);
+    }
+    if (store_state(stage->store, NULL) != STORE_FAILED) {
+        return wrong(stage, "it does not give up");
+    }
+    struct error error = { 0 };
+    enum status status = store_close(stage->store, &error);
+    if (status != STATUS_NO_SPACE) {
+        return wrong(stage, "it is closed with %s and not with NO_SPACE", status_name(status));
+    }
+    stage->store = NULL;
+    if (!open_store(stage, acknowledged, acknowledged)) {
+        return false;
+    }
+    tap_disk_left(-1);
+    return wait_for_state(stage, STORE_READY, "it is still full though there is space again") &&
+           close_store(stage, false);
 }
 
 // Full, smaller, space again.
@@ -354,11 +404,14 @@ struct plan {
     const char *sentence;
     bool (*rest)(struct stage *stage);
     bool power; // is lost at some instants too
+    bool stuck; // with a record for which there is no room
 };
 
 static const struct plan plans[] = {
-    { "records go while it is full, and it goes on with space", smaller_and_on, true },
-    { "it is closed and opened while it is full", closed_when_full, false },
+    { "records go while it is full, and it goes on with space", smaller_and_on, true, false },
+    { "it is closed and opened while it is full", closed_when_full, false, false },
+    { "what the journal has no room for waits for space", stuck_and_on, true, true },
+    { "what the journal has no room for is given up", given_up_when_stuck, false, true },
 };
 
 static const int64_t lefts[] = { 0, 10000, 300000, 2000000, 6000000 };
@@ -371,12 +424,12 @@ static bool run(struct stage *stage, const struct plan *plan)
     }
     stage->options = run_options(4, stage->path);
     stage->options.segment_size = 16384;
-    stage->options.reserve_size = RESERVE;
+    stage->options.reserve_size = plan->stuck ? RESERVE_SMALL : RESERVE;
     tap_watch(stage->folder);
     if (plan->power) {
         tap_record(0);
     }
-    bool good = play(stage) && plan->rest(stage);
+    bool good = play(stage, plan->stuck) && plan->rest(stage);
     struct trace trace;
     tap_end(&trace);
     good = good && (!plan->power || lose_power(stage, &trace));
@@ -422,6 +475,9 @@ int main(void)
     bool good = true;
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
         for (size_t j = 0; j < sizeof(lefts) / sizeof(lefts[0]); j++) {
+            if (plans[i].stuck && lefts[j] > STUCK_LEFT_MAX) {
+                continue;
+            }
             scratch_empty(stage.folder);
             stage.left = lefts[j];
             stage.why[0] = 0;

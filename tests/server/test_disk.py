@@ -4,6 +4,8 @@ what is there can be read; and afterwards all that was acknowledged is there."""
 
 import os
 import resource
+import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -51,13 +53,14 @@ class Full(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.server = outside.server("--checkpoint-interval", "100ms")
-        disk = self.disk = SmallDisk(self.server, "16m")
+        self.server = outside.server("--checkpoint-interval", "100ms", "--max-payload", "32M",
+                                     "--max-request", "32M")
+        disk = self.disk = SmallDisk(self.server, "20m")
         self.addCleanup(disk.close)
         if not disk.works:
             self.skipTest("the system allows no mounts in a user namespace")
         with open(disk.path("ballast"), "wb") as file:
-            file.write(bytes(4 * outside.MIB))
+            file.write(bytes(8 * outside.MIB))
         patch = mock.patch.dict(os.environ, {"SLUICED": disk.wrapper(folder.name)})
         patch.start()
         self.addCleanup(patch.stop)
@@ -132,6 +135,104 @@ class Full(unittest.TestCase):
             server.start()
             with sluiced.Client(server) as again:
                 again.expect("Q.LENGTH app mail", f":{len(taken)}")
+
+    def pid(self):
+        """The server's own process: the one that was started has become it."""
+        return self.server.process.pid
+
+    def crowd(self, count, each):
+        """Clients that have sent puts while the server stands still, as much as fits."""
+        clients = []
+        os.kill(self.pid(), signal.SIGSTOP)
+        for number in range(count):
+            client = sluiced.Client(self.server)
+            self.addCleanup(client.close)
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * outside.MIB)
+            client.socket.setblocking(False)
+            client.rest = b"".join(
+                request("Q.PUT", "app", "mail", "Send", DATA, "JID", f"j{number}-{i}")
+                for i in range(each))
+            try:
+                while client.rest:
+                    client.rest = client.rest[client.socket.send(client.rest):]
+            except BlockingIOError:
+                pass
+            client.socket.settimeout(sluiced.LIMIT_S)
+            clients.append(client)
+        os.kill(self.pid(), signal.SIGCONT)
+        return clients
+
+    def test_many_that_run_into_it_at_once_get_an_answer_for_each_request(self):
+        count, each = 50, 10
+        with self.server as server, sluiced.Client(server) as other:
+            clients = self.crowd(count, each)
+            writers = [threading.Thread(target=client.send_raw, args=(client.rest,))
+                       for client in clients]
+            for writer in writers:
+                writer.start()
+            taken = []
+            for number, client in enumerate(clients):
+                for i in range(each):
+                    reply = client.read()
+                    if reply == f'"j{number}-{i}"':
+                        taken.append(reply.strip('"'))
+                    else:
+                        self.assertRegex(reply, "^-(NO_SPACE|BUSY) ")
+            for writer in writers:
+                writer.join()
+            print(f"# {len(taken)} of {count * each} were taken")
+            self.assertLess(len(taken), count * each)
+            other.expect("Q.LENGTH app mail", f":{len(taken)}")
+            server.process.kill()
+            server.wait()
+            server.start()
+            with sluiced.Client(server) as again:
+                again.expect("Q.LENGTH app mail", f":{len(taken)}")
+                for jid in taken:
+                    self.assertIn('"state", "waiting"', again.ask("Q.GET", "app", jid))
+
+    def get_stuck(self, client, other):
+        """A job that fits into the journal only where there is more space than here."""
+        other.expect("Q.PUT app mail Send {} JID early", '"early"')
+        client.send("Q.PUT", "app", "mail", "Send", '"' + "x" * (8 * outside.MIB) + '"',
+                    "JID", "large")
+        end = time.monotonic() + sluiced.LIMIT_S
+        while "store_state:stuck" not in other.ask("INFO persistence"):
+            self.assertLess(time.monotonic(), end, "it does not say that it is stuck")
+
+    def test_what_the_journal_has_no_room_for_waits_for_space_and_nothing_else_does(self):
+        with self.server as server, sluiced.Client(server) as client, \
+                sluiced.Client(server) as other:
+            self.get_stuck(client, other)
+            other.expect("PING", "+PONG")
+            other.expect("Q.LENGTH app mail", ":2")
+            self.assertIn('"early"', other.ask("Q.GET app early"))
+            other.expect("Q.PUT app mail Send {}", "-NO_SPACE ...")
+            other.expect("Q.CANCEL app early", "-NO_SPACE ...")
+            other.expect("Q.POP app w 1 mail", "-NO_SPACE ...")
+            other.expect("Q.LENGTH app mail", ":2")
+            os.remove(self.disk.path("ballast"))
+            client.hear('"large"')
+            other.expect("Q.CANCEL app early", ":1")
+            server.process.kill()
+            server.wait()
+            server.start()
+            with sluiced.Client(server) as again:
+                again.expect("Q.LENGTH app mail", ":1")
+                self.assertIn('"state", "waiting"', again.ask("Q.GET app large"))
+
+    def test_what_waits_for_space_is_refused_when_the_server_is_stopped(self):
+        with self.server as server, sluiced.Client(server) as client, \
+                sluiced.Client(server) as other:
+            self.get_stuck(client, other)
+            server.process.terminate()
+            client.hear("-NO_SPACE ...")
+            self.assertEqual(server.wait(), 1)
+            self.assertIn("nothing is taken any more", "".join(server.log))
+            server.start()
+            with sluiced.Client(server) as again:
+                again.expect("Q.LENGTH app mail", ":1")
+                again.expect("Q.CANCEL app early", ":1")
 
 
 class Failed(unittest.TestCase):

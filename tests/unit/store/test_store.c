@@ -100,6 +100,19 @@ static void test_store__says_what_is_durable(void **state)
     assert_true(figures.groups >= 1 && figures.syncs >= 1);
 }
 
+static void test_store__a_group_is_waited_for_no_longer_than_asked(void **state)
+{
+    struct store_test *test = *state;
+    store_test_open(test);
+    store_test_append(test);
+    // Nothing is in the next one, so that it never becomes durable.
+    assert_int_equal(store_wait_until(test->store, test->group + 1, 1, &test->error), STATUS_BUSY);
+    assert_int_equal(store_wait_until(test->store, test->group, INT64_MAX, &test->error),
+                     STATUS_OK);
+    assert_int_equal(store_wait_until(test->store, test->group, 1, &test->error), STATUS_OK);
+    store_test_close(test);
+}
+
 static void test_store__a_group_may_be_larger_than_the_journal(void **state)
 {
     struct store_test *test = *state;
@@ -115,6 +128,58 @@ static void test_store__a_group_may_be_larger_than_the_journal(void **state)
         assert_int_equal(store_wait(test->store, group, &test->error), STATUS_OK);
     }
     assert_int_equal(store_append(test->store, &gone, 1, &group, &test->error), STATUS_OK);
+    store_test_close(test);
+    store_test_open(test);
+}
+
+static void test_store__says_how_much_the_journal_has_room_for(void **state)
+{
+    enum {
+        ROOM = 496,              // of a sector
+        SECTORS = 16384 / 512,   // of a segment, with its head
+        ALL = 4 * (SECTORS - 1), // of a new store
+    };
+    struct store_test *test = *state;
+    store_test_open(test);
+    assert_int_equal(store_room(test->store), ALL * ROOM);
+    static const char bytes[4 * ROOM];
+    const struct store_record record = { { 9, { RECORD_BODY, 5, 0 } },
+                                         slice_make(bytes, sizeof(bytes)) };
+    const struct store_record gone = { record.key, SLICE_EMPTY };
+    uint64_t group;
+    for (int i = 1; i <= 8; i++) {
+        // On the way it counts already, and when it is there it counts no more than that.
+        assert_int_equal(store_append(test->store, &record, 1, &group, &test->error), STATUS_OK);
+        assert_int_equal(store_room(test->store), (ALL - 5 * i) * ROOM);
+        assert_int_equal(store_wait(test->store, group, &test->error), STATUS_OK);
+        assert_int_equal(store_room(test->store), (ALL - 5 * i) * ROOM);
+    }
+    assert_int_equal(store_append(test->store, &gone, 1, &group, &test->error), STATUS_OK);
+    store_test_close(test);
+    store_test_open(test);
+}
+
+static void test_store__who_was_told_that_it_is_busy_is_told_when_it_is_over(void **state)
+{
+    struct store_test *test = *state;
+    static const char bytes[20000];
+    uint64_t group;
+    store_test_open(test);
+    struct pollfd poll_for = { .fd = store_event(test->store), .events = POLLIN };
+    for (uint64_t i = 0; i < 500; i++) {
+        const struct store_record record = { { 9, { RECORD_BODY, i % 5, 0 } },
+                                             slice_make(bytes, sizeof(bytes)) };
+        assert_int_equal(store_append(test->store, &record, 1, &group, &test->error), STATUS_OK);
+        while (store_state(test->store, NULL) == STORE_BUSY) {
+            assert_int_equal(poll(&poll_for, 1, 30000), 1);
+            store_event_clear(test->store);
+        }
+        assert_int_equal(store_state(test->store, NULL), STORE_READY);
+    }
+    for (uint64_t i = 0; i < 5; i++) {
+        const struct store_record gone = { { 9, { RECORD_BODY, i, 0 } }, SLICE_EMPTY };
+        assert_int_equal(store_append(test->store, &gone, 1, &group, &test->error), STATUS_OK);
+    }
     store_test_close(test);
     store_test_open(test);
 }
@@ -171,7 +236,10 @@ int main(void)
         STORE_TEST(test_store__what_was_closed_is_there_again),
         STORE_TEST(test_store__what_is_durable_survives_a_crash),
         STORE_TEST(test_store__says_what_is_durable),
+        STORE_TEST(test_store__a_group_is_waited_for_no_longer_than_asked),
         STORE_TEST(test_store__a_group_may_be_larger_than_the_journal),
+        STORE_TEST(test_store__says_how_much_the_journal_has_room_for),
+        STORE_TEST(test_store__who_was_told_that_it_is_busy_is_told_when_it_is_over),
         STORE_TEST(test_store__two_at_once_are_refused),
         STORE_TEST(test_store__options_that_make_no_sense_are_refused),
         STORE_TEST(test_backup__is_a_store_while_writes_go_on),

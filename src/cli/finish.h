@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// How a job ended, for those who wait for it.
+#ifndef SLUICE_CLI_FINISH_H
+#define SLUICE_CLI_FINISH_H
+
+#include "cli/cli.h"
+
+// Waits up to `seconds` (0: as long as it takes) until a job has finished, and prints its result.
+int finish_wait(const struct tool *tool, const char *jid, double seconds);
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// sluice: a queue on the command line.
+#include "cli/help.h"
+#include "cli/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define URL_DEFAULT "sluice://127.0.0.1:7711/default"
+
+// A person who waits wants to know soon that nobody is there.
+#define TIMEOUT_DEFAULT 5.0
+
+static const char *first_text(const char *given, const char *variable, const char *otherwise)
+{
+    const char *value = given ? given : getenv(variable);
+    return value && *value ? value : otherwise;
+}
+
+static bool wants_color(const char *when)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    if (when && strcmp(when, "auto") != 0) {
+        return !strcmp(when, "always");
+    }
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+           !(terminal && !strcmp(terminal, "dumb"));
+}
+
+static struct tool tool_of(const struct parsed *parsed)
+{
+    const struct global_options *global = &parsed->global;
+    return (struct tool){
+        .command = parsed->command,
+        .options = parsed->options,
+        .arguments = parsed->arguments,
+        .argument_count = parsed->argument_count,
+        .given = parsed->given,
+        .given_count = parsed->given_count,
+        .url = first_text(global->url, "SLUICE_URL", URL_DEFAULT),
+        .ns = first_text(global->ns, "SLUICE_NS", NULL),
+        .timeout = global->timeout > 0 ? global->timeout : TIMEOUT_DEFAULT,
+        .json = global->json,
+        .color = wants_color(global->color),
+        .terminal = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO),
+    };
+}
+
+static int run(struct tool *tool)
+{
+    struct sluice_error error;
+    if (!tool->command->offline && tool_open(tool, NULL, &tool->queue, &error)) {
+        return tool_refuse(&error);
+    }
+    int code = tool->command->run(tool);
+    sluice_close(tool->queue);
+    return code;
+}
+
+static int show_help(const struct parsed *parsed)
+{
+    if (parsed->command) {
+        help_command(stdout, parsed->command);
+    } else if (parsed->family) {
+        (void)help_topic(stdout, parsed->family);
+    } else {
+        help_all(stdout);
+    }
+    return EXIT_DONE;
+}
+
+// Words without a command: nothing at all, or a family of which one has to be chosen.
+static int show_choice(const struct parsed *parsed)
+{
+    if (!parsed->family) {
+        help_overview(stdout);
+        return EXIT_DONE;
+    }
+    tool_complain("%s is several commands", parsed->family);
+    (void)help_topic(stderr, parsed->family);
+    return EXIT_USAGE;
+}
+
+static int run_words(char *const *words, size_t count)
+{
+    struct parsed parsed;
+    const char *wrong = options_parse(&parsed, words, count);
+    struct tool tool = tool_of(&parsed);
+    if (wrong) {
+        return tool_misuse(&tool, "%s", wrong);
+    }
+    if (parsed.global.version) {
+        print(stdout, "sluice %s\n", sluice_version());
+        return EXIT_DONE;
+    }
+    if (parsed.global.help) {
+        return show_help(&parsed);
+    }
+    return parsed.command ? run(&tool) : show_choice(&parsed);
+}
+
+int main(int argc, char **argv)
+{
+    int code = run_words(argv + 1, argc > 0 ? (size_t)(argc - 1) : 0);
+    if (fclose(stdout) != 0 && code == EXIT_DONE) {
+        tool_complain("standard output could not be written");
+        code = EXIT_REFUSED;
+    }
+    tool_free_all();
+    return code;
+}

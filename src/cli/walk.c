@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "cli/walk.h"
+
+#include "cli/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PAGE_SIZE = 1000,
+};
+
+const char walk_states[] = "running|waiting|stalled|scheduled|depends|failed|complete";
+
+static const char *const queued_states[] = { "running",   "waiting", "stalled",
+                                             "scheduled", "depends", NULL };
+
+static const char **names_of(const struct sluice_value *list, const char *key)
+{
+    size_t count = sluice_value_count(list);
+    const char **names = tool_allocate((count + 1) * sizeof *names);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = sluice_value_text(sluice_value_get(sluice_value_at(list, i), key), NULL);
+        names[i] = tool_copy(name, strlen(name));
+    }
+    return names;
+}
+
+// The names of the queues, or the one given. Ends with NULL; NULL: it was refused, and said.
+static const char **queue_names(const struct tool *tool, const char *queue)
+{
+    if (queue) {
+        const char **one = tool_allocate(2 * sizeof *one);
+        one[0] = queue;
+        return one;
+    }
+    struct sluice_value *list;
+    if (call_words(tool, "Q.QUEUES", &list)) {
+        return NULL;
+    }
+    const char **names = names_of(list, "queue");
+    sluice_value_free(list);
+    return names;
+}
+
+static const char **failure_groups(const struct tool *tool)
+{
+    struct sluice_value *list;
+    // A thousand kinds of failures are more than anybody has.
+    if (call_words(tool, "Q.FAILURES COUNT 1000", &list)) {
+        return NULL;
+    }
+    const char **names = names_of(list, "group");
+    sluice_value_free(list);
+    return names;
+}
+
+static int ask_page(const struct walk *walk, const struct words *source, int64_t offset,
+                    int64_t count, struct sluice_value **out)
+{
+    struct words words = { 0 };
+    for (size_t i = 0; i < source->count; i++) {
+        words_add(&words, source->items[i]);
+    }
+    char *from = tool_format("%lld", (long long)offset);
+    char *most = tool_format("%lld", (long long)(count < PAGE_SIZE ? count : PAGE_SIZE));
+    words_add(&words, "OFFSET");
+    words_add(&words, from);
+    words_add(&words, "COUNT");
+    words_add(&words, most);
+    int code = words_call(walk->tool, &words, out);
+    tool_free(from);
+    tool_free(most);
+    tool_free(words.items);
+    return code;
+}
+
+// One list: what the whole walk leaves out and shows is counted down from one to the next.
+static int walk_source(struct walk *walk, const struct words *source)
+{
+    int64_t total = 0;
+    int64_t offset = 0;
+    int code = EXIT_DONE;
+    bool more = true;
+    while (!code && more) {
+        struct sluice_value *page = NULL;
+        code = ask_page(walk, source, walk->offset + offset, walk->count, &page);
+        const struct sluice_value *jobs = sluice_value_get(page, "jobs");
+        int64_t got = (int64_t)sluice_value_count(jobs);
+        total = sluice_value_integer(sluice_value_get(page, "total"));
+        if (!code && got) {
+            code = walk->page(walk->context, jobs);
+        }
+        sluice_value_free(page);
+        offset += got;
+        walk->count -= got;
+        more = got && walk->count > 0;
+    }
+    walk->total += total;
+    walk->offset = walk->offset > total ? walk->offset - total : 0;
+    return code;
+}
+
+static int walk_list(struct walk *walk, const char *one, const char *two, const char *three)
+{
+    struct words words = { 0 };
+    words_add(&words, one);
+    words_add(&words, two);
+    if (three) {
+        words_add(&words, three);
+    }
+    int code = walk_source(walk, &words);
+    tool_free(words.items);
+    return code;
+}
+
+// The recurring jobs of all queues, or those in a state.
+static int walk_queued(struct walk *walk, const char *state)
+{
+    const char **queues = queue_names(walk->tool, walk->queue);
+    int code = queues ? EXIT_DONE : EXIT_REFUSED;
+    for (size_t i = 0; !code && queues[i]; i++) {
+        code = state ? walk_list(walk, "Q.JOBS", state, queues[i])
+                     : walk_list(walk, "Q.RECURRING", queues[i], NULL);
+    }
+    return code;
+}
+
+int walk_recurring(struct walk *walk)
+{
+    walk->total = 0;
+    return walk_queued(walk, NULL);
+}
+
+static int walk_failed(struct walk *walk)
+{
+    const char **groups = failure_groups(walk->tool);
+    int code = groups ? EXIT_DONE : EXIT_REFUSED;
+    for (size_t i = 0; !code && groups[i]; i++) {
+        code = walk_list(walk, "Q.FAILED", groups[i], NULL);
+    }
+    return code;
+}
+
+int walk_jobs(struct walk *walk)
+{
+    int code = EXIT_DONE;
+    walk->total = 0;
+    if (walk->state && !strcmp(walk->state, "complete")) {
+        return walk_list(walk, "Q.JOBS", "complete", NULL);
+    }
+    if (walk->state && !strcmp(walk->state, "failed")) {
+        return walk_failed(walk);
+    }
+    if (walk->state) {
+        return walk_queued(walk, walk->state);
+    }
+    for (size_t i = 0; !code && queued_states[i]; i++) {
+        code = walk_queued(walk, queued_states[i]);
+    }
+    return code || !walk->failed ? code : walk_failed(walk);
+}

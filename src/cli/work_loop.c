@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "cli/work.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    REPORTS_MAX = 64, // of a slot: what it writes is not read while as many are not yet told
+};
+
+static const double hurry_s = 2; // how long calls are waited for when somebody is in a hurry
+
+// The process's signals, for the loop to see.
+static volatile sig_atomic_t signal_count, signal_last;
+static int signal_wake = -1;
+
+static void on_signal(int number)
+{
+    int before = errno;
+    signal_count = signal_count + 1;
+    signal_last = number;
+    (void)eventfd_write(signal_wake, 1);
+    errno = before;
+}
+
+void work_wake(const struct work *work)
+{
+    (void)eventfd_write(work->wake, 1);
+}
+
+double work_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+bool work_thread_start(pthread_t *thread, void *(*run)(void *context), void *context)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(thread, NULL, run, context);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed == 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Ending
+
+void work_drain(struct work *work)
+{
+    if (!work->draining) {
+        work->draining = true;
+        work->drain_until = work_now() + work->options->drain_timeout;
+        work->status.note = "ending";
+        work_taker_stop(&work->taker);
+    }
+}
+
+// Ends what runs still; its jobs are given back.
+static void end_all(struct work *work, int signal)
+{
+    for (size_t i = 0; i < work->slot_count; i++) {
+        struct work_slot *slot = &work->slots[i];
+        if (slot->state == WORK_SLOT_RUNNING && slot->ending == WORK_ENDING_NONE) {
+            work_slot_end(slot, WORK_ENDING_RETURN);
+        }
+        if (signal == SIGKILL) {
+            work_child_signal(&slot->child, signal);
+        }
+    }
+}
+
+// The first signal drains, the second one ends at once.
+static void see_signals(struct work *work)
+{
+    if (signal_count >= 1 && !work->draining) {
+        work_complain(&work->status, "ending: %zu running; again to end at once",
+                      work->status.running);
+        work_drain(work);
+    }
+    if (signal_count >= 2 && !atomic_load(&work->hurry)) {
+        atomic_store(&work->hurry, true);
+        work->hurry_until = work_now() + hurry_s;
+        end_all(work, SIGKILL);
+    }
+}
+
+static bool catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal };
+    (void)sigfillset(&action.sa_mask);
+    bool good = sigaction(SIGTERM, &action, NULL) == 0 && sigaction(SIGINT, &action, NULL) == 0;
+    action.sa_handler = SIG_IGN;
+    return good && sigaction(SIGPIPE, &action, NULL) == 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// A turn
+
+// What poll looks at, for each slot in this order. A file of -1 is passed over.
+enum {
+    FILE_END,
+    FILE_OUT,
+    FILE_ERR,
+    FILE_IN,
+    FILES,
+};
+
+static void gather(const struct work *work, struct pollfd *files)
+{
+    *files++ = (struct pollfd){ .fd = work->wake, .events = POLLIN };
+    for (size_t i = 0; i < work->slot_count; i++, files += FILES) {
+        const struct work_slot *slot = &work->slots[i];
+        const struct work_child *child = &slot->child;
+        bool alive = child->pid != 0, behind = atomic_load(&slot->reports) > REPORTS_MAX;
+        bool sends = slot->input && slot->input_sent < slot->input_size && !slot->retiring;
+        files[FILE_END] = (struct pollfd){ .fd = alive ? child->pidfd : -1, .events = POLLIN };
+        files[FILE_OUT] =
+            (struct pollfd){ .fd = alive && !behind ? child->out : -1, .events = POLLIN };
+        files[FILE_ERR] =
+            (struct pollfd){ .fd = alive && !behind ? child->err : -1, .events = POLLIN };
+        files[FILE_IN] =
+            (struct pollfd){ .fd = alive && sends ? child->in : -1, .events = POLLOUT };
+    }
+}
+
+static int milliseconds_until_due(struct work *work, double now)
+{
+    double due = work->drain_until > now ? work->drain_until : 0;
+    if (work->hurry_until > 0) {
+        due = work->hurry_until;
+    }
+    for (size_t i = 0; i < work->slot_count; i++) {
+        double at = work_slot_due(&work->slots[i]);
+        if (at > 0 && (due == 0 || at < due)) {
+            due = at;
+        }
+    }
+    double line = work_status_due(&work->status, now);
+    if (line >= 0 && (due == 0 || now + line < due)) {
+        due = now + line;
+    }
+    if (due == 0) {
+        return -1;
+    }
+    return due <= now ? 0 : (int)fmin(ceil((due - now) * 1000), 60000);
+}
+
+static void see_files(struct work_slot *slot, const struct pollfd *files)
+{
+    // Any of these may close another.
+    if (files[FILE_ERR].revents && slot->child.err >= 0) {
+        work_slot_errors(slot);
+    }
+    if (files[FILE_OUT].revents && slot->child.out >= 0) {
+        slot->work->model->readable(slot);
+    }
+    if (files[FILE_IN].revents && slot->child.in >= 0) {
+        slot->work->model->writable(slot);
+    }
+    if (files[FILE_END].revents && slot->child.pid) {
+        work_slot_exited(slot);
+    }
+}
+
+static void see_slot(struct work_slot *slot, double now)
+{
+    if (atomic_load(&slot->settled)) {
+        work_slot_settled(slot, now);
+    }
+    bool ours = slot->state == WORK_SLOT_RUNNING && slot->ending != WORK_ENDING_LOST;
+    if (ours && sluice_job_lost(slot->job) != SLUICE_KEPT) {
+        work_slot_end(slot, WORK_ENDING_LOST);
+    }
+    work_slot_tick(slot, now);
+}
+
+static struct work_slot *free_slot(struct work *work)
+{
+    struct work_slot *resting = NULL;
+    for (size_t i = 0; i < work->slot_count; i++) {
+        if (work->slots[i].state == WORK_SLOT_FREE) {
+            return &work->slots[i];
+        }
+        resting = work->slots[i].state == WORK_SLOT_RESTING ? &work->slots[i] : resting;
+    }
+    return resting;
+}
+
+static void assign_jobs(struct work *work)
+{
+    struct work_slot *slot;
+    struct sluice_job *job;
+    while ((slot = free_slot(work)) && (job = work_taker_next(&work->taker))) {
+        work_slot_assign(slot, job);
+    }
+}
+
+// Whether all is over.
+static bool is_over(struct work *work, double now)
+{
+    if (atomic_load(&work->hurry) && now >= work->hurry_until) {
+        work->abandoned = true;
+        return true;
+    }
+    bool busy = !work_taker_ended(&work->taker), alive = false;
+    for (size_t i = 0; i < work->slot_count; i++) {
+        const struct work_slot *slot = &work->slots[i];
+        busy = busy || slot->state == WORK_SLOT_RUNNING || slot->state == WORK_SLOT_SETTLING;
+        alive = alive || slot->child.pid;
+    }
+    if (!busy && !work->closing) {
+        work->closing = true;
+        work_wake(work); // for the processes of the pool to be told
+    }
+    return !busy && !alive;
+}
+
+static void turn(struct work *work, struct pollfd *files)
+{
+    eventfd_t woken;
+    double now = work_now();
+    gather(work, files);
+    (void)poll(files, 1 + work->slot_count * FILES, milliseconds_until_due(work, now));
+    (void)eventfd_read(work->wake, &woken);
+    see_signals(work);
+    for (size_t i = 0; i < work->slot_count; i++) {
+        see_files(&work->slots[i], files + 1 + i * FILES);
+    }
+    now = work_now();
+    for (size_t i = 0; i < work->slot_count; i++) {
+        see_slot(&work->slots[i], now);
+    }
+    assign_jobs(work);
+    if (work->draining && work->drain_until > 0 && now >= work->drain_until) {
+        work->drain_until = 0;
+        end_all(work, SIGTERM);
+    }
+    work_status_draw(&work->status, now);
+}
+
+int work_loop(struct work *work)
+{
+    struct pollfd *files = tool_allocate((1 + work->slot_count * FILES) * sizeof(*files));
+    signal_wake = work->wake;
+    if (!catch_signals()) {
+        work_drain(work);
+    }
+    while (!is_over(work, work_now())) {
+        turn(work, files);
+    }
+    tool_free(files);
+    work_status_end(&work->status);
+    return atomic_load(&work->hurry) ? signal_last : 0;
+}

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: MIT
+// A number alone does not name a process: it may be another's by now. A process is the one that was
+// noted if it was started at the same tick of the same start of the system. What it has started in
+// turn is known by the variable SLUICE_RUN, which no other run has.
+#include "cli/work_orphans.h"
+
+#include "cli/work_sandbox.h"
+#include "cli/work_status.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    FOLDER_MODE = 0700,
+    FILE_MODE = 0600,
+    FILE_SIZE_MAX = 1024 * 1024,
+};
+
+// ---------------------------------------------------------------------------------------------
+// Files
+
+// A whole file, for tool_free; NULL: it cannot be read. Also of /proc, whose files have no size.
+static char *file_read(const char *path, size_t *size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        return NULL;
+    }
+    size_t capacity = 4096;
+    char *data = tool_allocate(capacity);
+    ssize_t got = 1;
+    *size = 0;
+    while (got > 0 && *size < FILE_SIZE_MAX) {
+        if (capacity - *size < 2048) {
+            data = tool_resize(data, capacity *= 2);
+        }
+        got = read(fd, data + *size, capacity - *size - 1);
+        *size += got > 0 ? (size_t)got : 0;
+    }
+    (void)close(fd);
+    data[*size] = '\0';
+    return data;
+}
+
+static bool file_write(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    if (fd < 0) {
+        return false;
+    }
+    size_t size = strlen(text);
+    bool written = write(fd, text, size) == (ssize_t)size;
+    return close(fd) == 0 && written;
+}
+
+// The lock of a folder; -1: another has it.
+static int folder_lock(const char *folder, int how)
+{
+    char *path = tool_format("%s/lock", folder);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    tool_free(path);
+    if (fd >= 0 && flock(fd, how) != 0) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Records
+
+static void put_value(FILE *out, const char *word, const char *value)
+{
+    print(out, "%s ", word);
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+        print(out, c < 0x20 || c == '%' ? "%%%02X" : "%c", c);
+    }
+    print(out, "\n");
+}
+
+char *work_run_write(const struct work_run *run, const char *boot)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) {
+        return tool_copy("", 0);
+    }
+    print(out, "pid %lld\nstart %llu\ntoken %lld\noutlive %d\n", (long long)run->pid,
+          (unsigned long long)run->start, (long long)run->token, run->outlive);
+    put_value(out, "boot", boot);
+    put_value(out, "jid", run->jid);
+    put_value(out, "worker", run->worker);
+    put_value(out, "mark", run->mark);
+    if (run->sandbox) {
+        put_value(out, "sandbox", run->sandbox);
+    }
+    print(out, "end\n");
+    (void)fclose(out);
+    char *copy = tool_copy(text, size);
+    free(text);
+    return copy;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static char *take_value(const char *from, size_t size)
+{
+    char *value = tool_allocate(size + 1), *end = value;
+    for (size_t i = 0; i < size; i++) {
+        int high = from[i] == '%' && i + 2 < size ? hex_digit(from[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(from[i + 2]) : -1;
+        if (low >= 0) {
+            *end++ = (char)(high * 16 + low);
+            i += 2;
+        } else {
+            *end++ = from[i];
+        }
+    }
+    return value;
+}
+
+struct field {
+    const char *word;
+    char **text;
+    int64_t *number;
+};
+
+static void take_field(const struct field *field, const char *value, size_t size)
+{
+    if (field->text) {
+        tool_free(*field->text);
+        *field->text = take_value(value, size);
+    } else {
+        *field->number = strtoll(value, NULL, 10);
+    }
+}
+
+static void take_line(const struct field *fields, size_t count, const char *line, size_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t word = strlen(fields[i].word);
+        if (size > word && line[word] == ' ' && memcmp(line, fields[i].word, word) == 0) {
+            take_field(&fields[i], line + word + 1, size - word - 1);
+        }
+    }
+}
+
+bool work_run_read(const char *text, struct work_run *run, char **boot)
+{
+    int64_t pid = 0, start = 0, token = 0, outlive = 0;
+    *run = (struct work_run){ 0 };
+    *boot = NULL;
+    const struct field fields[] = {
+        { "pid", NULL, &pid },
+        { "start", NULL, &start },
+        { "token", NULL, &token },
+        { "outlive", NULL, &outlive },
+        { "boot", boot, NULL },
+        { "jid", &run->jid, NULL },
+        { "worker", &run->worker, NULL },
+        { "mark", &run->mark, NULL },
+        { "sandbox", &run->sandbox, NULL },
+    };
+    bool whole = false;
+    for (const char *end; !whole && (end = strchr(text, '\n')); text = end + 1) {
+        size_t size = (size_t)(end - text);
+        whole = size == 3 && memcmp(text, "end", 3) == 0;
+        take_line(fields, sizeof(fields) / sizeof(fields[0]), text, size);
+    }
+    run->pid = (pid_t)pid;
+    run->start = (uint64_t)start;
+    run->token = token;
+    run->outlive = outlive != 0;
+    return whole && pid > 1 && start > 0 && token > 0 && *boot && run->jid && run->worker &&
+           run->mark && *run->mark;
+}
+
+void work_run_release(struct work_run *run)
+{
+    tool_free(run->jid);
+    tool_free(run->worker);
+    tool_free(run->mark);
+    tool_free(run->sandbox);
+    *run = (struct work_run){ 0 };
+}
+
+void work_orphans_note(const struct work_orphans *orphans, size_t slot, const struct work_run *run)
+{
+    char *path = tool_format("%s/run-%zu", orphans->folder, slot);
+    if (run) {
+        char *text = work_run_write(run, orphans->boot);
+        (void)file_write(path, text); // without it the lease runs out, as it would anyway
+        tool_free(text);
+    } else {
+        (void)unlink(path);
+    }
+    tool_free(path);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Opening
+
+static char *default_state(void)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    return runtime && *runtime == '/' ? tool_format("%s/sluice", runtime)
+                                      : tool_format("/tmp/sluice-%lld", (long long)getuid());
+}
+
+// Nobody else may have made it: what stands in it says which processes are killed.
+static char *make_state(const char *state)
+{
+    struct stat about;
+    if (mkdir(state, FOLDER_MODE) != 0 && errno != EEXIST) {
+        return tool_format("the folder for the state, %s, cannot be made: %s", state,
+                           strerrordesc_np(errno));
+    }
+    if (lstat(state, &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != geteuid() ||
+        (about.st_mode & 022) != 0) {
+        return tool_format("the folder for the state, %s, is not a folder that only this user "
+                           "may write to",
+                           state);
+    }
+    return NULL;
+}
+
+static char *boot_id(void)
+{
+    size_t size;
+    char *id = file_read("/proc/sys/kernel/random/boot_id", &size);
+    if (id) {
+        id[strcspn(id, "\n")] = '\0';
+    }
+    return id ? id : tool_copy("unknown", 7);
+}
+
+static bool is_for(const char *folder, const char *queue)
+{
+    size_t size;
+    char *path = tool_format("%s/queue", folder);
+    char *text = file_read(path, &size);
+    bool same = text && strcmp(text, queue) == 0;
+    tool_free(text);
+    tool_free(path);
+    return same;
+}
+
+static void claim(struct work_orphans *orphans, char *folder, const char *queue)
+{
+    int lock = is_for(folder, queue) ? folder_lock(folder, LOCK_EX | LOCK_NB) : -1;
+    if (lock < 0) {
+        tool_free(folder);
+        return;
+    }
+    size_t count = ++orphans->claimed_count;
+    orphans->claimed = tool_resize(orphans->claimed, count * sizeof(*orphans->claimed));
+    orphans->claimed_locks = tool_resize(orphans->claimed_locks, count * sizeof(int));
+    orphans->claimed[count - 1] = folder;
+    orphans->claimed_locks[count - 1] = lock;
+}
+
+static void claim_all(struct work_orphans *orphans, const char *queue)
+{
+    DIR *list = opendir(orphans->state);
+    struct dirent *entry;
+    while (list && (entry = readdir(list))) {
+        if (strncmp(entry->d_name, "worker-", 7) == 0) {
+            claim(orphans, tool_format("%s/%s", orphans->state, entry->d_name), queue);
+        }
+    }
+    if (list) {
+        (void)closedir(list);
+    }
+}
+
+static bool make_folder(struct work_orphans *orphans, const char *queue)
+{
+    orphans->folder = tool_format("%s/worker-XXXXXX", orphans->state);
+    if (!mkdtemp(orphans->folder)) {
+        return false;
+    }
+    orphans->lock = folder_lock(orphans->folder, LOCK_EX);
+    char *path = tool_format("%s/queue", orphans->folder);
+    bool written = file_write(path, queue);
+    tool_free(path);
+    return orphans->lock >= 0 && written;
+}
+
+bool work_orphans_open(struct work_orphans *orphans, const char *state, const char *queue,
+                       char **error)
+{
+    *orphans = (struct work_orphans){ .lock = -1, .boot = boot_id() };
+    orphans->state = state ? tool_copy(state, strlen(state)) : default_state();
+    *error = make_state(orphans->state);
+    if (*error) {
+        return false;
+    }
+    int lock = folder_lock(orphans->state, LOCK_EX);
+    if (lock >= 0) {
+        claim_all(orphans, queue);
+    }
+    if (lock < 0 || !make_folder(orphans, queue)) {
+        *error = tool_format("the folder for the state, %s, cannot be written to: %s",
+                             orphans->state, strerrordesc_np(errno));
+    }
+    if (lock >= 0) {
+        (void)close(lock);
+    }
+    return !*error;
+}
+
+void work_orphans_close(struct work_orphans *orphans)
+{
+    if (orphans->lock >= 0) {
+        (void)work_sandbox_remove(orphans->folder);
+        (void)close(orphans->lock);
+        orphans->lock = -1;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Processes
+
+uint64_t work_process_start(pid_t pid)
+{
+    size_t size;
+    char *path = tool_format("/proc/%lld/stat", (long long)pid);
+    char *text = file_read(path, &size);
+    tool_free(path);
+    // The program's name, in parentheses, may hold anything. The first word behind it is the state,
+    // Z for one that has ended and was not waited for; the 20th is the start.
+    char *at = text ? strrchr(text, ')') : NULL;
+    if (at && (strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0)) {
+        at = NULL;
+    }
+    for (int i = 0; at && i < 20; i++) {
+        at = strchr(at + 1, ' ');
+    }
+    uint64_t start = at ? strtoull(at, NULL, 10) : 0;
+    tool_free(text);
+    return start;
+}
+
+// Waits for a process to end, so long; then kills it with its group.
+static void end_group(pid_t pid, int pidfd, double grace)
+{
+    struct pollfd wait = { .fd = pidfd, .events = POLLIN };
+    (void)kill(-pid, SIGTERM);
+    if (poll(&wait, 1, (int)(grace * 1000)) == 0) {
+        (void)kill(-pid, SIGKILL);
+        (void)poll(&wait, 1, -1);
+    }
+}
+
+// Whether it runs still. As long as `pidfd` is open its number is no other's.
+static bool is_same(const struct work_run *run)
+{
+    return work_process_start(run->pid) == run->start;
+}
+
+static bool has_mark(const char *pid, const char *variable)
+{
+    size_t size;
+    char *path = tool_format("/proc/%s/environ", pid);
+    char *text = file_read(path, &size);
+    tool_free(path);
+    const char *end = text ? text + size : NULL;
+    bool found = false;
+    for (const char *at = text; at < end && !found; at += strlen(at) + 1) {
+        found = strcmp(at, variable) == 0;
+    }
+    tool_free(text);
+    return found;
+}
+
+// What the process has started, and what went its own way.
+static void end_marked(const char *mark)
+{
+    char *variable = tool_format("SLUICE_RUN=%s", mark);
+    DIR *list = opendir("/proc");
+    struct dirent *entry;
+    while (list && (entry = readdir(list))) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        int pidfd = pid > 1 ? pidfd_open(pid, 0) : -1;
+        if (pidfd >= 0 && has_mark(entry->d_name, variable)) {
+            (void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+        }
+        if (pidfd >= 0) {
+            (void)close(pidfd);
+        }
+    }
+    if (list) {
+        (void)closedir(list);
+    }
+    tool_free(variable);
+}
+
+static void end_processes(const struct work_run *run, double grace)
+{
+    int pidfd = pidfd_open(run->pid, 0);
+    if (pidfd >= 0) {
+        if (is_same(run)) {
+            end_group(run->pid, pidfd, grace);
+        }
+        (void)close(pidfd);
+    }
+    end_marked(run->mark);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Reaping
+
+// Whether the queue has an answer: the job is back, or another's already.
+static bool give_back(const struct work_run *run, struct sluice *queue, struct work_status *status,
+                      size_t *count)
+{
+    char token[32];
+    (void)snprintf(token, sizeof(token), "%lld", (long long)run->token);
+    const char *words[] = { "Q.RETRY",
+                            run->jid,
+                            run->worker,
+                            "TOKEN",
+                            token,
+                            "DELAY",
+                            "0",
+                            "GROUP",
+                            "orphaned",
+                            "MESSAGE",
+                            "its worker was killed" };
+    struct sluice_error error = { 0 };
+    switch (sluice_call(queue, words, NULL, sizeof(words) / sizeof(words[0]), NULL, &error)) {
+    case SLUICE_OK:
+        work_complain(status, "job %s of a worker that was killed is given back", run->jid);
+        ++*count;
+        return true;
+    case SLUICE_NOT_FOUND:
+    case SLUICE_STATE:
+    case SLUICE_STALE:
+        return true;
+    default:
+        work_complain(status, "job %s of a worker that was killed could not be given back: %s",
+                      run->jid, error.message);
+        return false;
+    }
+}
+
+struct reaping {
+    const struct work_orphans *orphans;
+    struct sluice *queue;
+    double grace;
+    struct work_status *status;
+    size_t count;
+};
+
+// Whether nothing more is to be done about it.
+static bool reap_run(struct reaping *reaping, const char *path)
+{
+    size_t size;
+    struct work_run run;
+    char *boot;
+    char *text = file_read(path, &size);
+    bool good = work_run_read(text ? text : "", &run, &boot), dealt = true;
+    if (good) {
+        bool lives = strcmp(boot, reaping->orphans->boot) == 0;
+        if (lives && run.outlive && is_same(&run)) {
+            dealt = false; // it was meant to
+        } else {
+            if (lives) {
+                end_processes(&run, reaping->grace);
+            }
+            dealt = give_back(&run, reaping->queue, reaping->status, &reaping->count);
+        }
+    }
+    if (dealt && run.sandbox) {
+        (void)work_sandbox_remove(run.sandbox);
+    }
+    work_run_release(&run);
+    tool_free(boot);
+    tool_free(text);
+    return dealt;
+}
+
+static void reap_folder(struct reaping *reaping, const char *folder)
+{
+    DIR *list = opendir(folder);
+    struct dirent *entry;
+    bool empty = true;
+    while (list && (entry = readdir(list))) {
+        if (strncmp(entry->d_name, "run-", 4) == 0) {
+            char *path = tool_format("%s/%s", folder, entry->d_name);
+            if (!reap_run(reaping, path) || unlink(path) != 0) {
+                empty = false;
+            }
+            tool_free(path);
+        }
+    }
+    if (list) {
+        (void)closedir(list);
+    }
+    if (empty) {
+        (void)work_sandbox_remove(folder);
+    }
+}
+
+size_t work_orphans_reap(struct work_orphans *orphans, struct sluice *queue, double grace,
+                         struct work_status *status)
+{
+    struct reaping reaping = { orphans, queue, grace, status, 0 };
+    for (size_t i = 0; i < orphans->claimed_count; i++) {
+        reap_folder(&reaping, orphans->claimed[i]);
+        (void)close(orphans->claimed_locks[i]);
+        tool_free(orphans->claimed[i]);
+    }
+    orphans->claimed_count = 0;
+    return reaping.count;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// The two folders are exchanged in one step where the file system can do that: at no moment is
+// there no folder, or half of one. The new one is given the name PATH.damaged for that moment,
+// never PATH.repaired.part: what has that name is removed by the next repair.
+#include "doctor/place.h"
+
+#include "store/create.h"
+#include "store/file.h"
+#include "store/lock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert((int)PLACE_PATH_SIZE >= PATH_MAX, "realpath writes as much as that");
+
+enum {
+    DAMAGED_MAX = 1000, // folders that are kept
+    DEPTH_MAX = 2,      // of a store's folders
+};
+
+enum status place_resolve(const char *path, char out[PLACE_PATH_SIZE], struct error *error)
+{
+    return realpath(path, out) ? STATUS_OK : file_error(error, "open", path);
+}
+
+static enum status too_long(struct error *error)
+{
+    return error_set(error, STATUS_TOO_LARGE, "the path of the store is too long");
+}
+
+static bool is_there(const char *path)
+{
+    struct stat stat;
+    return lstat(path, &stat) == 0;
+}
+
+static void remove_contents(int folder, int depth)
+{
+    DIR *entries = fdopendir(folder); // which owns it from here on
+    if (!entries) {
+        close(folder);
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(entries));) {
+        int inner;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            unlinkat(dirfd(entries), entry->d_name, 0) == 0 || depth >= DEPTH_MAX) {
+            continue;
+        }
+        inner =
+            openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (inner >= 0) {
+            remove_contents(inner, depth + 1);
+            (void)unlinkat(dirfd(entries), entry->d_name, AT_REMOVEDIR);
+        }
+    }
+    (void)closedir(entries);
+}
+
+void place_clear(const struct place *place)
+{
+    int folder = open(place->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder >= 0) {
+        remove_contents(folder, 1);
+        (void)rmdir(place->part);
+    }
+}
+
+// What an earlier repair left, if it is not at work still.
+static enum status clear_part(const struct place *place, struct error *error)
+{
+    int folder, lock;
+    enum status status =
+        file_open(AT_FDCWD, place->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &folder, error);
+    if (status) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    status = lock_take(folder, place->part, O_RDONLY, &lock, error);
+    if (!status) {
+        close(lock);
+    }
+    close(folder);
+    if (status && status != STATUS_NOT_FOUND) {
+        return status;
+    }
+    place_clear(place);
+    return is_there(place->part) ? file_error(error, "remove", place->part) : STATUS_OK;
+}
+
+static enum status find_damaged(struct place *place, struct error *error)
+{
+    for (unsigned i = 1; i <= DAMAGED_MAX; i++) {
+        int size =
+            i == 1
+                ? snprintf(place->damaged, sizeof(place->damaged), "%s.damaged", place->path)
+                : snprintf(place->damaged, sizeof(place->damaged), "%s.damaged-%u", place->path, i);
+        if (size < 0 || (size_t)size >= sizeof(place->damaged)) {
+            return too_long(error);
+        }
+        if (!is_there(place->damaged)) {
+            return STATUS_OK;
+        }
+    }
+    return error_set(error, STATUS_EXISTS, "%s is there already", place->damaged);
+}
+
+enum status place_find(const char *path, struct place *out, struct error *error)
+{
+    *out = (struct place){ 0 };
+    int size = snprintf(out->path, sizeof(out->path), "%s", path);
+    int part = snprintf(out->part, sizeof(out->part), "%s.repaired.part", path);
+    if (size < 0 || part < 0 || (size_t)part >= sizeof(out->part)) {
+        out->part[0] = '\0';
+        return too_long(error);
+    }
+    enum status status = find_damaged(out, error);
+    if (!status) {
+        status = clear_part(out, error);
+    }
+    if (status) {
+        out->part[0] = '\0'; // it is not ours
+    }
+    return status;
+}
+
+static enum status sync_above(const char *path, struct error *error)
+{
+    int folder;
+    enum status status = file_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, &folder, error);
+    if (!status) {
+        status = create_sync_above(folder, error);
+        close(folder);
+    }
+    return status;
+}
+
+static int exchange(const struct place *place)
+{
+    return renameat2(AT_FDCWD, place->damaged, AT_FDCWD, place->path, RENAME_EXCHANGE);
+}
+
+// Where folders cannot be exchanged there is a moment without one.
+static enum status take_in_two_steps(const struct place *place, struct error *error)
+{
+    if (rename(place->path, place->damaged)) {
+        return file_error(error, "rename", place->path);
+    }
+    if (rename(place->part, place->path)) {
+        enum status status = file_error(error, "rename", place->part);
+        (void)rename(place->damaged, place->path);
+        return status;
+    }
+    return sync_above(place->path, error);
+}
+
+enum status place_take(const struct place *place, struct error *error)
+{
+    if (rename(place->part, place->damaged)) {
+        return file_error(error, "rename", place->part);
+    }
+    enum status status = sync_above(place->path, error);
+    bool exchanged = !status && exchange(place) == 0;
+    bool cannot_exchange = !status && !exchanged && (errno == EINVAL || errno == ENOSYS);
+    if (!status && !exchanged) {
+        status = file_error(error, "rename", place->path);
+    } else if (!status) {
+        status = sync_above(place->path, error);
+    }
+    if (!status) {
+        return STATUS_OK;
+    }
+    // Back to where it was.
+    if ((exchanged && exchange(place)) || rename(place->damaged, place->part)) {
+        return status;
+    }
+    return cannot_exchange ? take_in_two_steps(place, error) : status;
+}

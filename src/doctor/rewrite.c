@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The new store is written as any other is, so it is as durable as any other when it is closed.
+#include "doctor/spaces.h"
+
+#include "engine/changes.h"
+
+enum {
+    BATCH_SIZE = 8 << 20,    // bytes that are appended before it is waited for the disk
+    RESERVE_SIZE = 64 << 10, // whoever opens it takes what he wants
+};
+
+#define SHARE_FROM 0.8 // of all the work
+#define SHARE_TO   0.9
+
+struct writing {
+    struct store *store;
+    uint32_t space;
+    size_t batch;   // bytes
+    uint64_t group; // the last one appended to
+    struct error *error;
+};
+
+static enum status flush(struct writing *writing)
+{
+    enum status status =
+        writing->batch ? store_wait(writing->store, writing->group, writing->error) : STATUS_OK;
+    writing->batch = 0;
+    return status;
+}
+
+static enum status append(struct writing *writing, struct store_key key, struct slice bytes)
+{
+    const struct store_record record = { key, bytes };
+    enum status status = store_append(writing->store, &record, 1, &writing->group, writing->error);
+    writing->batch += bytes.size + sizeof(record);
+    return status || writing->batch < BATCH_SIZE ? status : flush(writing);
+}
+
+static enum status receive(void *context, struct record_key key, struct slice bytes)
+{
+    struct writing *writing = context;
+    return append(writing, (struct store_key){ writing->space, key }, bytes);
+}
+
+static enum status write_directory(struct writing *writing, const struct space *space)
+{
+    char bytes[DIRECTORY_HEADER + ENGINE_NAME_SIZE_MAX] = { DIRECTORY_VERSION, 0,
+                                                            (char)space->clock,
+                                                            (char)space->qless };
+    memcpy(bytes + DIRECTORY_HEADER, space->name, space->name_size);
+    const struct store_key key = {
+        DIRECTORY_SPACE, { .kind = (enum record_kind)DIRECTORY_KIND, .id = space->number }
+    };
+    return append(writing, key, slice_make(bytes, DIRECTORY_HEADER + (size_t)space->name_size));
+}
+
+static enum status write_space(struct writing *writing, const struct spaces *spaces,
+                               const struct space *space)
+{
+    writing->space = space->number;
+    enum status status = write_directory(writing, space);
+    if (!space->as_it_was) {
+        const struct changes_sink sink = { receive, writing };
+        return status ? status : engine_records(space->engine, &sink);
+    }
+    const struct image *images = spaces->remains->images.items;
+    for (size_t i = space->first; i < space->first + space->count && !status; i++) {
+        if (images[i].bytes.size) {
+            status = append(writing, images[i].key, images[i].bytes);
+        }
+    }
+    return status;
+}
+
+static enum status refuse(void *context, struct store_key key, struct slice bytes,
+                          struct error *error)
+{
+    (void)context;
+    (void)key;
+    (void)bytes;
+    return error_set(error, STATUS_EXISTS, "the new folder is not empty");
+}
+
+enum status spaces_write(const struct spaces *spaces, const char *path, struct voice *voice,
+                         struct error *error)
+{
+    const struct store_options options = { .path = path,
+                                           .allocator = spaces->allocator,
+                                           .segment_size = spaces->remains->segment_size,
+                                           .reserve_size = RESERVE_SIZE };
+    const struct store_visitor visitor = { .visit = refuse };
+    struct writing writing = { .error = error };
+    enum status status = store_open(&options, &visitor, &writing.store, error);
+    if (status) {
+        return status;
+    }
+    for (size_t i = 0; i < spaces->count && !status; i++) {
+        // What a deleted namespace left is not needed any more.
+        if (!spaces->items[i].deleted) {
+            status = write_space(&writing, spaces, &spaces->items[i]);
+        }
+        voice_share(voice,
+                    SHARE_FROM + (SHARE_TO - SHARE_FROM) * (double)(i + 1) / (double)spaces->count);
+    }
+    status = status ? status : flush(&writing);
+    enum status closing = store_close(writing.store, status ? NULL : error);
+    return status ? status : closing;
+}

@@ -1,0 +1,289 @@
+#!/usr/bin/python3
+"""Looking at jobs and queues, changing them, finding them."""
+
+import tool
+
+JOBS = "JID  KLASS  QUEUE  STATE  PRIORITY  ATTEMPTS  MOVED  DATA\n"
+
+
+class Jobs(tool.ServerCase):
+    def test_a_job_is_a_line_a_field(self):
+        self.put("ann", "mail", "--tag", "a,b")
+        text = self.good("get", "ann")
+        self.assertRegex(text, r"(?m)^jid +ann$")
+        self.assertRegex(text, r'(?m)^data +\{"to":"ann"\}$')
+        self.assertRegex(text, r"(?m)^tags +a,b$")
+        self.assertRegex(text, r"(?m)^created +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ \((now|\w+ ago)\)$")
+        self.assertNotIn("deadline", text)
+
+    def test_jobs_that_are_not_there_are_named(self):
+        self.put("ann")
+        self.put("bob")
+        self.assertEqual([job["jid"] for job in self.lines("get", "ann", "bob")], ["ann", "bob"])
+        printed = self.refused(3, "there is no job nobody", "get", "ann", "nobody", "--json")
+        self.assertEqual(len(printed.splitlines()), 1)
+
+    def test_a_text_cannot_move_the_cursor(self):
+        self.good("put", "mail", "Send", '{"a":1}', "--tag", "\033[2Jx\ny\u009b31m")
+        self.assertNotIn("\033", self.good("get", self.lines("jobs")[0]["jid"]))
+        self.assertIn(r"\x1b[2Jx\ny\xc2\x9b31m", self.good("get", self.lines("jobs")[0]["jid"]))
+
+    def test_a_peek_takes_nothing(self):
+        self.put("ann")
+        self.put("bob", "mail", "--priority", "-1")
+        self.says(JOBS + 'bob  Send  mail  waiting  -1  0  TIME  {"to":"bob"}\n'
+                  'ann  Send  mail  waiting  0  0  TIME  {"to":"ann"}\n', "peek", "mail")
+        self.assertEqual([job["jid"] for job in self.json("peek", "mail", "1")], ["bob"])
+        done = self.run_tool("peek", "nothing")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, "", "sluice: there is nothing to pop\n"))
+
+    def test_an_explanation_is_a_sentence(self):
+        self.put("ann", "mail", "--at", "2100-01-01")
+        self.says("Job ann is scheduled for 2100-01-01T00:00:00.000Z.\n", "explain", "ann")
+        self.assertEqual(self.json("explain", "ann")["reason"], "scheduled")
+        self.refused(3, "job nobody does not exist", "explain", "nobody")
+
+    def test_a_history_is_a_table(self):
+        self.take("ann")
+        self.says("WHEN  WHAT  QUEUE  WORKER  GROUP  MESSAGE  DATA\n"
+                  "TIME  put  mail  -  -  -  -\n"
+                  "TIME  popped  -  w1  -  -  -\n", "history", "ann")
+        self.assertEqual([entry["what"] for entry in self.json("history", "ann")],
+                         ["put", "popped"])
+
+    def test_a_job_is_changed(self):
+        self.put("ann")
+        self.says("priority of ann, -10\n", "priority", "ann", "-10")
+        self.says("data of ann, {\"n\":1}\n", "data", "ann", '{"n":1}')
+        self.says("data of ann, -\n", "data", "ann", "-", text='{"n":2}')
+        self.says("noted in ann, approved\n", "note", "ann", "approved", "--data", '{"by":"joe"}')
+        job = self.json("get", "ann")
+        self.assertEqual((job["priority"], job["data"]), (-10, {"n": 2}))
+        self.assertEqual(self.json("history", "ann")[-1]["what"], "approved")
+        self.assertRegex(self.good("options", "ann"), r"^(given|in-effect)?")
+
+    def test_jobs_are_removed(self):
+        for jid in ("a", "b", "c"):
+            self.put(jid)
+        self.says("2 canceled\n", "cancel", "a", "b", "nobody")
+        self.refused(3, "none of them is there to be canceled", "cancel", "a")
+        self.assertEqual(self.run_tool("cancel", "a", "--json").returncode, 3)
+        self.take("done")
+        self.good("complete", "done")
+        self.says("deleted done\n", "delete", "done")
+        self.refused(1, "job c is waiting; only a finished job can be deleted", "delete", "c")
+
+    def test_a_lease_is_taken_away(self):
+        self.take("ann")
+        self.says("timed out ann\n", "timeout", "ann")
+        self.assertIsNone(self.json("get", "ann")["lease"])
+
+    def test_dependencies_come_and_go(self):
+        for jid in ("a", "b"):
+            self.put(jid)
+        self.put("c", "mail", "--depends", "a")
+        self.says("depends: c, b\n", "depends", "on", "c", "b")
+        self.assertEqual(self.json("get", "c")["depends"], ["a", "b"])
+        self.says("depends no more: c, a\n", "depends", "off", "c", "a")
+        self.says("depends on nothing: c\n", "depends", "clear", "c")
+        self.assertEqual(self.json("get", "c")["state"], "waiting")
+
+    def test_tags_find_jobs(self):
+        self.put("ann")
+        self.put("bob")
+        self.says("urgent\npaid\n", "tag", "ann", "urgent", "paid")
+        self.says("urgent\n", "tag", "bob", "urgent")
+        self.says("urgent\n", "untag", "ann", "paid")
+        self.says("TAG  COUNT\nurgent  2\n", "tags")
+        self.says(JOBS + 'ann  Send  mail  waiting  0  0  TIME  {"to":"ann"}\n'
+                  'bob  Send  mail  waiting  0  0  TIME  {"to":"bob"}\n', "tags", "urgent")
+        done = self.run_tool("tags", "urgent", "--count", "1")
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, "sluice: 1 of 2 shown; --offset 1 shows the next\n"))
+        self.assertEqual(self.json("tags", "urgent", "--offset", "1")["jobs"][0]["jid"], "bob")
+
+    def test_jobs_are_tracked(self):
+        self.put("ann")
+        self.says("tracked ann\n", "track", "ann")
+        self.says(JOBS + 'ann  Send  mail  waiting  0  0  TIME  {"to":"ann"}\n', "tracked")
+        self.says("not tracked ann\n", "untrack", "ann")
+        self.assertEqual(self.json("tracked")["total"], 0)
+        self.assertEqual(self.json("untrack", "ann"), False)
+
+
+class Queues(tool.ServerCase):
+    def test_queues_have_counts(self):
+        done = self.run_tool("queues")
+        self.assertEqual((done.returncode, done.stderr), (0, "sluice: there are no queues\n"))
+        self.put("ann")
+        self.put("bob", "mail", "--delay", "1h")
+        self.take("cat", "reports")
+        self.assertEqual(
+            self.good("queues"),
+            "QUEUE    WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  LISTENERS  PAUSED\n"
+            "mail           1        0        0          1        0          0          0  no\n"
+            "reports        0        1        0          0        0          0          1  no\n")
+        self.assertEqual([queue["queue"] for queue in self.json("queues")], ["mail", "reports"])
+        self.assertRegex(self.good("queue", "mail"), r"(?m)^waiting +1$")
+        self.says("2\n", "count", "--queue", "mail")
+        self.says("1\n", "count", "--state", "running")
+        self.says("PRIORITY  COUNT\n-1000  1\n0  2\n", "priorities")
+        self.assertEqual(self.json("lane", "mail")["waiting"], 1)
+
+    def test_queues_are_paused(self):
+        self.put("ann")
+        self.says("paused mail, reports\n", "pause", "mail", "reports")
+        self.refused(3, "there is nothing to pop", "pop", "mail")
+        self.assertTrue(self.json("queue", "mail")["paused"])
+        self.says("unpaused mail, reports\n", "unpause", "mail", "reports")
+        self.assertEqual(self.json("pop", "mail")["jid"], "ann")
+        self.says("forgotten reports\n", "forget", "reports")
+
+    def test_jobs_are_listed_whatever_their_state(self):
+        self.take("run")
+        self.put("a")
+        self.put("b", "other")
+        self.put("later", "mail", "--delay", "1h")
+        self.says(JOBS + 'run  Send  mail  running  -1000  1  TIME  {"to":"run"}\n'
+                  'a  Send  mail  waiting  0  0  TIME  {"to":"a"}\n'
+                  'later  Send  mail  scheduled  0  0  TIME  {"to":"later"}\n', "jobs", "mail")
+        self.assertEqual({job["jid"] for job in self.lines("jobs")}, {"run", "a", "b", "later"})
+        self.assertEqual([job["jid"] for job in self.lines("jobs", "-s", "waiting")], ["a", "b"])
+        self.good("complete", "run")
+        self.assertEqual([job["jid"] for job in self.lines("jobs", "-s", "complete")], ["run"])
+        self.assertEqual(self.run_tool("jobs", "nothing").stderr, "sluice: there are no such jobs\n")
+        self.refused(2, "--state is one of running|waiting|stalled|scheduled|depends|failed|complete,"
+                     " not done", "jobs", "--state", "done")
+
+    def test_jobs_are_listed_page_by_page(self):
+        for number in range(3):
+            self.put(f"a{number}", "a")
+            self.put(f"b{number}", "b")
+        wanted = ["a0", "a1", "a2", "b0", "b1", "b2"]
+        seen = []
+        for offset in range(0, 6, 2):
+            done = self.run_tool("jobs", "--json", "--count", 2, "--offset", offset)
+            seen += [line.split('"')[3] for line in done.stdout.splitlines()]
+        self.assertEqual(seen, wanted)
+        done = self.run_tool("jobs", "--count", 4)
+        self.assertEqual(done.stderr, "sluice: 4 of 6 shown; --offset 4 shows the next\n")
+
+    def test_failures_are_listed_and_undone(self):
+        self.assertEqual(self.run_tool("failed").stderr, "sluice: nothing has failed\n")
+        for jid, queue in (("a", "mail"), ("b", "mail"), ("c", "other")):
+            self.take(jid, queue)
+            self.good("fail", jid, "smtp", "refused")
+        self.says("GROUP  COUNT\nsmtp  3\n", "failed")
+        self.says("JID  KLASS  QUEUE  ATTEMPTS  WHEN  WORKER  MESSAGE\n"
+                  "c  Send  other  1  TIME  w1  refused\n"
+                  "b  Send  mail  1  TIME  w1  refused\n"
+                  "a  Send  mail  1  TIME  w1  refused\n", "failed", "smtp")
+        self.assertEqual([job["jid"] for job in self.lines("jobs", "mail", "-s", "failed", "-n", 1)],
+                         ["b"])
+        self.assertEqual([job["jid"] for job in
+                          self.lines("jobs", "mail", "-s", "failed", "-n", 1, "-o", 1)], ["a"])
+        self.says("1 put\n", "unfail", "smtp", "elsewhere", "--count", "1")
+        self.assertEqual(self.json("get", "a")["queue"], "elsewhere")
+        self.says("2 matched, 2 changed\n", "unfail", "smtp")
+        self.assertEqual(self.json("get", "c")["queue"], "other")
+        self.refused(3, "nothing has failed in that group", "unfail", "smtp", "mail")
+        self.refused(2, "--count needs a QUEUE to put them into", "unfail", "smtp", "-n", "1")
+
+    def test_a_day_is_told_in_figures(self):
+        self.take("ann")
+        self.good("complete", "ann")
+        self.assertRegex(self.good("stats", "mail"), r"(?m)^run\.count +1$")
+        self.assertNotIn("histogram", self.good("stats", "mail"))
+        self.assertEqual(len(self.json("stats", "mail")["run"]["histogram"]), 148)
+        self.assertEqual(self.json("stats", "mail", "--date", "2020-02-02")["run"]["count"], 0)
+        metrics = self.good("metrics", "mail")
+        self.assertRegex(metrics, r"(?m)^TOOK +COUNT +MEAN +P50 +P90 +P99 +P999 +MAX$")
+        self.assertRegex(metrics, r"(?m)^attempts +1 +1 +1$")
+        self.assertRegex(metrics, r"(?m)^PER-SECOND +1S +1M +15M$")
+        self.assertEqual(self.json("metrics")["runtime"]["count"], 1)
+
+    def test_workers_are_listed(self):
+        self.assertEqual(self.run_tool("workers").stderr, "sluice: there are no workers\n")
+        self.take("ann")
+        self.says("WORKER  SEEN  RUNNING  STALLED  OFFLINE\nw1  TIME  1  0  no\n", "workers")
+        self.says("JID  KLASS  QUEUE  STATE  EXPIRES  FRACTION  DATA\n"
+                  'ann  Send  mail  running  TIME  -  {"to":"ann"}\n', "workers", "w1")
+        self.says("offline: w1\n", "worker", "offline", "w1")
+        self.assertTrue(self.json("workers")["workers"][0]["offline"])
+        self.says("deregistered w1\n", "worker", "deregister", "w1")
+        self.assertEqual(self.json("workers")["total"], 0)
+
+
+class Settings(tool.ServerCase):
+    def test_options_are_set_and_unset(self):
+        self.says("set mail-heartbeat, 300\n", "config", "set", "mail-heartbeat", "300")
+        self.says("heartbeat  60\nmail-heartbeat  300\nmail-fair  -\n", "config", "get",
+                  "heartbeat", "mail-heartbeat", "mail-fair")
+        self.assertEqual(self.json("config")["mail-heartbeat"], "300")
+        self.says("unset mail-heartbeat\n", "config", "unset", "mail-heartbeat")
+        self.assertNotIn("mail-heartbeat", self.json("config"))
+        self.assertEqual(self.run_tool("config", "set", "heartbeat", "soon").returncode, 1)
+
+    def test_limits_are_set_and_unset(self):
+        self.assertEqual(self.run_tool("limit").stderr, "sluice: there are no limits\n")
+        self.good("limit", "set", "-q", "mail", "--domain", "customer-*", "--rate", "10",
+                  "--period", "1m", "--burst", "5")
+        self.good("limit", "set", "--concurrency", "3", "--weight", "2")
+        self.says("QUEUE  DOMAIN  RATE  PERIOD  BURST  CONCURRENCY  WEIGHT\n"
+                  "mail  customer-*  10  1m  5  -  -\n"
+                  "-  -  -  -  -  3  2\n", "limit", "list")
+        self.good("limit", "unset")
+        self.assertEqual(len(self.json("limit")), 1)
+
+    def test_policies_are_set_and_unset(self):
+        self.says("set klass, Send\n", "policy", "set", "klass", "Send", "--backoff",
+                  "exponential:1:300:20", "--run-timeout", "10m", "--result-ttl", "2h",
+                  "--max-crashes", "3", "--on-dependency-failure", "fail")
+        self.says("SCOPE  NAME  BACKOFF  TIMEOUT  RESULT-TTL  MAX-CRASHES  ON-DEPENDENCY-FAILURE\n"
+                  "klass  Send  exponential:1:300:20  10m  2h  3  fail\n", "policy")
+        self.says("unset klass, Send\n", "policy", "unset", "klass", "Send")
+        self.assertEqual(self.json("policy", "list"), [])
+
+    def test_recurring_jobs(self):
+        self.assertEqual(self.run_tool("recur").stderr, "sluice: there are no recurring jobs\n")
+        self.says("recurring: nightly, reports, Nightly\n", "recur", "add", "nightly", "reports",
+                  "Nightly", "--cron", "0 3 * * *", "--zone", "Europe/Berlin", "--overlap", "skip",
+                  "--tag", "report", "--missed", "one")
+        self.good("recur", "add", "poll", "mail", "Poll", '{"n":1}', "--interval", "5m", "--delay",
+                  "1m", "--backlog", "2", "--priority", "3", "--retries", "1")
+        self.says("JID  QUEUE  KLASS  INTERVAL  CRON  ZONE  NEXT  COUNT  DATA\n"
+                  "nightly  reports  Nightly  -  0 3 * * *  Europe/Berlin  TIME  0  {}\n"
+                  'poll  mail  Poll  5m  -  -  TIME  0  {"n":1}\n', "recur", "list")
+        self.assertEqual([job["jid"] for job in self.lines("recur", "list", "mail")], ["poll"])
+        self.says("updated poll\n", "recur", "update", "poll", "--interval", "10m", "-k", "Look",
+                  "--queue", "inbox", "--data", "[2]")
+        job = self.json("recur", "get", "poll")
+        self.assertEqual((job["interval"], job["klass"], job["queue"], job["data"]),
+                         (600, "Look", "inbox", [2]))
+        self.assertRegex(self.good("recur", "get", "poll"), r"(?m)^interval +10m$")
+        self.says("a\nb\n", "recur", "tag", "poll", "a", "b")
+        self.says("b\n", "recur", "untag", "poll", "a")
+        self.assertEqual(len(self.json("recur", "runs", "poll", "-n", "3")), 3)
+        self.says("removed poll\n", "recur", "remove", "poll")
+        self.assertEqual(self.run_tool("recur", "get", "poll").returncode, 3)
+
+    def test_more_recurring_jobs_than_a_page_are_listed(self):
+        with tool.sluiced.Client(self.server) as client:
+            for number in range(1100):
+                client.send("Q.RECUR", self.url.rsplit("/", 1)[1], f"r{number}", "mail", "K", "{}",
+                            "INTERVAL", "60", "DELAY", "3600")
+            for number in range(1100):
+                client.hear("+OK")
+        self.assertEqual(len(self.lines("recur", "list")), 1100)
+
+    def test_a_cron_expression_is_tried(self):
+        text = self.good("cron", "30 9 * * mon-fri", "--zone", "Europe/Berlin", "-n", "2",
+                         "--after", "2100-01-01")
+        self.assertRegex(text, r"^2100-01-01 08:30:00Z \(in \d+d\d+h\)\n"
+                               r"2100-01-04 08:30:00Z \(in \d+d\d+h\)\n$")
+        self.assertEqual(self.run_tool("cron", "never").returncode, 1)
+
+
+if __name__ == "__main__":
+    tool.main()

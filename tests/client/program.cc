@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// A C++ program that uses libsluice: the header is clean there, and everything can be called.
+#include <sluice/sluice.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace
+{
+
+int points = 0;
+
+void expect(bool good, const char *what)
+{
+    std::printf("%s %d - %s\n", good ? "ok" : "not ok", ++points, what);
+    if (!good) {
+        std::exit(1);
+    }
+}
+
+struct Release {
+    void operator()(sluice *queue) const
+    {
+        sluice_close(queue);
+    }
+    void operator()(sluice_job *job) const
+    {
+        sluice_job_free(job);
+    }
+    void operator()(sluice_value *value) const
+    {
+        sluice_value_free(value);
+    }
+    void operator()(char *text) const
+    {
+        std::free(text);
+    }
+};
+
+using Queue = std::unique_ptr<sluice, Release>;
+using Job = std::unique_ptr<sluice_job, Release>;
+using Value = std::unique_ptr<sluice_value, Release>;
+
+Queue open_queue(const std::string &url)
+{
+    struct sluice *queue = nullptr;
+    sluice_error error{};
+    sluice_options options{};
+    options.ns = "cpp";
+    expect(sluice_open(url.c_str(), &options, &queue, &error) == SLUICE_OK, "open");
+    return Queue(queue);
+}
+
+Job take(sluice *queue)
+{
+    sluice_job *job = nullptr;
+    expect(sluice_next(queue, "mail", SLUICE_FOREVER, &job, nullptr) == SLUICE_OK, "next");
+    return Job(job);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        return 2;
+    }
+    const Queue queue = open_queue("sluice://127.0.0.1:" + std::string(argv[1]));
+    struct sluice_put put = {};
+    put.queue = "mail";
+    put.klass = "Send";
+    put.data = "{\"to\":\"ann\"}";
+    char jid[SLUICE_NAME_SIZE];
+    expect(sluice_put(queue.get(), &put, jid, nullptr) == SLUICE_OK, "put");
+    const Job job = take(queue.get());
+    expect(std::strcmp(sluice_job_jid(job.get()), jid) == 0, "the same job");
+    expect(sluice_keepalive(job.get(), nullptr, nullptr, nullptr) == SLUICE_OK, "keepalive");
+    expect(sluice_done(job.get(), "{\"sent\":true}", nullptr) == SLUICE_OK, "done");
+    sluice_value *answer = nullptr;
+    expect(sluice_wait(queue.get(), jid, 0, &answer, nullptr) == SLUICE_OK, "wait");
+    const Value value(answer);
+    const std::unique_ptr<char, Release> json(sluice_value_json(value.get()));
+    expect(std::strstr(json.get(), "\"result\":{\"sent\":true}") != nullptr, "the result");
+    std::printf("1..%d\n", points);
+    return 0;
+}
