@@ -44,10 +44,10 @@ fuzz: packages-test build/fuzz/build.ninja ## search for new inputs that break a
 	@ninja --quiet -C build/fuzz
 	@tools/fuzz $(FUZZ_SECONDS)
 
-docs: packages-test build/build.ninja ## write the documents that come from tables: commands, settings, the tool
-	@ninja --quiet -C build sluice tests/unit/server/test_commands_page tests/unit/server/test_settings_text
+docs: packages-test build/build.ninja ## write the documents that come from tables: commands, settings, HTTP, the tool
+	@ninja --quiet -C build sluice tests/unit/server/test_commands_page tests/unit/server/test_openapi_page tests/unit/server/test_settings_text
 	@build/sluice man --markdown >docs/sluice.md
-	@for page in commands_page settings_text; do \
+	@for page in commands_page openapi_page settings_text; do \
 		TEST_UPDATE=1 TEST_SOURCE=. build/tests/unit/server/test_$$page >/dev/null 2>&1; done
 
 format: packages-test ## bring all C files into the project's form

@@ -17,11 +17,13 @@ enum {
 
 static atomic_bool lost;
 
+// From the helper thread: the work looks at it, and stops.
 static void on_lost(void *context, struct sluice_job *job, enum sluice_loss why)
 {
     (void)context;
-    printf("%s was %s\n", sluice_job_jid(job), why == SLUICE_CANCELED ? "canceled" : "lost");
-    atomic_store(&lost, true); // the work looks at it, and stops
+    (void)job;
+    (void)why;
+    atomic_store(&lost, true);
 }
 
 static void do_step(void)
@@ -35,17 +37,20 @@ static enum sluice_status work(struct sluice_job *job, struct sluice_error *erro
     const char *before = sluice_job_checkpoint(job);
     long step = before ? strtol(before, NULL, 10) : 0;
     enum sluice_status status = sluice_keepalive(job, on_lost, NULL, error);
-    for (; step < STEPS && !status; step++) {
+    for (; step < STEPS && !status && !atomic_load(&lost); step++) {
         char text[24];
         do_step();
-        if (atomic_load(&lost)) {
-            return SLUICE_OK; // somebody else's now
-        }
         snprintf(text, sizeof(text), "%ld", step + 1);
         status = sluice_progress(job, (double)(step + 1) / STEPS, "rendering", error);
         if (!status) {
             status = sluice_checkpoint(job, text, error);
         }
+    }
+    // The helper thread may have noticed, or one of the calls: it is somebody else's now.
+    if (sluice_job_lost(job)) {
+        printf("%s was %s\n", sluice_job_jid(job),
+               sluice_job_lost(job) == SLUICE_CANCELED ? "canceled" : "lost");
+        return SLUICE_OK;
     }
     return status ? status : sluice_done(job, NULL, error);
 }

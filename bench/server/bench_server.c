@@ -6,11 +6,12 @@
 //
 //     bench_server [--sluiced PATH] [--redis PATH] [--folder PATH] [--durability never,always]
 //                  [--connections 1,16,64,256,16x32] [--seconds N] [--repeat N] [--backlog N]
-//                  [--only sluice,redis-lists] [--bulk] [--memory N] [--keep]
+//                  [--only sluice,sluice-http,redis-lists] [--bulk] [--memory N] [--keep] [--puts]
 //
-// 16x32 are 16 connections with 32 lives under way on each. A backlog is put before, and as queues
-// hand out the oldest job first, each life puts a job behind it and works on the job at its head:
-// it stays as long as it was. The folder must be on the disk that is to be measured.
+// With --puts a life is only its put. 16x32 are 16 connections with 32 lives under way on each. A
+// backlog is put before, and as queues hand out the oldest job first, each life puts a job behind
+// it and works on the job at its head: it stays as long as it was. The folder must be on the disk
+// that is to be measured.
 #include "base/num.h"
 
 #include "parts.h"
@@ -30,12 +31,12 @@ enum {
 static const char *const durability_names[DURABILITIES] = { "never", "interval", "always" };
 
 static const char *sluiced = "build/sluiced", *redis = "redis-server", *folder = ".";
-static const char *only = "redis-lists,redis-streams,sluice";
+static const char *only = "redis-lists,redis-streams,sluice-http,sluice";
 static bool durabilities[DURABILITIES] = { true, true, true };
 static struct load loads[LOADS_MAX];
 static size_t load_count;
 static uint64_t seconds = 2, repeat = 3, backlog, memory;
-static bool bulk, keep;
+static bool bulk, keep, only_puts;
 
 // ---------------------------------------------------------------------------------------------
 // Options
@@ -122,6 +123,7 @@ static void read_arguments(int count, char **arguments)
         { "memory", required_argument, NULL, 'm' },
         { "bulk", no_argument, NULL, 'B' },
         { "keep", no_argument, NULL, 'k' },
+        { "puts", no_argument, NULL, 'P' },
         { NULL, 0, NULL, 0 },
     };
     read_loads("1,16,64,256,16x32");
@@ -164,6 +166,9 @@ static void read_arguments(int count, char **arguments)
         case 'k':
             keep = true;
             break;
+        case 'P':
+            only_puts = true;
+            break;
         default:
             exit(2);
         }
@@ -188,7 +193,7 @@ static void find_contestants(void)
     bool is_missed = false;
     for (size_t i = 0; i < kind_count; i++) {
         struct contestant *one = &contestants[contestant_count];
-        if (!is_wanted(&kinds[i])) {
+        if (!is_wanted(&kinds[i]) || (bulk && kinds[i].is_http)) {
             continue;
         }
         one->kind = &kinds[i];
@@ -262,6 +267,7 @@ static void measure(enum durability durability, struct load load)
 {
     char name[32];
     load.batch = bulk ? BULK : 1;
+    load.last = only_puts ? OPERATION_PUT : OPERATION_COMPLETE;
     for (size_t i = 0; i < repeat; i++) {
         for (size_t j = 0; j < contestant_count; j++) {
             struct server server;

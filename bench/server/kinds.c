@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "parts.h"
+#include "http.h"
 
 #include "wire/resp_reply.h"
 
@@ -12,13 +12,7 @@ static const char payload_start[] = "{\"id\":\"",
                   payload_middle[] =
                       "\",\"kind\":\"email\",\"to\":\"someone@example.com\",\"try\":1,\"body\":\"";
 
-// A job with an id that no other job has.
-struct fresh_job {
-    char payload[PAYLOAD_SIZE];
-    struct slice id; // a part of the payload
-};
-
-static void make_job(struct fresh_job *job)
+void make_job(struct fresh_job *job)
 {
     static uint64_t made;
     const size_t id_at = sizeof(payload_start) - 1, middle_at = id_at + ID_SIZE,
@@ -56,7 +50,7 @@ static void word_number(struct buffer *out, size_t number)
     resp_bulk(out, slice_make(text, (size_t)size));
 }
 
-static bool keep_name(struct life *life, struct slice name)
+bool keep_name(struct life *life, struct slice name)
 {
     if (life->popped_count == life->batch || name.size == 0 || name.size > PAYLOAD_SIZE) {
         return false;
@@ -305,6 +299,12 @@ const struct kind kinds[] = {
         .prepare = "XGROUP CREATE mail workers 0 MKSTREAM\r\n",
         .ask = { streams_put, streams_pop, streams_complete },
         .accept = { accept_any, streams_popped, streams_completed },
+    },
+    {
+        .name = "sluice-http",
+        .is_http = true,
+        .ask = { http_put, http_pop, http_complete },
+        .accept = { accept_any, http_popped, accept_any },
     },
     {
         .name = "sluice",

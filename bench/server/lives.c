@@ -4,7 +4,7 @@
 // the lives of a connection are answered in the order in which they asked.
 //
 //     begin -> put -> pop -> complete -> begin ...      (ask; receive moves on)
-#include "parts.h"
+#include "http.h"
 
 #include "../bench.h"
 
@@ -184,6 +184,12 @@ static void send_all(struct run *run, struct connection *connection)
     }
 }
 
+static bool read_answer(struct run *run, struct slice input)
+{
+    return run->kind->is_http ? http_answer_read(&run->answer, input)
+                              : answer_read(&run->answer, input);
+}
+
 static void receive_all(struct run *run, struct connection *connection)
 {
     struct buffer *in = &connection->in;
@@ -198,8 +204,7 @@ static void receive_all(struct run *run, struct connection *connection)
     buffer_commit(in, (size_t)received);
     uint64_t now_ns = bench_now_ns();
     size_t used = 0;
-    while (used < in->size &&
-           answer_read(&run->answer, slice_make(in->data + used, in->size - used))) {
+    while (used < in->size && read_answer(run, slice_make(in->data + used, in->size - used))) {
         used += run->answer.size;
         receive(run, connection, now_ns);
     }
@@ -248,7 +253,8 @@ static void run_begin(struct run *run, const struct server *server)
     run->connections = need(calloc(run->load.connections, sizeof(*run->connections)));
     run->active = run->load.connections * run->load.depth;
     for (size_t i = 0; i < run->load.connections; i++) {
-        connection_open(run, &run->connections[i], server->port);
+        connection_open(run, &run->connections[i],
+                        server->kind->is_http ? server->http_port : server->port);
     }
     for (size_t i = 0; i < run->load.connections; i++) {
         for (size_t j = 0; j < run->load.depth; j++) {
@@ -311,9 +317,10 @@ void lives_say(const struct server *server, const char *line)
 void lives_fill(const struct server *server, uint64_t jobs)
 {
     static struct run run;
-    run = (struct run){ .load = { FILL_CONNECTIONS, FILL_DEPTH, FILL_BATCH },
+    size_t batch = server->kind->is_http ? 1 : FILL_BATCH;
+    run = (struct run){ .load = { FILL_CONNECTIONS, FILL_DEPTH, batch, OPERATION_PUT },
                         .last = OPERATION_PUT,
-                        .begin_max = jobs / FILL_BATCH };
+                        .begin_max = jobs / batch };
     run_begin(&run, server);
     run_until(&run, UINT64_MAX);
     run_end(&run);
@@ -349,7 +356,7 @@ void lives_measure(const struct server *server, const struct load *load, double 
                    double figures[FIGURES])
 {
     static struct run run;
-    run = (struct run){ .load = *load, .last = OPERATION_COMPLETE, .begin_max = UINT64_MAX };
+    run = (struct run){ .load = *load, .last = load->last, .begin_max = UINT64_MAX };
     run_begin(&run, server);
     run_until(&run, bench_now_ns() + WARM_NS);
     struct snapshot before = look(&run, server);

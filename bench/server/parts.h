@@ -56,12 +56,24 @@ struct life {
 struct kind {
     const char *name;
     bool is_redis;
+    bool is_http;        // its lives are; a server of ours speaks RESP as well
     const char *prepare; // a line that makes a fresh server ready; NULL for none
     // Each appends the requests of an operation and returns how many answers there will be.
     size_t (*ask[OPERATIONS])(struct buffer *out, const struct life *life);
     // Looks at each answer; false when it is not what it should be.
     bool (*accept[OPERATIONS])(struct life *life, const struct answer *answer);
 };
+
+// A job with an id that no other job has.
+struct fresh_job {
+    char payload[PAYLOAD_SIZE];
+    struct slice id; // a part of the payload
+};
+
+void make_job(struct fresh_job *job);
+
+// What a popped job is named by; false when there are too many, or it is too long.
+bool keep_name(struct life *life, struct slice name);
 
 extern const struct kind kinds[];
 extern const size_t kind_count;
@@ -75,7 +87,7 @@ extern const char *const kind_keep_nothing;
 struct server {
     const struct kind *kind;
     pid_t pid;
-    uint16_t port;
+    uint16_t port, http_port;
     char folder[256];
 };
 
@@ -101,6 +113,7 @@ bool find_program(const char *name, char *path, size_t size);
 
 struct load {
     size_t connections, depth, batch;
+    enum operation last; // with which a life ends
 };
 
 enum figure {

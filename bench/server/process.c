@@ -98,8 +98,18 @@ static void pause_a_little(void)
     nanosleep(&little, NULL);
 }
 
-// sluiced chooses its port and logs it.
-static bool read_port(struct server *server)
+// sluiced chooses its ports and logs them.
+static bool find_port(const char *text, const char *what, uint16_t *port)
+{
+    const char *line = strstr(text, what);
+    if (!line || !strchr(line, '\n')) {
+        return false;
+    }
+    *port = (uint16_t)strtoul(strchr(line, ':') + 1, NULL, 10);
+    return true;
+}
+
+static bool read_ports(struct server *server)
 {
     char log[300], text[16384];
     (void)snprintf(log, sizeof(log), "%s/log", server->folder);
@@ -107,12 +117,8 @@ static bool read_port(struct server *server)
     ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
     close(fd);
     text[size < 0 ? 0 : size] = '\0';
-    const char *line = strstr(text, "listening address=127.0.0.1:");
-    if (!line || !strchr(line, '\n')) {
-        return false;
-    }
-    server->port = (uint16_t)strtoul(strchr(line, ':') + 1, NULL, 10);
-    return true;
+    return find_port(text, "listening address=127.0.0.1:", &server->port) &&
+           find_port(text, "listening http=127.0.0.1:", &server->http_port);
 }
 
 static bool answers(const struct server *server)
@@ -138,7 +144,7 @@ static void start_sluice(struct server *server, const struct server_options *opt
         "--listen",
         "127.0.0.1:0",
         "--http",
-        "",
+        "127.0.0.1:0",
         "--durability",
         words[options->durability],
         NULL,
@@ -188,7 +194,7 @@ void server_start(struct server *server, const struct kind *kind,
         start_sluice(server, options);
     }
     for (int i = 0; i < START_TRIES && !has_ended(server); i++) {
-        if ((kind->is_redis || read_port(server)) && answers(server)) {
+        if ((kind->is_redis || read_ports(server)) && answers(server)) {
             return;
         }
         pause_a_little();

@@ -284,6 +284,14 @@ static enum status read_rest(struct parse *parse, const struct argument *argumen
     return status;
 }
 
+// Whether `--` stands before an argument that may be missing, so that one with the name of an
+// option is not taken for it.
+static bool is_marked(const struct parse *parse, const struct argument *argument)
+{
+    return (argument->flags & ARGUMENT_OPTIONAL) && parse->position + 1 < parse->words.count &&
+           slice_equal(parse->words.items[parse->position], SLICE("--"));
+}
+
 enum status command_parse(const struct command *command, struct slices words,
                           struct scratch *scratch, void *out, struct error *error)
 {
@@ -308,6 +316,7 @@ enum status command_parse(const struct command *command, struct slices words,
                    find_option(command, words.items[parse.position])) {
             break;
         } else {
+            parse.position += is_marked(&parse, argument);
             status = read_value(&parse, argument, words.items[parse.position]);
             parse.position++;
         }

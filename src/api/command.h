@@ -5,7 +5,8 @@
 // The words of a request are the command's name, its arguments in order, and options: a name, in
 // whatever case, and a value, in any order. Options stand behind the arguments; of a command whose
 // last argument is repeated they stand before it and end at the first word that is none, or at
-// `--`.
+// `--`. An argument that may be missing may have `--` before it too, should it have the name of an
+// option.
 //
 //     Q.PUT app mail Send '{"to":"ann"}' PRIORITY 5 TAG urgent TAG paid
 //     Q.POP app worker-1 10 WAIT 30 -- mail reports
@@ -57,6 +58,7 @@ struct argument {
     int64_t min, max;
     const char *const *words; // ends with NULL
     const char *summary;      // a short phrase; with its default, if it has one
+    const char *member;       // what JSON calls it, when that is not its name in small letters
 };
 
 enum {
@@ -106,10 +108,10 @@ struct command_table {
 
 // The native commands, Q.*, that need nothing but an engine: the same in every host.
 extern const struct command_table api_put, api_work, api_jobs, api_tags, api_queues, api_recurring,
-    api_workers, api_settings, api_bulk, api_check;
+    api_workers, api_settings, api_bulk, api_check, api_tasks;
 // All of them, in the order of the reference.
 enum {
-    API_TABLES = 10,
+    API_TABLES = 11,
 };
 extern const struct command_table *const api_tables[API_TABLES];
 

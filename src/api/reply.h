@@ -35,6 +35,9 @@ struct reply_form {
     void (*list)(struct reply *reply, size_t count);
     void (*map)(struct reply *reply, size_t pairs);
     void (*end)(struct reply *reply); // of the innermost list or map, which is full
+    // The answer, which follows, is about something that has this number: made just now, or there
+    // before. NULL: this form has no place to say so.
+    void (*made)(struct reply *reply, uint64_t id, bool is_new);
 };
 
 // A face puts this first in a struct of its own.
@@ -149,6 +152,13 @@ static inline void reply_map(struct reply *reply, size_t pairs)
 static inline void reply_end(struct reply *reply)
 {
     reply->form->end(reply);
+}
+
+static inline void reply_made(struct reply *reply, uint64_t id, bool is_new)
+{
+    if (reply->form->made) {
+        reply->form->made(reply, id, is_new);
+    }
 }
 
 // A key of a map.

@@ -118,6 +118,11 @@ static void append_quoted(struct buffer *buffer, struct slice text)
     buffer_append_char(buffer, '"');
 }
 
+bool json_writer_wants_key(const struct json_writer *writer)
+{
+    return in_object(writer) && !writer->after_key;
+}
+
 void json_write_key(struct json_writer *writer, struct slice text)
 {
     assert(in_object(writer) && !writer->after_key);
@@ -145,6 +150,12 @@ void json_write_uint(struct json_writer *writer, uint64_t value)
 {
     separate(writer);
     num_append_u64(writer->buffer, value);
+}
+
+void json_write_seconds(struct json_writer *writer, int64_t us)
+{
+    separate(writer);
+    num_append_seconds(writer->buffer, us);
 }
 
 void json_write_double(struct json_writer *writer, double value)

@@ -40,12 +40,18 @@ void json_write_end_object(struct json_writer *writer);
 void json_write_begin_array(struct json_writer *writer);
 void json_write_end_array(struct json_writer *writer);
 
+// Whether a key must come next, or the end of an object.
+bool json_writer_wants_key(const struct json_writer *writer);
+
 // The text is not escaped yet. A byte that is not UTF-8 becomes U+FFFD.
 void json_write_key(struct json_writer *writer, struct slice text);
 void json_write_string(struct json_writer *writer, struct slice text);
 
 void json_write_int(struct json_writer *writer, int64_t value);
 void json_write_uint(struct json_writer *writer, uint64_t value);
+
+// Microseconds as seconds, exactly.
+void json_write_seconds(struct json_writer *writer, int64_t us);
 
 // What is not finite becomes null.
 void json_write_double(struct json_writer *writer, double value);

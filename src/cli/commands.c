@@ -7,10 +7,10 @@ const char *const tool_groups[] = {
 };
 
 const struct tool_set *const tool_sets[] = {
-    &work_set,      &top_set,        &put_set,    &take_set,     &lease_set,     &job_set,
-    &job_call_set,  &queue_call_set, &queue_set,  &recur_set,    &setting_set,   &bulk_set,
-    &event_set,     &doctor_set,     &backup_set, &transfer_set, &namespace_set, &bench_set,
-    &tool_call_set, &completion_set, &help_set,   &man_set,      NULL,
+    &work_set,     &top_set,        &put_set,        &take_set,   &lease_set,    &job_set,
+    &job_call_set, &queue_call_set, &queue_set,      &recur_set,  &setting_set,  &push_set,
+    &bulk_set,     &event_set,      &doctor_set,     &backup_set, &transfer_set, &namespace_set,
+    &bench_set,    &tool_call_set,  &completion_set, &help_set,   &man_set,      NULL,
 };
 
 const struct tool_command *tool_command_at(size_t index)

@@ -16,6 +16,7 @@ extern const struct tool_set queue_set;      // jobs
 extern const struct tool_set queue_call_set; // queues, failed, pause, stats, ...
 extern const struct tool_set recur_set;
 extern const struct tool_set setting_set;  // config, limit, policy
+extern const struct tool_set push_set;     // push
 extern const struct tool_set bulk_set;     // bulk, unfail
 extern const struct tool_set transfer_set; // import, export
 extern const struct tool_set event_set;

@@ -133,6 +133,10 @@ static void begin(struct work_slot *slot)
 static void take_verdict(struct work_slot *slot, struct work_verdict verdict)
 {
     int64_t most = slot->work->options->max_jobs;
+    // What it wrote to standard error before it answered is still about this job.
+    if (slot->child.err >= 0) {
+        work_slot_errors(slot);
+    }
     slot->crashes = 0;
     slot->jobs_done++;
     work_slot_settle(slot, verdict);

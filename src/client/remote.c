@@ -283,7 +283,7 @@ static enum sluice_status ask(struct asking *asking)
 static enum sluice_status remote_call(struct link *link, const struct link_call *call,
                                       struct sluice_value **out, struct sluice_error *error)
 {
-    struct sluice_error ignored;
+    struct sluice_error ignored = { .status = SLUICE_OK };
     struct remote *remote = remote_of(link);
     struct asking asking = {
         .remote = remote,

@@ -33,14 +33,22 @@ void words_release(struct words *words)
     words_init(words);
 }
 
+static void make_room(struct words *words)
+{
+    size_t capacity = words->capacity ? 2 * words->capacity : 32;
+    struct slice *items = realloc(words->items, capacity * sizeof(*items));
+    if (!items) {
+        words->failed = true;
+        return;
+    }
+    words->items = items;
+    words->capacity = capacity;
+}
+
 void words_add(struct words *words, struct slice word)
 {
     if (words->count == words->capacity && !words->failed) {
-        size_t capacity = words->capacity ? 2 * words->capacity : 32;
-        struct slice *items = realloc(words->items, capacity * sizeof(*items));
-        words->failed = !items;
-        words->items = items ? items : words->items;
-        words->capacity = items ? capacity : words->capacity;
+        make_room(words);
     }
     if (!words->failed) {
         words->items[words->count++] = word;

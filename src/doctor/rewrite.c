@@ -2,6 +2,7 @@
 // The new store is written as any other is, so it is as durable as any other when it is closed.
 #include "doctor/spaces.h"
 
+#include "base/bytes.h"
 #include "engine/changes.h"
 
 enum {
@@ -54,11 +55,32 @@ static enum status write_directory(struct writing *writing, const struct space *
     return append(writing, key, slice_make(bytes, DIRECTORY_HEADER + (size_t)space->name_size));
 }
 
+// What its host keeps with it, as it was.
+static enum status write_notes(struct writing *writing, const struct images *images,
+                               const struct space *space)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < images->count && !status; i++) {
+        const struct image *image = &images->items[i];
+        if (image->key.space != DIRECTORY_SPACE) {
+            break; // they stand in order
+        }
+        if ((int)image->key.record.kind == NOTE_KIND && image->bytes.size >= NOTE_HEADER &&
+            bytes_load_u32(image->bytes.data + 1) == space->number) {
+            status = append(writing, image->key, image->bytes);
+        }
+    }
+    return status;
+}
+
 static enum status write_space(struct writing *writing, const struct spaces *spaces,
                                const struct space *space)
 {
     writing->space = space->number;
     enum status status = write_directory(writing, space);
+    if (!status) {
+        status = write_notes(writing, &spaces->remains->images, space);
+    }
     if (!space->as_it_was) {
         const struct changes_sink sink = { receive, writing };
         return status ? status : engine_records(space->engine, &sink);

@@ -12,6 +12,8 @@ enum {
     DIRECTORY_KIND = 1,
     DIRECTORY_VERSION = 1,
     DIRECTORY_HEADER = 4,
+    NOTE_KIND = 2,   // a note of a namespace, in the same space
+    NOTE_HEADER = 5, // version, space
 };
 
 struct space {

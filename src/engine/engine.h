@@ -182,6 +182,11 @@ MUST_USE enum status engine_put(struct engine *engine, int64_t now_us,
                                 const struct put_request *request, const struct job **out,
                                 struct error *error);
 
+// A number that, in decimal digits, is no job's jid: for a job that is put next, and that is to
+// have a number for its name. A number that was used is not given again, also when its job is gone:
+// it is that of the next new job (job_view.id), but for what falls due meanwhile.
+uint64_t engine_next_number(struct engine *engine);
+
 // NULL when there is none.
 const struct job *engine_get(const struct engine *engine, struct slice jid);
 
@@ -316,6 +321,21 @@ MUST_USE enum status engine_pop(struct engine *engine, int64_t now_us,
                                 const struct pop_request *request, const struct job **jobs,
                                 size_t *popped, struct error *error);
 
+// The job that a pop of one from the queue would hand out now, as far as can be told without one;
+// NULL when there is none. Only with the server clock.
+const struct job *engine_next(const struct engine *engine, struct slice name);
+
+struct take_request {
+    struct slice worker;
+    struct slice jid;
+};
+
+// Hands out one job out of its turn, under the limits that hold for pop too. `*out` is NULL when
+// these do not let it run now, and when it is not in line (any more). Only with the server clock.
+MUST_USE enum status engine_take(struct engine *engine, int64_t now_us,
+                                 const struct take_request *request, const struct job **out,
+                                 struct error *error);
+
 // The jobs that a pop would hand out next, without doing so.
 MUST_USE enum status engine_peek(struct engine *engine, int64_t now_us, struct slice queue,
                                  size_t count, const struct job **jobs, size_t *found,
@@ -371,7 +391,8 @@ struct retry_request {
     struct slice to; // the queue to retry in; empty: where it is
     bool has_delay;  // otherwise as the job's backoff says; none: at once
     int64_t delay_us;
-    uint64_t seed; // for the jitter of the backoff
+    uint64_t seed;  // for the jitter of the backoff
+    bool uncounted; // it was not the job's fault: as many retries remain as before
     bool has_failure;
     struct slice group, message;
 };

@@ -138,7 +138,7 @@ static enum status retry_again(struct engine *engine, int64_t now_us,
     history_append(engine, job, &entry);
     job_leave(engine, job);
     job_move_to(engine, job, to);
-    job->remaining--;
+    job->remaining -= !request->uncounted;
     if (failure) {
         failure_free(engine, job->extra->failure);
         job->extra->failure = failure;
@@ -180,8 +180,9 @@ enum status engine_retry(struct engine *engine, int64_t now_us, const struct ret
         status = engine_no_memory(error);
     }
     if (!status) {
-        status = job->remaining > 0 ? retry_again(engine, now_us, request, job, to, error)
-                                    : retry_fail(engine, now_us, request, job, to, error);
+        bool again = job->remaining > 0 || request->uncounted;
+        status = again ? retry_again(engine, now_us, request, job, to, error)
+                       : retry_fail(engine, now_us, request, job, to, error);
     }
     if (!status) {
         queue_make_known(engine, to, now_us);

@@ -42,8 +42,10 @@ void metrics_queued(struct engine *engine, struct queue *queue, int64_t now_us)
 {
     struct metrics *own = metrics_of(engine, queue);
     meter_add(&engine->metrics.queued, now_us, 1);
+    engine->metrics.queued_count++;
     if (own) {
         meter_add(&own->queued, now_us, 1);
+        own->queued_count++;
     }
 }
 
@@ -58,8 +60,10 @@ void metrics_popped(struct engine *engine, const struct job *job, int64_t now_us
 {
     struct metrics *own = metrics_of(engine, job->queue);
     meter_add(&engine->metrics.run, now_us, 1);
+    engine->metrics.run_count++;
     if (own) {
         meter_add(&own->run, now_us, 1);
+        own->run_count++;
     }
     if (job->attempts == 0) {
         int64_t latency_us = now_us - since(job);

@@ -21,6 +21,7 @@ struct metrics {
     struct histogram attempts;           // of complete jobs: runs in the queue they completed in
     struct meter queued;                 // puts, and jobs made by recurring ones
     struct meter run;                    // pops
+    uint64_t queued_count, run_count;    // the same, of all time
 };
 
 // Of a queue, or with an empty name of all. NULL for a queue where nothing was measured. Borrowed.
@@ -39,6 +40,10 @@ size_t engine_count(const struct engine *engine, const struct count_filter *filt
 // `index` from 0 until it returns false.
 bool engine_priority_at(const struct engine *engine, struct slice name, size_t index,
                         int32_t *priority);
+
+// The first of these, at most `max` of them, at the cost of one walk. Gives how many.
+size_t engine_first_priorities(const struct engine *engine, struct slice name, int32_t *priorities,
+                               size_t max);
 
 // ---------------------------------------------------------------------------------------------
 // For the other files of the engine. Where there is no memory for it nothing is measured.

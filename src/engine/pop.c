@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pop: hands out jobs under a lease. And peek, which only looks.
+// Pop: hands out jobs under a lease; take, a certain one. And peek, which only looks.
 #include "engine/due.h"
 #include "engine/history.h"
 #include "engine/job.h"
@@ -12,6 +12,7 @@
 #include "engine/state.h"
 #include "engine/stats.h"
 #include "engine/unique.h"
+#include "engine/watch.h"
 #include "engine/worker.h"
 
 // How many more leases the queue may have.
@@ -99,12 +100,11 @@ static void begin_run(struct engine *engine, struct job *job, int64_t now_us)
     }
 }
 
-// Hands out the first job of a lane that may run.
-static enum status take_first(struct engine *engine, struct lane *lane, struct worker *worker,
-                              int64_t now_us, const struct job **out)
+// Hands out a job of a lane that may run.
+static enum status hand_out(struct engine *engine, struct lane *lane, struct job *job,
+                            struct worker *worker, int64_t now_us, const struct job **out)
 {
     struct queue *queue = lane->queue;
-    struct job *job = job_of_node(index_first(&lane->line));
     const struct history_entry entry = { .kind = HISTORY_POPPED,
                                          .when_us = now_us,
                                          .worker = worker_name(worker) };
@@ -138,6 +138,12 @@ static enum status take_first(struct engine *engine, struct lane *lane, struct w
     engine_settle(engine);
     *out = job;
     return STATUS_OK;
+}
+
+static enum status take_first(struct engine *engine, struct lane *lane, struct worker *worker,
+                              int64_t now_us, const struct job **out)
+{
+    return hand_out(engine, lane, job_of_node(index_first(&lane->line)), worker, now_us, out);
 }
 
 // The lane that the next job comes from, or NULL.
@@ -285,6 +291,57 @@ enum status engine_pop(struct engine *engine, int64_t now_us, const struct pop_r
     }
     // What was handed out stays handed out, also when memory did not suffice for more.
     return status && *popped == 0 ? engine_no_memory(error) : STATUS_OK;
+}
+
+const struct job *engine_next(const struct engine *engine, struct slice name)
+{
+    struct queue *queue = queue_find(engine, name);
+    if (!queue || !engine_is_ready(engine, name)) {
+        return NULL;
+    }
+    const struct lane *lane = next_lane(queue);
+    return lane ? job_of_node(index_first(&lane->line)) : NULL;
+}
+
+// The lane of a job, if the job is in line there and may run now; or NULL.
+static struct lane *lane_to_run(const struct engine *engine, const struct job *job, int64_t now_us)
+{
+    struct queue *queue = job->queue;
+    if ((job->state != JOB_WAITING && job->state != JOB_STALLED) || queue->paused ||
+        room_for(engine, queue, now_us) == 0) {
+        return NULL;
+    }
+    struct lane *lane = lane_find(engine, queue, job->domain);
+    return !queue->lanes_count || lane->place == LANE_READY ? lane : NULL;
+}
+
+enum status engine_take(struct engine *engine, int64_t now_us, const struct take_request *request,
+                        const struct job **out, struct error *error)
+{
+    *out = NULL;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = name_check(request->worker, "worker", error);
+    }
+    struct job *job;
+    if (!status) {
+        status = job_find(engine, request->jid, &job, error);
+    }
+    if (status) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    struct lane *lane = lane_to_run(engine, job, now_us);
+    if (!lane) {
+        return STATUS_OK;
+    }
+    const struct slice queue = queue_name(job->queue);
+    const struct pop_request seen = { .worker = request->worker, .queues = { &queue, 1 } };
+    struct worker *worker;
+    if (see_worker(engine, now_us, &seen, &worker) || !worker ||
+        hand_out(engine, lane, job, worker, now_us, out)) {
+        return engine_no_memory(error);
+    }
+    return STATUS_OK;
 }
 
 enum status engine_peek(struct engine *engine, int64_t now_us, struct slice name, size_t count,

@@ -2,6 +2,7 @@
 // Put: a new job into a queue, or a job that exists into another place.
 #include "engine/put.h"
 
+#include "base/num.h"
 #include "engine/cancel.h"
 #include "engine/cascade.h"
 #include "engine/depends.h"
@@ -20,6 +21,7 @@
 
 enum {
     RETRIES_DEFAULT = 5,
+    NUMBER_SIZE = 20, // digits of the largest
 };
 
 enum status delay_check(int64_t now_us, int64_t delay_us, struct error *error)
@@ -416,6 +418,21 @@ static enum status resolve_conflict(const struct put_request *request, struct jo
     }
     plan->replaced = holder;
     return STATUS_OK;
+}
+
+// Every new job counts the numbers up by one at least, so the one that is given here is passed as
+// soon as it is used. One that a client has chosen for a jid is passed at once.
+uint64_t engine_next_number(struct engine *engine)
+{
+    char bytes[NUMBER_SIZE + 1];
+    struct buffer text = { .data = bytes, .capacity = NUMBER_SIZE, .size_max = NUMBER_SIZE };
+    num_append_u64(&text, engine->job_id + 1);
+    while (map_find(&engine->jobs, buffer_slice(&text))) {
+        engine->job_id++;
+        buffer_clear(&text);
+        num_append_u64(&text, engine->job_id + 1);
+    }
+    return engine->job_id + 1;
 }
 
 enum status engine_put(struct engine *engine, int64_t now_us, const struct put_request *request,

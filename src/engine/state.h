@@ -93,6 +93,7 @@ struct engine {
     // Who waits for jobs to pop.
     struct watch *watches_newest;
     struct watch *woken_first, *woken_last;
+    bool watches_all;
 
     // These only grow.
     uint64_t job_id;

@@ -155,3 +155,19 @@ bool engine_priority_at(const struct engine *engine, struct slice name, size_t i
     }
     return false;
 }
+
+size_t engine_first_priorities(const struct engine *engine, struct slice name, int32_t *priorities,
+                               size_t max)
+{
+    const struct tallies *tallies = tallies_of(engine, name);
+    struct index_cursor cursor =
+        index_cursor_at(&(tallies ? tallies : &engine->tallies)->by_priority, 0);
+    size_t count = 0;
+    for (struct index_node *node; tallies && count < max && (node = index_cursor_next(&cursor));) {
+        const struct tally *tally = tally_of_node(node);
+        if (sum(tally->counts)) {
+            priorities[count++] = tally->priority;
+        }
+    }
+    return count;
+}

@@ -37,37 +37,41 @@ static void unlist(struct engine *engine, struct watch *watch)
     }
 }
 
-enum status engine_watch(struct engine *engine, struct slice queue)
+static enum status add(struct engine *engine, struct slice queue, struct watch **out)
 {
-    if (map_find(&engine->watches, queue)) {
-        return STATUS_OK;
-    }
-    enum status status = name_check(queue, "queue", NULL);
-    if (status) {
-        return status;
-    }
     struct watch *watch = mem_alloc(engine->allocator, sizeof(*watch) + queue.size);
     if (!watch) {
         return STATUS_NO_MEMORY;
     }
     *watch = (struct watch){ .name_size = (uint8_t)queue.size };
     memcpy(watch->name, queue.data, queue.size);
-    status = map_insert(&engine->watches, watch);
+    enum status status = map_insert(&engine->watches, watch);
     if (status) {
         watch_free(engine, watch);
         return status;
     }
     list(engine, watch);
+    *out = watch;
     return STATUS_OK;
 }
 
-// One that is woken stays in that list until it is met there.
-void engine_unwatch(struct engine *engine, struct slice queue)
+enum status engine_watch(struct engine *engine, struct slice queue)
 {
-    struct watch *watch = map_remove(&engine->watches, queue);
-    if (!watch) {
-        return;
+    struct watch *watch = map_find(&engine->watches, queue);
+    enum status status = watch ? STATUS_OK : name_check(queue, "queue", NULL);
+    if (!status && !watch) {
+        status = add(engine, queue, &watch);
     }
+    if (!status) {
+        watch->named = true;
+    }
+    return status;
+}
+
+// One that is woken stays in that list until it is met there.
+static void drop(struct engine *engine, struct watch *watch)
+{
+    (void)map_remove(&engine->watches, watch_key(watch));
     unlist(engine, watch);
     watch->gone = true;
     if (!watch->woken) {
@@ -75,12 +79,40 @@ void engine_unwatch(struct engine *engine, struct slice queue)
     }
 }
 
+void engine_unwatch(struct engine *engine, struct slice queue)
+{
+    struct watch *watch = map_find(&engine->watches, queue);
+    if (!watch) {
+        return;
+    }
+    watch->named = false;
+    if (!engine->watches_all) {
+        drop(engine, watch);
+    }
+}
+
+void engine_watch_all(struct engine *engine, bool all)
+{
+    engine->watches_all = all;
+    struct watch *older;
+    for (struct watch *at = engine->watches_newest; at && !all; at = older) {
+        older = at->older;
+        if (!at->named) {
+            drop(engine, at);
+        }
+    }
+}
+
 void watch_wake(struct engine *engine, const struct queue *queue)
 {
-    if (!engine->watches_newest) {
+    if (!engine->watches_newest && !engine->watches_all) {
         return;
     }
     struct watch *watch = map_find(&engine->watches, queue_name(queue));
+    // One for which there is no memory is not told of: who watches all looks from time to time too.
+    if (!watch && engine->watches_all && add(engine, queue_name(queue), &watch)) {
+        return;
+    }
     if (!watch || watch->woken) {
         return;
     }
@@ -144,6 +176,6 @@ void watches_free(struct engine *engine)
         }
     }
     while (engine->watches_newest) {
-        engine_unwatch(engine, watch_key(engine->watches_newest));
+        drop(engine, engine->watches_newest);
     }
 }

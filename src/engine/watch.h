@@ -11,6 +11,10 @@
 MUST_USE enum status engine_watch(struct engine *engine, struct slice queue);
 void engine_unwatch(struct engine *engine, struct slice queue);
 
+// Watches all queues, also those that are still to come, besides those that are watched by name; or
+// no longer. What happened before is not told.
+void engine_watch_all(struct engine *engine, bool all);
+
 // The next watched queue in which something happened that may let a pop succeed (a job came, a
 // lease ended, a limit was lifted) since it was last named here, in the order in which it happened.
 // False when there is none. Borrowed until it is unwatched.
@@ -29,6 +33,7 @@ struct watch {
     struct watch *next;          // woken after it
     struct watch *newer, *older; // all of them
     bool woken, gone;
+    bool named; // it was asked for by its name
     uint8_t name_size;
     char name[];
 };

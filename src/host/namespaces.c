@@ -69,6 +69,7 @@ static void ns_free(struct ns *ns)
 {
     const struct allocator *allocator = ns->all->options.allocator;
     waiting_release(&ns->waiting);
+    notes_free(ns);
     engine_free(ns->engine);
     mem_free(allocator, ns, sizeof(*ns) + ns->name_size);
 }
@@ -256,6 +257,9 @@ enum status namespaces_delete(struct namespaces *all, struct slice name, struct 
     uint64_t group;
     enum status status = store_take(all->store, ns->space, ns->engine, &group, error);
     if (!status) {
+        status = notes_delete(ns, error);
+    }
+    if (!status) {
         status = write_directory(ns, true, error);
     }
     if (status) {
@@ -266,6 +270,9 @@ enum status namespaces_delete(struct namespaces *all, struct slice name, struct 
     (void)error_set(&why, STATUS_NOT_FOUND, "the namespace \"%.*s\" was deleted",
                     SLICE_PRINT(name));
     waiting_fail_all(ns, &why);
+    if (all->options.leaving) {
+        all->options.leaving(all->options.context, ns);
+    }
     ns_remove(all, ns);
     removal_add(&all->removals, removal);
     removal_empty(removal, ns->engine, &all->options);
@@ -280,6 +287,9 @@ enum status namespaces_delete(struct namespaces *all, struct slice name, struct 
 static enum status visit_directory(struct namespaces *all, struct record_key key,
                                    struct slice bytes, struct error *error)
 {
+    if ((int)key.kind == NOTE_KIND) {
+        return notes_visit(all, key, bytes, error);
+    }
     if ((int)key.kind != DIRECTORY_KIND || key.id == 0 || key.id > UINT32_MAX ||
         bytes.size <= DIRECTORY_HEADER || bytes.size > DIRECTORY_HEADER + ENGINE_NAME_SIZE_MAX) {
         return error_set(error, STATUS_CORRUPT, "the record of namespace %llu makes no sense",

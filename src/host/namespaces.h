@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "engine/engine.h"
+#include "host/notes.h"
 #include "host/waiting.h"
 #include "store/store.h"
 
@@ -25,6 +26,8 @@ struct ns {
     bool qless;     // its events go out as qless's messages too
     int64_t due_us; // when something happens in it by itself; INT64_MAX: never
     struct waiting waiting;
+    struct note *notes; // owned, in the order in which they were made
+    void *side;         // the host's own; it looks after it
     uint8_t name_size;
     char name[];
 };
@@ -43,6 +46,10 @@ struct namespaces_options {
     struct waiting_form waiting;
     // What an engine tells all but those who wait in its namespace.
     void (*event)(void *context, struct ns *ns, const struct event *event);
+    // There may be something to pop from a queue, and nobody who waits for that wants it; asked for
+    // by engine_watch_all. And a namespace is about to be gone. Both may be NULL.
+    void (*woken)(void *context, struct ns *ns, struct slice queue);
+    void (*leaving)(void *context, struct ns *ns);
     // What somebody who looks after the host should know; from any thread.
     void (*log)(void *context, const char *sentence);
     void *context;
@@ -57,6 +64,7 @@ struct namespaces {
     struct ns *recent; // the last one that was found: mostly the next one too; or NULL
     size_t count;
     uint32_t space;           // the last one given
+    uint64_t note_id;         // the last one given
     struct ns *touched;       // in this turn
     struct engine *empty;     // what a namespace that is not there yet looks like
     struct ns *loading;       // while the store is opened

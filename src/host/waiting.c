@@ -217,12 +217,17 @@ void waiting_serve(struct ns *ns)
     while (ns->waiting.ready) {
         (void)ns->all->options.waiting.again(ns->waiting.ready, true);
     }
+    const struct namespaces_options *options = &ns->all->options;
     struct slice queue;
     while (engine_woken(ns->engine, &queue)) {
         // The name is gone with the last who waits for it.
         char name[ENGINE_NAME_SIZE_MAX];
         memcpy(name, queue.data, queue.size);
-        serve_queue(ns, slice_make(name, queue.size));
+        queue.data = name;
+        serve_queue(ns, queue);
+        if (options->woken && engine_is_ready(ns->engine, queue)) {
+            options->woken(options->context, ns, queue);
+        }
     }
 }
 

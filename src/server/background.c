@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "server/background.h"
 
-#include "faces/resp.h"
 #include "server/execute.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -33,8 +32,9 @@ static void answer(struct connection *connection, const struct background *backg
     } else if (!execute_is_silent(connection)) {
         struct resp_form form;
         connection_says(connection);
-        resp_form_init(&form, &connection->output, connection->version);
-        background->work.answer(background->work.context, &form.reply);
+        background->work.answer(background->work.context,
+                                connection->protocol->begin(connection, &form));
+        (void)connection->protocol->end(connection, &form);
         connection_said(connection, 1);
     }
     connection_resume(connection);

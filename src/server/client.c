@@ -111,7 +111,8 @@ static const char *user_of(const struct connection *at)
 
 static const char *flags_of(const struct connection *at)
 {
-    return connection_waits(at)         ? "b"
+    return at->stream                   ? "P"
+           : connection_waits(at)       ? "b"
            : transaction_count(at) >= 0 ? "x"
            : connection_subscribes(at)  ? "P"
                                         : "N";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "server/commit.h"
 
-#include "faces/resp.h"
 #include "server/server.h"
 
 #include <assert.h>
@@ -151,7 +150,7 @@ static void fail_hold(struct server *server, const struct hold *hold)
         connection->failing = true;
     }
     for (uint32_t i = 0; i < hold->replies; i++) {
-        resp_form_error(&connection->output, &server->store_why);
+        connection->protocol->refuse(connection, NULL, &server->store_why);
     }
     server->figures.errors += hold->replies;
     if (connection->holds == 0) {

@@ -2,6 +2,7 @@
 #include "server/connection.h"
 
 #include "server/background.h"
+#include "server/event_stream.h"
 #include "server/execute.h"
 #include "server/listener.h"
 #include "server/log.h"
@@ -103,9 +104,10 @@ static void link_out(struct server *server, struct connection *connection)
     all->count--;
 }
 
-void connection_open(struct server *server, int fd, bool secure,
+void connection_open(const struct listener *listener, int fd,
                      const struct sockaddr_storage *address, socklen_t size)
 {
+    struct server *server = listener->server;
     const struct allocator *allocator = server->settings.allocator;
     struct connection *connection = mem_zalloc(allocator, sizeof(*connection));
     if (!connection) {
@@ -113,22 +115,25 @@ void connection_open(struct server *server, int fd, bool secure,
         return;
     }
     connection->server = server;
-    if (!secure) {
+    connection->protocol = listener->protocol;
+    connection->user = users_anybody(server->users);
+    if (connection->protocol->open(connection)) {
+        (void)close(fd);
+        mem_free(allocator, connection, sizeof(*connection));
+        return;
+    }
+    if (!listener->secure) {
         transport_init(&connection->transport, fd);
     } else if (transport_init_tls(&connection->transport, server->tls, fd)) {
         (void)close(fd);
+        connection->protocol->release(connection);
         mem_free(allocator, connection, sizeof(*connection));
         return;
     }
     set_options(server, fd, address);
     (void)address_format(address, size, connection->address);
-    connection->handshaking = secure;
-    connection->user = users_anybody(server->users);
-    connection->version = RESP_2;
+    connection->handshaking = listener->secure;
     connection->began_us = connection->active_us = server_now(server);
-    resp_request_init(&connection->request, allocator,
-                      connection->user ? &server->connections.limits
-                                       : &server->connections.limits_before);
     buffer_init(&connection->input, allocator, SIZE_MAX - 1);
     buffer_init(&connection->output, allocator, server->settings.max_output);
     (void)event_assign(&connection->readable, server->loop, fd, EV_READ | EV_PERSIST, on_readable,
@@ -143,7 +148,7 @@ void connection_open(struct server *server, int fd, bool secure,
 static void connection_free(struct connection *connection)
 {
     struct server *server = connection->server;
-    resp_request_release(&connection->request);
+    connection->protocol->release(connection);
     buffer_release(&connection->input);
     buffer_release(&connection->output);
     mem_free(server->settings.allocator, connection, sizeof(*connection));
@@ -172,6 +177,7 @@ void connection_close(struct connection *connection)
     }
     background_forget(connection);
     pubsub_forget(connection);
+    event_stream_end(connection);
     transaction_forget(connection);
     update_reading(connection);
     set_writing(connection, false);
@@ -210,11 +216,26 @@ void connection_drain(struct connection *connection)
     update_reading(connection);
 }
 
+struct slice connection_host(const struct connection *connection)
+{
+    struct slice address = slice_from_cstr(connection->address);
+    if (slice_starts_with(address, SLICE("unix:"))) {
+        return SLICE("unix");
+    }
+    size_t size = address.size;
+    while (size > 0 && address.data[size - 1] != ':') {
+        size--;
+    }
+    return size ? slice_sub(address, 0, size - 1) : address;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Out
 
 void connection_says(struct connection *connection)
 {
+    // Who has waited long for this has not been idle.
+    connection->active_us = server_now(connection->server);
     if (!connection->in_turn) {
         struct connections *all = &connection->server->connections;
         connection->in_turn = true;
@@ -274,6 +295,7 @@ void connection_flush(struct connection *connection)
         enum transport_result result = transport_write(&connection->transport, &piece, 1, &written);
         connection->output_sent += written;
         connection->server->figures.output_bytes += written;
+        connection->active_us = server_now(connection->server);
         if (result == TRANSPORT_AGAIN_WRITE || result == TRANSPORT_AGAIN_READ) {
             drop_sent(connection);
             set_writing(connection, true);
@@ -291,11 +313,24 @@ void connection_flush(struct connection *connection)
     }
 }
 
-bool connection_is_told(const struct connection *connection)
+// What was sent and is on its way still.
+static size_t on_its_way(const struct connection *connection)
 {
     int queued = 0;
-    return connection_unsent(connection) == 0 &&
-           (ioctl(connection->transport.fd, SIOCOUTQ, &queued) || queued == 0);
+    return ioctl(connection->transport.fd, SIOCOUTQ, &queued) || queued < 0 ? 0 : (size_t)queued;
+}
+
+bool connection_is_told(const struct connection *connection)
+{
+    return connection_unsent(connection) == 0 && on_its_way(connection) == 0;
+}
+
+// Under TLS more is on its way than was said; then it is a little less than it could be.
+uint64_t connection_taken(const struct connection *connection)
+{
+    uint64_t sent = connection->output_start + connection->output_sent;
+    size_t queued = on_its_way(connection);
+    return sent > queued ? sent - queued : 0;
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *context)
@@ -327,30 +362,13 @@ static bool may_serve(const struct connection *connection)
 static size_t serve(struct connection *connection, struct slice bytes)
 {
     size_t position = 0;
-    while (may_serve(connection) && connection->server->turn_left) {
-        struct error error;
-        struct slice rest = slice_sub(bytes, position, SIZE_MAX);
-        if (rest.size == 0) {
+    while (may_serve(connection) && connection->server->turn_left && position < bytes.size) {
+        size_t size = connection->protocol->take(connection, slice_sub(bytes, position, SIZE_MAX));
+        if (size == 0) {
             break;
         }
-        switch (resp_request_read(&connection->request, rest, &error)) {
-        case RESP_MORE:
-            return position;
-        case RESP_READY:
-            position += connection->request.size;
-            server_spend(connection->server, connection->request.size);
-            if (connection->request.count) {
-                execute(connection,
-                        (struct slices){ connection->request.words, connection->request.count });
-            }
-            break;
-        case RESP_BROKEN:
-            connection_says(connection);
-            resp_error(&connection->output, SLICE("ERR"), slice_from_cstr(error_sentence(&error)));
-            connection_said(connection, 1);
-            connection_drain(connection);
-            return bytes.size;
-        }
+        position += size;
+        server_spend(connection->server, size);
     }
     return position;
 }
@@ -362,7 +380,7 @@ static void settle_end(struct connection *connection)
     if (!connection->ended || connection->closed || connection->in_resume) {
         return;
     }
-    if (connection->blocked) {
+    if (connection->blocked || connection->stream) {
         connection_close(connection);
     } else if (may_serve(connection)) {
         connection_drain(connection);
@@ -420,7 +438,7 @@ static enum transport_result read_some(struct connection *connection)
         }
         return result;
     }
-    size_t needs = resp_request_needs(&connection->request);
+    size_t needs = connection->protocol->needs(connection);
     size_t room = needs > connection->input.size ? needs - connection->input.size : 0;
     room = room < READ_MIN ? READ_MIN : room > SERVER_SCRATCH_SIZE ? SERVER_SCRATCH_SIZE : room;
     char *at = buffer_reserve(&connection->input, room);
@@ -520,6 +538,13 @@ static void trim(struct buffer *buffer)
     }
 }
 
+static void end_late(struct connection *connection)
+{
+    if (!connection->protocol->say_late || !connection->protocol->say_late(connection)) {
+        connection_close(connection);
+    }
+}
+
 void connections_sweep(struct server *server)
 {
     int64_t now_us = server_now(server);
@@ -527,14 +552,13 @@ void connections_sweep(struct server *server)
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
         int64_t idle_us = now_us - at->active_us;
-        bool late = !at->user || at->handshaking;
+        bool late = at->handshaking || (at->protocol->logs_in && !at->user);
         if (late && server->settings.auth_timeout_us &&
             now_us - at->began_us > server->settings.auth_timeout_us) {
             log_line(LOG_LEVEL_INFO, "nobody logged in in time", "address=%s", at->address);
             connection_close(at);
-        } else if (server->settings.idle_timeout_us && !connection_waits(at) &&
-                   !connection_subscribes(at) && idle_us > server->settings.idle_timeout_us) {
-            connection_close(at);
+        } else if (at->protocol->is_late(at, now_us)) {
+            end_late(at);
         } else if (at->draining) {
             connection_flush(at); // it may have been told all by now
         } else if (idle_us > 1000000) {

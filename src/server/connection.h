@@ -19,13 +19,17 @@
 #include "server/address.h"
 #include "server/blocked.h"
 #include "server/loop.h"
+#include "server/protocol.h"
 #include "server/pubsub.h"
 #include "server/transport.h"
 #include "server/users.h"
 #include "wire/resp_reply.h"
 #include "wire/resp_request.h"
 
+struct event_stream;
+struct listener;
 struct server;
+struct web_side;
 
 enum {
     CONNECTION_NAME_SIZE = 64,
@@ -40,10 +44,13 @@ struct connection {
     struct transport transport;
     struct loop_event readable, writable;
     const struct user *user; // NULL: has not said who he is
-    enum resp_version version;
-    uint32_t db; // SELECT
 
-    struct resp_request request;
+    const struct protocol *protocol;
+    struct resp_request request; // RESP
+    enum resp_version version;
+    uint32_t db;          // SELECT
+    struct web_side *web; // HTTP; owned
+
     struct buffer input; // what has come of a request that is not whole, or must wait
     struct buffer output;
     uint64_t output_start; // how many bytes were sent before those in `output`
@@ -54,8 +61,9 @@ struct connection {
     uint32_t replies;      // said in this turn
     uint64_t under_way;    // requests whose replies are held
 
-    struct blocked *blocked; // what it waits for, or NULL
-    bool in_background;      // a thread works for it (background.h)
+    struct blocked *blocked;     // what it waits for, or NULL
+    bool in_background;          // a thread works for it (background.h)
+    struct event_stream *stream; // of events (HTTP), or NULL; owned
     struct subscriptions subscriptions;
     struct transaction *transaction; // since MULTI, or NULL; owned
 
@@ -87,8 +95,8 @@ struct connections {
     struct resp_limits limits, limits_before; // with and without somebody known
 };
 
-// A connection on a descriptor that was accepted, which it takes over in any case.
-void connection_open(struct server *server, int fd, bool secure,
+// A connection on a descriptor that a listener accepted, which it takes over in any case.
+void connection_open(const struct listener *listener, int fd,
                      const struct sockaddr_storage *address, socklen_t size);
 
 // Ends it: at once, or when all that was said has been sent.
@@ -117,6 +125,9 @@ void connections_bury(struct server *server);
 // Closes those that idle too long, and gives back memory that those that rest do not need.
 void connections_sweep(struct server *server);
 
+// How many bytes of all that was said have reached the client's system.
+uint64_t connection_taken(const struct connection *connection);
+
 // The size of what was said and not yet sent.
 static inline size_t connection_unsent(const struct connection *connection)
 {
@@ -126,8 +137,11 @@ static inline size_t connection_unsent(const struct connection *connection)
 // Whether a command of it has still to be answered before the next one.
 static inline bool connection_waits(const struct connection *connection)
 {
-    return connection->blocked || connection->in_background;
+    return connection->blocked || connection->in_background || connection->stream;
 }
+
+// Its client's address without the port; "unix" for a Unix socket.
+struct slice connection_host(const struct connection *connection);
 
 // Whether all that was said has reached the client's system. Only then a connection may be closed
 // of which something is unread: the system drops what it has not sent yet.

@@ -10,10 +10,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum {
-    SENTENCE_SIZE = 512,
-};
-
 bool execute_is_silent(struct connection *connection)
 {
     if (connection->replies_skipped) {
@@ -23,35 +19,30 @@ bool execute_is_silent(struct connection *connection)
     return connection->reply_off;
 }
 
-static void say(struct connection *connection, const struct error *error, struct slice code,
-                struct slice sentence)
+static void say(struct connection *connection, const char *code, const struct error *error)
 {
     connection->server->figures.errors++;
     if (execute_is_silent(connection)) {
         return;
     }
     connection_says(connection);
-    if (error) {
-        resp_form_error(&connection->output, error);
-    } else {
-        resp_error(&connection->output, code, sentence);
-    }
+    connection->protocol->refuse(connection, code, error);
     connection_said(connection, 1);
 }
 
 void say_code(struct connection *connection, const char *code, const char *format, ...)
 {
-    char sentence[SENTENCE_SIZE];
+    struct error error = { .status = STATUS_INVALID };
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    (void)vsnprintf(error.detail, sizeof(error.detail), format, arguments);
     va_end(arguments);
-    say(connection, NULL, slice_from_cstr(code), slice_from_cstr(sentence));
+    say(connection, code, &error);
 }
 
 void say_error(struct connection *connection, const struct error *error)
 {
-    say(connection, error, SLICE_EMPTY, SLICE_EMPTY);
+    say(connection, NULL, error);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -141,13 +132,11 @@ static void run_begin(struct run *run, struct connection *connection, struct ns 
                       const struct command *command)
 {
     struct server *server = connection->server;
-    resp_form_init(&run->form, &connection->output, connection->version);
     run->call = (struct call){
         .command = command,
         .ns = ns ? ns_name(ns) : SLICE_EMPTY,
         .engine = ns ? ns->engine : server->namespaces.empty,
         .now_us = server_now(server),
-        .reply = &run->form.reply,
         .host = &server->services.host,
         .session = connection,
         .waiter = connection->id,
@@ -159,6 +148,7 @@ static void run_begin(struct run *run, struct connection *connection, struct ns 
     pubsub_answer_begin(connection);
     connection_says(connection);
     run->start = connection->output.size;
+    run->call.reply = connection->protocol->begin(connection, &run->form);
 }
 
 // It has said nothing yet, and waits.
@@ -173,19 +163,20 @@ static void run_end(struct run *run, struct connection *connection, enum status 
 {
     struct buffer *out = &connection->output;
     struct error large;
+    uint64_t errors = status ? 1 : connection->protocol->end(connection, &run->form);
     if (!status && out->status == STATUS_TOO_LARGE && run->start <= out->size_max / 2) {
         status =
             error_set(&large, STATUS_TOO_LARGE, "%s: the reply is larger than max-output allows",
                       run->call.command->name);
         error = &large;
+        errors = 1;
         out->status = STATUS_OK;
     }
     if (status) {
         buffer_truncate(out, run->start);
-        resp_form_error(out, error);
-        run->form.errors++;
+        connection->protocol->refuse(connection, NULL, error);
     }
-    connection->server->figures.errors += run->form.errors;
+    connection->server->figures.errors += errors;
     if (execute_is_silent(connection)) {
         buffer_truncate(out, run->start);
         connection_said(connection, 0);

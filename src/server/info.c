@@ -2,11 +2,11 @@
 // INFO: the server in figures, in sections of lines as Redis has them.
 #include "engine/metrics.h"
 #include "server/answer.h"
+#include "server/process.h"
 #include "server/tables.h"
 
 #include "base/num.h"
 
-#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -55,8 +55,8 @@ static void append_clients(const struct connection *connection, struct buffer *o
     const struct server *server = connection->server;
     size_t blocked = 0, listening = 0;
     for (const struct connection *at = server->connections.newest; at; at = at->next) {
-        blocked += connection_waits(at);
-        listening += connection_subscribes(at);
+        blocked += connection_waits(at) && !at->stream;
+        listening += connection_subscribes(at) || at->stream;
     }
     line_count(out, "connected_clients", server->connections.count);
     line_count(out, "maxclients", server->connections.count_max);
@@ -64,30 +64,13 @@ static void append_clients(const struct connection *connection, struct buffer *o
     line_count(out, "pubsub_clients", listening);
 }
 
-// Pages that lie in memory.
-static uint64_t resident_bytes(void)
-{
-    uint64_t pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file) {
-        char line[128] = "";
-        if (fgets(line, sizeof(line), file)) {
-            const char *second = strchr(line, ' ');
-            pages = second ? strtoull(second, NULL, 10) : 0;
-        }
-        (void)fclose(file);
-    }
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void append_memory(const struct connection *connection, struct buffer *out)
 {
     (void)connection;
-    struct mallinfo2 blocks = mallinfo2();
     struct rusage usage = { 0 };
     (void)getrusage(RUSAGE_SELF, &usage);
-    line_count(out, "used_memory", blocks.uordblks + blocks.hblkhd);
-    line_count(out, "used_memory_rss", resident_bytes());
+    line_count(out, "used_memory", process_used_bytes());
+    line_count(out, "used_memory_rss", process_resident_bytes());
     line_count(out, "used_memory_peak", (uint64_t)usage.ru_maxrss * 1024);
     line_count(out, "maxmemory", 0);
     buffer_printf(out, "maxmemory_policy:noeviction\r\n");
@@ -144,7 +127,7 @@ static void append_stats(const struct connection *connection, struct buffer *out
     line_count(out, "total_net_input_bytes", figures->input_bytes);
     line_count(out, "total_net_output_bytes", figures->output_bytes);
     line_count(out, "client_output_buffer_limit_disconnections", figures->slow);
-    line_count(out, "turns", figures->turns);
+    line_count(out, "turns", figures->turns.count);
     line_count(out, "messages_published", figures->published);
     line_count(out, "pubsub_channels", server->pubsub.channel_count);
     line_count(out, "pubsub_patterns", server->pubsub.pattern_count);

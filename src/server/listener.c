@@ -55,10 +55,10 @@ static enum status fail(const char *text, int number, struct error *error)
                      number == EADDRINUSE ? " (is another sluiced running there?)" : "");
 }
 
-static enum status open_one(struct server *server, const char *text, bool secure,
-                            struct listener *out, struct error *error)
+// How and where it is listened. `out` says how already.
+static enum status open_one(const char *text, struct listener *out, struct error *error)
 {
-    *out = (struct listener){ .server = server, .fd = -1, .secure = secure };
+    out->fd = -1;
     enum status status = address_parse(slice_from_cstr(text), &out->address, error);
     struct sockaddr_storage address;
     socklen_t size = 0;
@@ -113,12 +113,12 @@ void listeners_resume(struct server *server)
     }
 }
 
-static void refuse(struct server *server, int fd, bool secure)
+static void refuse(const struct listener *listener, int fd)
 {
-    server->figures.refused++;
-    if (!secure) {
-        static const char sentence[] = "-ERR max number of clients reached\r\n";
-        ssize_t written = write(fd, sentence, sizeof(sentence) - 1);
+    listener->server->figures.refused++;
+    if (!listener->secure) {
+        const char *sentence = listener->protocol->full;
+        ssize_t written = write(fd, sentence, strlen(sentence));
         (void)written;
     }
     (void)close(fd);
@@ -143,52 +143,85 @@ static void on_acceptable(evutil_socket_t fd, short what, void *context)
                 return;
             }
         } else if (server->connections.count >= server->connections.count_max) {
-            refuse(server, accepted, listener->secure);
+            refuse(listener, accepted);
         } else {
-            connection_open(server, accepted, listener->secure, &address, size);
+            connection_open(listener, accepted, &address, size);
         }
     }
 }
 
-static enum status open_list(struct server *server, const struct settings_list *list, bool secure,
-                             struct error *error)
+static enum status open_at(const char *text, const struct listener *how, struct error *error)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        struct listener *listener = &server->listeners[server->listener_count];
-        enum status status = open_one(server, list->items[i], secure, listener, error);
-        if (status) {
-            return status;
-        }
-        listener->event =
-            event_new(server->loop, listener->fd, EV_READ | EV_PERSIST, on_acceptable, listener);
-        server->listener_count++;
-        if (!listener->event || event_add(listener->event, NULL)) {
-            return error_set(error, STATUS_NO_MEMORY, "no memory to listen");
-        }
+    struct server *server = how->server;
+    struct listener *listener = &server->listeners[server->listener_count];
+    *listener = *how;
+    enum status status = open_one(text, listener, error);
+    if (status) {
+        return status;
+    }
+    listener->event =
+        event_new(server->loop, listener->fd, EV_READ | EV_PERSIST, on_acceptable, listener);
+    server->listener_count++;
+    if (!listener->event || event_add(listener->event, NULL)) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory to listen");
     }
     return STATUS_OK;
+}
+
+static enum status open_list(const struct settings_list *list, const struct listener *how,
+                             struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < list->count && !status; i++) {
+        status = open_at(list->items[i], how, error);
+    }
+    return status;
+}
+
+static enum status open_all(struct server *server, struct error *error)
+{
+    const struct settings *settings = &server->settings;
+    const struct listener plain = { .server = server, .protocol = &protocol_resp };
+    const struct listener secure = { .server = server, .protocol = &protocol_resp, .secure = true };
+    const struct listener web = { .server = server, .protocol = &protocol_http };
+    const struct listener web_secure = { .server = server,
+                                         .protocol = &protocol_http,
+                                         .secure = true };
+    enum status status = open_list(&settings->listen, &plain, error);
+    if (!status) {
+        status = open_list(&settings->tls_listen, &secure, error);
+    }
+    if (!status && *settings->http) {
+        status = open_at(settings->http, &web, error);
+    }
+    if (!status && *settings->tls_http) {
+        status = open_at(settings->tls_http, &web_secure, error);
+    }
+    return status;
+}
+
+// Of all that the settings name.
+static size_t listener_count_max(const struct settings *settings)
+{
+    return settings->listen.count + settings->tls_listen.count + 2;
 }
 
 enum status listeners_open(struct server *server, struct error *error)
 {
     const struct settings *settings = &server->settings;
-    size_t count = settings->listen.count + settings->tls_listen.count;
-    if (count == 0) {
-        return error_set(error, STATUS_INVALID, "there is no address to listen on");
-    }
-    server->listeners = mem_zalloc(settings->allocator, count * sizeof(struct listener));
+    server->listeners =
+        mem_zalloc(settings->allocator, listener_count_max(settings) * sizeof(struct listener));
     server->accept_event = evtimer_new(server->loop, on_accept_again, server);
     if (!server->listeners || !server->accept_event) {
         return error_set(error, STATUS_NO_MEMORY, "no memory to listen");
     }
-    enum status status = open_list(server, &settings->listen, false, error);
-    if (!status) {
-        status = open_list(server, &settings->tls_listen, true, error);
-    }
+    enum status status = open_all(server, error);
     char text[ADDRESS_TEXT_SIZE];
     for (size_t i = 0; !status && server_address(server, i, text); i++) {
-        log_line(LOG_LEVEL_INFO, "listening", "address=%s%s", text,
-                 server->listeners[i].secure ? " tls=yes" : "");
+        const struct listener *listener = &server->listeners[i];
+        log_line(LOG_LEVEL_INFO, "listening", "%s=%s%s",
+                 listener->protocol == &protocol_http ? "http" : "address", text,
+                 listener->secure ? " tls=yes" : "");
     }
     return status;
 }
@@ -206,8 +239,8 @@ void listeners_close(struct server *server)
         }
     }
     const struct settings *settings = &server->settings;
-    size_t count = settings->listen.count + settings->tls_listen.count;
-    mem_free(settings->allocator, server->listeners, count * sizeof(struct listener));
+    mem_free(settings->allocator, server->listeners,
+             listener_count_max(settings) * sizeof(struct listener));
     if (server->accept_event) {
         event_free(server->accept_event);
     }

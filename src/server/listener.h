@@ -13,12 +13,14 @@ enum {
 };
 
 struct loop_event;
+struct protocol;
 struct server;
 
 struct listener {
     struct server *server;
     int fd;
     bool secure; // TLS
+    const struct protocol *protocol;
     struct loop_event *event;
     struct address address;
 };

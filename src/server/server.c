@@ -29,6 +29,7 @@ int64_t server_now(struct server *server)
         struct timespec now;
         (void)clock_gettime(CLOCK_REALTIME, &now);
         server->turn_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+        server->turn_began_us = monotonic_us();
     }
     return server->turn_us;
 }
@@ -68,7 +69,7 @@ static void set_due(struct server *server, int64_t next_us)
 // Whether all that was asked for before the stop has been answered.
 static bool is_drained(const struct server *server)
 {
-    if (server->commit.count) {
+    if (server->commit.count || !push_is_drained(server)) {
         return false;
     }
     for (const struct connection *at = server->connections.newest; at; at = at->next) {
@@ -104,6 +105,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *context)
     (void)what;
     struct server *server = context;
     connections_sweep(server);
+    events_sweep(server);
     notify_watchdog(&server->notify);
 }
 
@@ -174,6 +176,7 @@ static void on_store(evutil_socket_t fd, short what, void *context)
     // What a failure makes errors of, the end of the turn sees to: then all that was said is held.
     if (server->store_state != STORE_FAILED) {
         commit_durable(server);
+        push_send(server);
     }
 }
 
@@ -220,12 +223,14 @@ static int64_t tick(struct server *server)
 static void end_turn(struct server *server)
 {
     int64_t next_us;
+    push_settle(server);
     do {
         next_us = tick(server);
-    } while (connections_resume(server));
+    } while (connections_resume(server) || push_take(server));
     bool more;
     remove_some(server, &more);
     commit_turn(server);
+    push_send(server);
     look_at_store(server); // it may be behind now
     connections_bury(server);
     if (server->stopping) {
@@ -238,7 +243,7 @@ static void end_turn(struct server *server)
         next_us = look_us < next_us ? look_us : next_us;
     }
     set_due(server, more || server->connections.resume ? 0 : next_us);
-    server->figures.turns++;
+    histogram_add(&server->figures.turns, monotonic_us() - server->turn_began_us);
     server->turn_us = 0;
     server->turn_left = turn_size(server);
     server->turn_changes = false;
@@ -253,6 +258,7 @@ static void on_stop_timeout(evutil_socket_t fd, short what, void *context)
     (void)what;
     struct server *server = context;
     log_line(LOG_LEVEL_WARNING, "some clients did not take their replies in time", NULL);
+    push_give_back(server);
     server->stopped = true;
 }
 
@@ -265,12 +271,17 @@ void server_stop(struct server *server)
     notify_stopping(&server->notify);
     server->stopping = true;
     listeners_close(server);
+    push_stop(server);
     struct connection *next;
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
         if (at->blocked) {
             blocked_end(at->blocked); // its client asks again, here or elsewhere
+            if (at->protocol->say_stopped) {
+                at->protocol->say_stopped(at);
+            }
         }
+        event_stream_finish(at);
         connection_drain(at);
         connection_flush(at); // closes it if it has been told all
     }
@@ -339,6 +350,8 @@ void server_apply_settings(struct server *server)
     listeners_limit(server);
     server->namespaces.options.create = settings->create_namespaces;
     server->namespaces.options.count_max = settings->max_namespaces;
+    web_apply_settings(server);
+    push_apply_settings(server);
     server->connections.limits = (struct resp_limits){
         .words_max = settings->max_arguments,
         .word_max = settings->max_payload,
@@ -379,7 +392,7 @@ static enum status make_parts(struct server *server, char *const *environment, s
     if (!status) {
         status = users_new(allocator, &server->settings, &server->users, error);
     }
-    if (!status && server->settings.tls_listen.count) {
+    if (!status && (server->settings.tls_listen.count || *server->settings.tls_http)) {
         status = tls_new(allocator, &server->settings, &server->tls, error);
     }
     server->input = mem_alloc(allocator, SERVER_SCRATCH_SIZE);
@@ -387,7 +400,10 @@ static enum status make_parts(struct server *server, char *const *environment, s
                     server_commands_new(allocator, &server->commands))) {
         status = error_set(error, STATUS_NO_MEMORY, "no memory to start");
     }
-    return status;
+    if (!status) {
+        status = push_init(server, error);
+    }
+    return status ? status : web_init(server, error);
 }
 
 static uint64_t random_of(void *context)
@@ -414,7 +430,19 @@ static enum status check_admin(const void *session, struct slice ns, struct erro
 
 static void on_event(void *context, struct ns *ns, const struct event *event)
 {
+    push_event(context, ns, event);
     pubsub_event(context, ns, event);
+    events_tell(context, ns, event);
+}
+
+static void on_woken(void *context, struct ns *ns, struct slice queue)
+{
+    push_woken(context, ns, queue);
+}
+
+static void on_leaving(void *context, struct ns *ns)
+{
+    push_leaving(context, ns);
 }
 
 static void warn(void *context, const char *sentence)
@@ -432,6 +460,8 @@ static enum status make_namespaces(struct server *server, struct error *error)
         .count_max = server->settings.max_namespaces,
         .waiting = blocked_form,
         .event = on_event,
+        .woken = on_woken,
+        .leaving = on_leaving,
         .log = warn,
         .context = server,
     };
@@ -457,11 +487,15 @@ enum status server_init(struct server *server, struct settings *settings, char *
     enum status status = make_parts(server, environment, error);
     if (!status) {
         pubsub_init(server);
+        events_init(server);
         status = make_namespaces(server, error);
     }
     if (!status) {
         log_line(LOG_LEVEL_INFO, "opening", "data=%s", server->settings.data);
         status = open_store(server, error);
+    }
+    if (!status) {
+        status = push_start(server, error);
     }
     if (!status) {
         status = watch_events(server, error);
@@ -530,9 +564,11 @@ void server_release(struct server *server)
     connections_bury(server);
     background_finish(server);
     background_release(server);
+    push_release(server);
     if (server->namespaces.empty) {
         namespaces_release(&server->namespaces);
         pubsub_release(server);
+        events_release(server);
     }
     free_event(server->store_event);
     free_event(server->due_event);
@@ -548,6 +584,7 @@ void server_release(struct server *server)
     }
     commit_release(&server->commit, allocator);
     scratch_release(&server->scratch);
+    web_release(server);
     commands_free(server->commands);
     zoneinfo_free(server->zones);
     tls_free(server->tls);

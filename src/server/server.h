@@ -16,6 +16,7 @@
 #define SLUICE_SERVER_SERVER_H
 
 #include "api/call.h"
+#include "base/histogram.h"
 #include "host/namespaces.h"
 #include "host/random_source.h"
 #include "host/services.h"
@@ -23,11 +24,14 @@
 #include "server/background.h"
 #include "server/commit.h"
 #include "server/connection.h"
+#include "server/event_stream.h"
 #include "server/loop.h"
 #include "server/notify.h"
 #include "server/pubsub.h"
+#include "server/push.h"
 #include "server/scripts.h"
 #include "server/settings.h"
+#include "server/web.h"
 
 enum {
     SERVER_SCRATCH_SIZE = 256 << 10, // what is read from a connection at a time
@@ -42,8 +46,8 @@ struct server_figures {
     uint64_t connections; // ever accepted
     uint64_t refused;     // beyond max-connections
     uint64_t commands;
-    uint64_t errors; // replies that are errors
-    uint64_t turns;
+    uint64_t errors;        // replies that are errors
+    struct histogram turns; // how long they took, in microseconds
     uint64_t input_bytes, output_bytes;
     uint64_t published; // messages handed to subscribers
     uint64_t slow;      // connections closed since they did not read
@@ -61,9 +65,12 @@ struct server {
     struct services services;
     struct namespaces namespaces;
     struct pubsub pubsub;
+    struct event_feeds events;
+    struct push push;
     struct background background;
     struct commit commit;
     struct connections connections;
+    struct web web;
     struct scripts scripts;
     struct listener *listeners; // owned
     size_t listener_count;
@@ -73,9 +80,10 @@ struct server {
     struct random_source random;
     struct loop_event *store_event, *due_event, *sweep_event, *accept_event;
     struct loop_event *signal_events[4];
-    int64_t turn_us;    // the time of this turn; 0: not looked at yet
-    uint64_t turn_left; // bytes of requests that may still be begun in it
-    bool turn_changes;  // something may have changed in it
+    int64_t turn_us;       // the time of this turn; 0: not looked at yet
+    int64_t turn_began_us; // the same by the clock that nobody sets
+    uint64_t turn_left;    // bytes of requests that may still be begun in it
+    bool turn_changes;     // something may have changed in it
     int64_t began_us;
     int64_t due_us; // when the loop was asked to do what is due; INT64_MAX: not at all
     enum store_state store_state;

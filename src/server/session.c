@@ -22,20 +22,6 @@ static void become(struct connection *connection, const struct user *user)
         user ? &server->connections.limits : &server->connections.limits_before;
 }
 
-// The address without the port.
-static struct slice host_of(const struct connection *connection)
-{
-    struct slice address = slice_from_cstr(connection->address);
-    if (slice_starts_with(address, SLICE("unix:"))) {
-        return SLICE("unix");
-    }
-    size_t size = address.size;
-    while (size > 0 && address.data[size - 1] != ':') {
-        size--;
-    }
-    return size ? slice_sub(address, 0, size - 1) : address;
-}
-
 // Says an error when it is not he.
 static bool log_in(struct connection *connection, struct slice name, struct slice password)
 {
@@ -45,8 +31,9 @@ static bool log_in(struct connection *connection, struct slice name, struct slic
     if (user && (name.size == 0 || slice_equal(name, SLICE("default")))) {
         return true;
     }
-    enum status status = users_authenticate(server->users, name, password, host_of(connection),
-                                            server_now(server), &user, &error);
+    enum status status =
+        users_authenticate(server->users, name, password, connection_host(connection),
+                           server_now(server), &user, &error);
     if (status == STATUS_DENIED) {
         answer_error(connection, "WRONGPASS",
                      "invalid username-password pair or user is disabled.");

@@ -128,7 +128,7 @@ static enum status put_text(struct settings *settings, const struct found *found
     char memory[SETTINGS_VALUE_MAX];
     struct slice words[SETTINGS_WORDS_MAX];
     size_t count;
-    if (settings_table[found->index].type != SETTING_USERS || text.size == 0) {
+    if (!setting_has_words(&settings_table[found->index]) || text.size == 0) {
         return put(settings, found, &text, 1, error);
     }
     if (text.size > sizeof(memory)) {
@@ -291,7 +291,7 @@ static enum status put_values(struct settings *settings, const struct found *fou
                               const char *text, struct error *error)
 {
     const struct setting *setting = &settings_table[found->index];
-    const char *apart = setting->type == SETTING_USERS ? ";\n" : ";\n, ";
+    const char *apart = setting_has_words(setting) ? ";\n" : ";\n, ";
     enum status status = STATUS_OK;
     if (!setting_is_list(setting) || !*text) {
         return put_text(settings, found, slice_from_cstr(text), error);

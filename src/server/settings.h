@@ -27,6 +27,7 @@ enum {
     SETTINGS_LIST_MAX = 1024,    // values of a list
     SETTINGS_VALUE_MAX = 4096,   // bytes of a value
     SETTINGS_FILE_MAX = 1 << 20, // bytes of a config file
+    ORIGIN_SIZE_MAX = 255,       // of http-origins
     UNAUTHENTICATED_WORDS = 16,  // of a request from who has not said who he is
     UNAUTHENTICATED_SIZE = 4096, // of a word of such a request
 };
@@ -54,7 +55,7 @@ struct settings {
     char *config;                    // the config file, "" for none
     struct settings_list listen;     // checked: address_parse takes them
     struct settings_list tls_listen; // the same
-    char *http;                      // the same, or "" for none
+    char *http, *tls_http;           // the same, or "" for none
 
     // what is kept, and how
     enum store_durability durability;
@@ -81,12 +82,26 @@ struct settings {
     // times; 0 is never
     int64_t idle_timeout_us;
     int64_t auth_timeout_us; // for TLS's handshake and AUTH together
+    int64_t http_request_timeout_us, http_idle_timeout_us;
     int64_t tcp_keepalive_us;
     int64_t stop_timeout_us;
 
+    // events and metrics
+    uint64_t events_kept; // of a namespace, for listeners that come back
+    int64_t events_kept_for_us;
+    int64_t events_heartbeat_us;
+    bool metrics_open;                           // without a password
+    uint64_t metrics_namespaces, metrics_queues; // told by name
+
     // who
-    char *password;            // a hash (server/password.h), or ""
-    struct settings_list user; // "NAME HASH RIGHTS...", one space between them
+    char *password;                    // a hash (server/password.h), or ""
+    struct settings_list http_origins; // whose pages may ask over HTTP
+    struct settings_list user;         // "NAME HASH RIGHTS...", one space between them
+
+    // push
+    struct settings_list push; // push_item_write's texts (server/push_plan.h)
+    bool push_allow_private;
+    uint64_t max_pushes;
 
     // TLS
     char *tls_cert, *tls_key;

@@ -22,6 +22,18 @@ static bool is_local(const char *text)
            address_is_local(&address);
 }
 
+static enum status check_http(const char *name, const char *address,
+                              const struct settings *settings, struct error *error)
+{
+    if (*address && !has_users(settings) && !is_local(address)) {
+        return error_set(error, STATUS_INVALID,
+                         "%s %.100s can be reached from other machines: set password or user, or "
+                         "listen on 127.0.0.1",
+                         name, address);
+    }
+    return STATUS_OK;
+}
+
 static enum status check_reach(const struct settings *settings, struct error *error)
 {
     for (size_t i = 0; i < settings->listen.count && !has_users(settings); i++) {
@@ -40,17 +52,16 @@ static enum status check_reach(const struct settings *settings, struct error *er
                              settings->tls_listen.items[i]);
         }
     }
-    if (*settings->http && !has_users(settings) && !is_local(settings->http)) {
-        return error_set(error, STATUS_INVALID,
-                         "http %.100s can be reached from other machines: set password or user, or "
-                         "listen on 127.0.0.1",
-                         settings->http);
+    enum status status = check_http("http", settings->http, settings, error);
+    if (!status) {
+        status = check_http("tls-http", settings->tls_http, settings, error);
     }
-    if (!settings->listen.count && !settings->tls_listen.count && !*settings->http) {
+    if (!status && !settings->listen.count && !settings->tls_listen.count && !*settings->http &&
+        !*settings->tls_http) {
         return error_set(error, STATUS_INVALID,
-                         "there is nothing to listen on: set listen, tls-listen or http");
+                         "there is nothing to listen on: set listen, tls-listen, http or tls-http");
     }
-    return STATUS_OK;
+    return status;
 }
 
 static enum status check_tls(const struct settings *settings, struct error *error)
@@ -60,8 +71,9 @@ static enum status check_tls(const struct settings *settings, struct error *erro
                          "tls-cert and tls-key need each other; %s is missing",
                          *settings->tls_cert ? "tls-key" : "tls-cert");
     }
-    if (settings->tls_listen.count && !*settings->tls_cert) {
-        return error_set(error, STATUS_INVALID, "tls-listen needs tls-cert and tls-key");
+    if ((settings->tls_listen.count || *settings->tls_http) && !*settings->tls_cert) {
+        return error_set(error, STATUS_INVALID, "%s needs tls-cert and tls-key",
+                         settings->tls_listen.count ? "tls-listen" : "tls-http");
     }
     if (settings->tls_client_names.count && !*settings->tls_ca) {
         return error_set(error, STATUS_INVALID,
@@ -93,6 +105,39 @@ static enum status check_users(const struct settings *settings, struct error *er
     return STATUS_OK;
 }
 
+// As a browser writes it: a scheme and a host, without a path.
+static enum status check_origin(const char *origin, const struct settings *settings,
+                                struct error *error)
+{
+    if (strcmp(origin, "*") == 0) {
+        return has_users(settings)
+                   ? STATUS_OK
+                   : error_set(
+                         error, STATUS_INVALID,
+                         "http-origins * lets every page do everything: set password or user");
+    }
+    struct slice rest = slice_from_cstr(origin);
+    bool secure = slice_starts_with(rest, SLICE("https://"));
+    rest = slice_sub(rest, secure ? strlen("https://") : strlen("http://"), SIZE_MAX);
+    if ((!secure && !slice_starts_with(slice_from_cstr(origin), SLICE("http://"))) ||
+        rest.size == 0 || strlen(origin) > ORIGIN_SIZE_MAX || strpbrk(rest.data, "/?#@* ,")) {
+        return error_set(error, STATUS_INVALID,
+                         "http-origins %.100s is no origin: it should be like "
+                         "https://ops.example.com, or *",
+                         origin);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_origins(const struct settings *settings, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < settings->http_origins.count && !status; i++) {
+        status = check_origin(settings->http_origins.items[i], settings, error);
+    }
+    return status;
+}
+
 static enum status check_sizes(const struct settings *settings, struct error *error)
 {
     if (settings->segment_size % SEGMENT_STEP) {
@@ -116,6 +161,9 @@ enum status settings_check(const struct settings *settings, struct error *error)
     }
     if (status == STATUS_OK) {
         status = check_users(settings, error);
+    }
+    if (status == STATUS_OK) {
+        status = check_origins(settings, error);
     }
     return status ? status : check_sizes(settings, error);
 }

@@ -18,7 +18,9 @@
 #define NAMESPACES "Namespaces"
 #define LIMITS     "Limits"
 #define TIMES      "Times"
+#define EVENTS     "Events and metrics"
 #define ACCESS     "Access"
+#define PUSH       "Push"
 #define TLS        "TLS"
 #define REST       "Other"
 
@@ -32,7 +34,10 @@ const struct setting settings_table[] = {
       .summary = "Where to listen for connections under TLS." },
     { "http", ADDRESSES, SETTING_ADDRESS, 0, AT(http), .initial = "127.0.0.1:7712",
       .value = "ADDRESS",
-      .summary = "Where HTTP and the dashboard will be served; nothing listens there yet." },
+      .summary = "Where HTTP is served; empty: nowhere." },
+    { "tls-http", ADDRESSES, SETTING_ADDRESS, 0, AT(tls_http), .initial = "",
+      .value = "ADDRESS",
+      .summary = "Where HTTP is served under TLS." },
 
     { "data", STORAGE, SETTING_TEXT, 0, AT(data), .initial = "./sluice-data",
       .value = "FOLDER",
@@ -98,6 +103,13 @@ const struct setting settings_table[] = {
     { "auth-timeout", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(auth_timeout_us),
       100 * MS, HOUR, .initial = "10s", .value = "TIME",
       .summary = "How long a connection may take to say who it is; 0 for ever." },
+    { "http-request-timeout", TIMES, SETTING_TIME, SETTING_RELOADS, AT(http_request_timeout_us),
+      SECOND, HOUR, .initial = "30s", .value = "TIME",
+      .summary = "How long a request of HTTP may take to come; with a body a second more for each "
+                 "16KiB of it." },
+    { "http-idle-timeout", TIMES, SETTING_TIME, SETTING_RELOADS, AT(http_idle_timeout_us),
+      SECOND, HOUR, .initial = "75s", .value = "TIME",
+      .summary = "How long a connection of HTTP is kept between requests." },
     { "tcp-keepalive", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(tcp_keepalive_us),
       SECOND, 9 * HOUR, .initial = "60s", .value = "TIME",
       .summary = "After what time of silence the other side is asked whether it is still there; 0 "
@@ -107,6 +119,28 @@ const struct setting settings_table[] = {
       .summary = "How long requests that are under way may take to finish when the server is "
                  "stopped; 0 to stop at once." },
 
+    { "events-kept", EVENTS, SETTING_COUNT, 0, AT(events_kept), 1, 1000000,
+      .initial = "1024", .value = "COUNT",
+      .summary = "How many events of a namespace are kept for listeners of HTTP that come back." },
+    { "events-kept-for", EVENTS, SETTING_TIME, SETTING_RELOADS, AT(events_kept_for_us),
+      SECOND, 24 * HOUR, .initial = "300s", .value = "TIME",
+      .summary = "How long events are kept after the last listener of a namespace has gone." },
+    { "events-heartbeat", EVENTS, SETTING_TIME, SETTING_RELOADS, AT(events_heartbeat_us),
+      SECOND, HOUR, .initial = "15s", .value = "TIME",
+      .summary = "After what time of silence a listener of HTTP is told that the server is still "
+                 "there." },
+    { "metrics-open", EVENTS, SETTING_BOOLEAN, SETTING_RELOADS, AT(metrics_open),
+      .initial = "no", .value = "yes|no",
+      .summary = "Whether /metrics is for everybody; otherwise it needs a user who may read every "
+                 "namespace." },
+    { "metrics-namespaces", EVENTS, SETTING_COUNT, SETTING_RELOADS, AT(metrics_namespaces),
+      1, 10000, .initial = "100", .value = "COUNT",
+      .summary = "How many namespaces /metrics tells by name; the others are added up." },
+    { "metrics-queues", EVENTS, SETTING_COUNT, SETTING_RELOADS, AT(metrics_queues), 0, 10000,
+      .initial = "100", .value = "COUNT",
+      .summary = "How many queues of all namespaces /metrics tells by name; the others are added "
+                 "up." },
+
     { "password", ACCESS, SETTING_PASSWORD, SETTING_RELOADS, AT(password), .initial = "",
       .value = "PASSWORD",
       .summary = "The password of the user default, who has every right; plain, or a hash as "
@@ -115,6 +149,21 @@ const struct setting settings_table[] = {
       .value = "'NAME PASSWORD RIGHTS...'",
       .summary = "A user, with a password as above and rights on namespaces: app:write, "
                  "team-*:read or *:admin." },
+    { "http-origins", ACCESS, SETTING_TEXTS, SETTING_RELOADS, AT(http_origins), .initial = "",
+      .value = "ORIGIN",
+      .summary = "Whose pages may ask over HTTP from a browser: https://ops.example.com, or * for "
+                 "all; without any, none but the server's own." },
+
+    { "push", PUSH, SETTING_PUSHES, SETTING_RELOADS, AT(push), .initial = "",
+      .value = "'NAMESPACE KLASS HREF [OPTION VALUE]...'",
+      .summary = "Where jobs of a klass (or a pattern with *) are pushed to, with the options of "
+                 "Q.PUSH.SET." },
+    { "push-allow-private", PUSH, SETTING_BOOLEAN, SETTING_RELOADS, AT(push_allow_private),
+      .initial = "no", .value = "yes|no",
+      .summary = "Whether jobs may be pushed to private, loopback and link-local addresses." },
+    { "max-pushes", PUSH, SETTING_COUNT, SETTING_RELOADS, AT(max_pushes), 1, 100000,
+      .initial = "5000", .value = "COUNT",
+      .summary = "How many requests to workers may be under way in all." },
 
     { "tls-cert", TLS, SETTING_TEXT, SETTING_RELOADS, AT(tls_cert), .initial = "",
       .value = "FILE",

@@ -20,6 +20,7 @@ enum setting_type {
     SETTING_TEXTS,      // struct settings_list
     SETTING_ADDRESSES,  // struct settings_list
     SETTING_USERS,      // struct settings_list
+    SETTING_PUSHES,     // struct settings_list of push_item_write's texts (server/push_plan.h)
 };
 
 enum {
@@ -48,9 +49,16 @@ static inline bool setting_is_list(const struct setting *setting)
     return setting->type >= SETTING_TEXTS;
 }
 
+// Whether a value has several words.
+static inline bool setting_has_words(const struct setting *setting)
+{
+    return setting->type == SETTING_USERS || setting->type == SETTING_PUSHES;
+}
+
 static inline bool setting_is_secret(const struct setting *setting)
 {
-    return setting->type == SETTING_PASSWORD || setting->type == SETTING_USERS;
+    return setting->type == SETTING_PASSWORD || setting->type == SETTING_USERS ||
+           setting->type == SETTING_PUSHES;
 }
 
 static inline void *setting_field(const struct setting *setting, struct settings *settings)

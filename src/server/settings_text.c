@@ -149,10 +149,11 @@ void settings_example(struct buffer *out)
         if (setting_is_list(setting)) {
             buffer_append(out, SLICE("# May be repeated.\n"));
         }
-        bool quoted = strchr(setting->value, '\'');
-        buffer_printf(out, "#%s %s\n", setting->name,
-                      *setting->initial ? setting->initial
-                      : quoted          ? "ann PASSWORD app:write reports:read"
-                                        : setting->value);
+        const char *example = setting->type == SETTING_USERS ? "ann PASSWORD app:write reports:read"
+                              : setting->type == SETTING_PUSHES
+                                  ? "app Send https://worker.example.com/jobs CONCURRENCY 10"
+                              : *setting->initial ? setting->initial
+                                                  : setting->value;
+        buffer_printf(out, "#%s %s\n", setting->name, example);
     }
 }

@@ -6,6 +6,7 @@
 #include "host/durability.h"
 #include "server/address.h"
 #include "server/password.h"
+#include "server/push_plan.h"
 #include "server/users.h"
 
 #include <openssl/crypto.h>
@@ -13,6 +14,7 @@
 enum {
     ALLOWED_SIZE_MAX = 256,
     NAME_SIZE_MAX = 255,
+    PUSH_ITEM_MAX = 64 << 10,
 };
 
 static const char *const level_names[] = { "debug", "info", "warning", "error", NULL };
@@ -130,6 +132,10 @@ void setting_append_allowed(const struct setting *setting, struct buffer *out)
         break;
     case SETTING_USERS:
         buffer_append(out, SLICE("a name, a password or its hash, and rights such as app:write"));
+        break;
+    case SETTING_PUSHES:
+        buffer_append(out, SLICE("a namespace, a klass, an address, and options such as "
+                                 "CONCURRENCY 5"));
         break;
     case SETTING_BOOLEAN:
         buffer_append(out, SLICE("yes or no"));
@@ -311,6 +317,44 @@ static enum status set_user(const struct setting *setting, struct settings *sett
     return status;
 }
 
+static enum status check_push(const struct setting_words *words, struct error *error)
+{
+    struct push_plan plan;
+    if (words->count < 3 || words->words[0].size == 0 || words->words[0].size > NAME_SIZE_MAX) {
+        return error_set(error, STATUS_INVALID, "a push has a namespace, a klass and an address");
+    }
+    for (size_t i = 0; i < words->count; i++) {
+        if (words->words[i].size && memchr(words->words[i].data, '\0', words->words[i].size)) {
+            return error_set(error, STATUS_INVALID, "a push has a zero byte in it");
+        }
+    }
+    const struct slices rest = { words->words + 1, words->count - 1 };
+    enum status status = push_plan_init(&plan, &allocator_system, rest, error);
+    if (!status) {
+        push_plan_release(&plan);
+    }
+    return status;
+}
+
+static enum status set_push(const struct setting *setting, struct settings *settings,
+                            const struct setting_words *words, struct error *error)
+{
+    struct buffer item;
+    enum status status = check_push(words, error);
+    if (status) {
+        return named(words, status, error);
+    }
+    buffer_init(&item, settings->allocator, PUSH_ITEM_MAX);
+    push_item_write(words->words[0], (struct slices){ words->words + 1, words->count - 1 }, &item);
+    status =
+        item.status ? no_memory(error) : put_item(setting, settings, buffer_slice(&item), error);
+    if (item.data) {
+        OPENSSL_cleanse(item.data, item.size);
+    }
+    buffer_release(&item);
+    return status;
+}
+
 // ---------------------------------------------------------------------------------------------
 // One word of each type: false when it is not one
 
@@ -392,6 +436,9 @@ enum status setting_set(const struct setting *setting, struct settings *settings
     bool nothing = words->count == 1 && word.size == 0;
     if (setting->type == SETTING_USERS) {
         return nothing ? STATUS_OK : set_user(setting, settings, words, error);
+    }
+    if (setting->type == SETTING_PUSHES) {
+        return nothing ? STATUS_OK : set_push(setting, settings, words, error);
     }
     if (words->count != 1) {
         return refuse(setting, words, error);
@@ -500,6 +547,8 @@ static void append_list(const struct setting *setting, const struct settings_lis
         }
         if (setting->type == SETTING_USERS) {
             append_user(list->items[i], out);
+        } else if (setting->type == SETTING_PUSHES) {
+            push_item_show(slice_from_cstr(list->items[i]), out);
         } else {
             buffer_append(out, slice_from_cstr(list->items[i]));
         }
@@ -542,6 +591,7 @@ void setting_append(const struct setting *setting, const struct settings *settin
     case SETTING_TEXTS:
     case SETTING_ADDRESSES:
     case SETTING_USERS:
+    case SETTING_PUSHES:
         append_list(setting, field, out);
         break;
     }

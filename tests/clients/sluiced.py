@@ -30,6 +30,7 @@ class Server:
         self.log = []
         self.process = None
         self.port = None
+        self.http_port = None
 
     def __enter__(self):
         try:
@@ -51,9 +52,10 @@ class Server:
     def start(self):
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith("SLUICE_")}
+        http = () if "--http" in self.flags else ("--http", "127.0.0.1:0")
         self.process = subprocess.Popen(
             [os.environ["SLUICED"], "--data", self.path("data"), "--listen", "127.0.0.1:0",
-             *self.flags],
+             *http, *self.flags],
             env={**environment, **self.environment}, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         watchdog = threading.Timer(LIMIT_S, self.process.kill)
@@ -63,6 +65,8 @@ class Server:
                 self.log.append(line)
                 if " listening address=127.0.0.1:" in line and "tls=yes" not in line:
                     self.port = int(line.rsplit(":", 1)[1])
+                if " listening http=127.0.0.1:" in line and "tls=yes" not in line:
+                    self.http_port = int(line.rsplit(":", 1)[1])
                 if " ready " in line:
                     break
             else:

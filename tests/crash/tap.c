@@ -117,7 +117,7 @@ static bool watched_path(int folder, const char *path, struct place *out)
     if (strlen(name) >= sizeof(out->name)) {
         return false;
     }
-    (void)snprintf(out->name, sizeof(out->name), "%s", name);
+    (void)snprintf(out->name, sizeof(out->name), "%.*s", (int)sizeof(out->name) - 1, name);
     if (slash) {
         slash[slash == parent] = 0; // "/name" stands in "/"
     }

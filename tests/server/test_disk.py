@@ -2,11 +2,11 @@
 """A disk that is full, and one that fails: what could not be stored is refused, never acknowledged;
 what is there can be read; and afterwards all that was acknowledged is there."""
 
+import json
 import os
 import resource
 import signal
 import socket
-import subprocess
 import tempfile
 import threading
 import time
@@ -15,38 +15,11 @@ from unittest import mock
 
 import outside
 import sluiced
+import web
 from outside import request
+from small_disk import SmallDisk
 
 DATA = '{"pad":"' + "x" * 50000 + '"}'
-
-
-class SmallDisk:
-    """A memory file system of its own, in a namespace that needs no privileges."""
-
-    def __init__(self, server, size):
-        self.server = server
-        self.holder = subprocess.Popen(
-            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-             f'mount -t tmpfs -o size={size} none "{server.folder}" && echo ready && exec cat'],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.works = self.holder.stdout.readline() == b"ready\n"
-
-    def path(self, name):
-        return f"/proc/{self.holder.pid}/root{self.server.folder}/{name}"
-
-    def wrapper(self, folder):
-        """A program that runs the server where that disk is."""
-        path = os.path.join(folder, "sluiced")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f'#!/bin/sh\nexec nsenter --target {self.holder.pid} --user --mount '
-                       f'--preserve-credentials "{os.environ["SLUICED"]}" "$@"\n')
-        os.chmod(path, 0o700)
-        return path
-
-    def close(self):
-        self.holder.stdin.close()
-        self.holder.stdout.close()
-        self.holder.wait()
 
 
 class Full(unittest.TestCase):
@@ -221,6 +194,17 @@ class Full(unittest.TestCase):
                 again.expect("Q.LENGTH app mail", ":1")
                 self.assertIn('"state", "waiting"', again.ask("Q.GET app large"))
 
+    def test_over_http_it_is_said_as_well(self):
+        self.server.flags = (*self.server.flags, "--http", "127.0.0.1:0")
+        with self.server as server, sluiced.Client(server) as client, web.Connection(server) as http:
+            self.fill(client)
+            put = json.dumps({"klass": "Send", "data": json.loads(DATA)})
+            answer = http.post("/v1/ns/app/queues/mail/jobs", put)
+            self.assertEqual((answer.status, answer.headers["retry-after"]), (507, "30"))
+            self.assertEqual(json.loads(answer.body())["code"], "no_space")
+            self.assertEqual(http.get("/readyz")[0], 200)
+            self.assertEqual(http.post("/v1/ns/app/jobs/j0/cancel", "{}").status, 200)
+
     def test_what_waits_for_space_is_refused_when_the_server_is_stopped(self):
         with self.server as server, sluiced.Client(server) as client, \
                 sluiced.Client(server) as other:
@@ -290,12 +274,92 @@ class Failed(unittest.TestCase):
         self.assertEqual(server.wait(), 1)
 
         server.start()
+        self.check_taken(server, taken)
+
+    def check_taken(self, server, taken):
         with sluiced.Client(server) as again:
             for jid in sorted(taken):
                 again.send("Q.GET", "app", jid)
             for jid in sorted(taken):
                 self.assertIn('"state", "waiting"', again.read())
             self.assertIn('"broken", :0', again.ask("Q.CHECK app"))
+
+    def pipeline(self, server, taken, head):
+        """Puts behind each other on a connection; gives the answer behind the last that worked."""
+        count = 3000
+        requests = []
+        for i in range(count):
+            body = json.dumps({"klass": "Send", "data": i, "jid": f"{head}{i}"})
+            requests.append("POST /v1/ns/app/queues/mail/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                            f"application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}")
+            if head == "head":
+                requests.append("HEAD /v1/ns HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        with web.Connection(server) as http:
+            # The server may stop reading before all is sent.
+            def write():
+                try:
+                    http.socket.sendall("".join(requests).encode())
+                except ConnectionError:
+                    pass
+            writer = threading.Thread(target=write)
+            writer.start()
+            for i in range(count):
+                answer = web.Answer(http.file)
+                if answer.status != 201:
+                    break
+                taken.add(json.loads(answer.body())["jid"])
+                if head == "head":
+                    answer = web.Answer(http.file)
+                    if answer.status != 200:
+                        break
+                if i == 100:
+                    self.limit(server, 0)
+            text = answer.body()
+            try:
+                self.assertEqual(http.file.read(1), b"", "something follows the last answer")
+            except ConnectionError:
+                pass
+            writer.join()
+        return answer, text
+
+    def test_over_http_nothing_waits_behind_what_is_lost(self):
+        server = outside.server("--http", "127.0.0.1:0")
+        server.start()
+        self.addCleanup(server.__exit__)
+        with web.Connection(server) as http, web.Connection(server) as other:
+            self.assertEqual(other.get("/healthz")[0], 200)
+            self.limit(server, 0)
+            put, pop = '{"klass":"Send","data":1}', '{"queues":["none"],"worker":"w","wait":0.1}'
+            http.socket.sendall("".join(
+                f"POST /v1/ns/app/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n{body}"
+                for path, body in (("queues/mail/jobs", put), ("pop", pop))).encode() + b"GET")
+            answer = web.Answer(http.file)
+            self.assertEqual((answer.status, json.loads(answer.body())["code"]), (503, "io"))
+            self.assertEqual(other.get("/healthz")[0], 200)
+        server.process.terminate()
+        self.assertEqual(server.wait(), 1)
+
+    def test_over_http_the_first_that_is_lost_is_told_and_is_the_last(self):
+        for head in ("get", "head"):
+            server = outside.server("--http", "127.0.0.1:0")
+            server.start()
+            taken = set()
+            answer, text = self.pipeline(server, taken, head)
+            self.assertEqual((answer.status, answer.headers["connection"]), (503, "close"))
+            if head == "get":
+                self.assertEqual(json.loads(text)["code"], "io")
+            print(f"# {len(taken)} were taken before it failed")
+            with web.Connection(server) as http:
+                self.assertEqual(http.get("/readyz")[0], 503)
+                self.assertEqual(http.get("/healthz")[0], 200)
+                answer = http.post("/v1/ns/app/queues/mail/jobs", '{"klass":"Send","data":1}')
+                self.assertEqual((answer.status, answer.headers["retry-after"]), (503, "1"))
+            server.process.terminate()
+            self.assertEqual(server.wait(), 1)
+            server.start()
+            self.check_taken(server, taken)
+            server.__exit__()
 
 
 if __name__ == "__main__":

@@ -370,6 +370,21 @@ static void test_command__the_last_argument_takes_all_words_behind_the_options(v
             "Fetch: LIMIT must be a whole number, not \"a\"");
 }
 
+static void test_command__an_argument_that_may_be_missing_can_be_named_as_an_option(void **state)
+{
+    (void)state;
+    accepted(PAINT, "ann {} 7 -- WET");
+    assert_slice_equal(given.as.paint.also, "WET");
+    assert_false(given.as.paint.wet);
+    accepted(PAINT, "ann {} -- 7 -- COUNT COUNT 2");
+    assert_slice_equal(given.as.paint.also, "COUNT");
+    assert_int_equal(given.as.paint.count, 2);
+    accepted(PAINT, "ann {} 7 -- --");
+    assert_slice_equal(given.as.paint.also, "--");
+    accepted(PAINT, "ann {} 7 --");
+    assert_slice_equal(given.as.paint.also, "--");
+}
+
 static void test_command__a_list_may_be_allowed_to_be_empty(void **state)
 {
     (void)state;
@@ -486,6 +501,7 @@ int main(void)
         PARSE_TEST(test_command__of_a_long_word_a_sentence_shows_the_beginning),
         PARSE_TEST(test_command__too_few_words_are_answered_with_the_usage),
         PARSE_TEST(test_command__the_last_argument_takes_all_words_behind_the_options),
+        PARSE_TEST(test_command__an_argument_that_may_be_missing_can_be_named_as_an_option),
         PARSE_TEST(test_command__a_list_may_be_allowed_to_be_empty),
         PARSE_TEST(test_command__without_memory_it_is_refused_and_can_be_tried_again),
         PARSE_TEST(test_command__random_words_stay_within_bounds),

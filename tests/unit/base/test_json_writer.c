@@ -103,10 +103,11 @@ static void test_json_writer__puts_commas_between_values_alone(void **state)
     json_write_raw(writer, SLICE("2"));
     json_write_double(writer, 0.5);
     json_write_uint(writer, 3);
+    json_write_seconds(writer, -1500000);
     json_write_bool(writer, true);
     json_write_null(writer);
     json_write_end_array(writer);
-    expect(&fixture, "[1,[],{},\"\",2,0.5,3,true,null]");
+    expect(&fixture, "[1,[],{},\"\",2,0.5,3,-1.5,true,null]");
     buffer_release(&fixture.buffer);
 }
 
@@ -116,9 +117,13 @@ static void test_json_writer__an_object_has_a_key_for_each_value(void **state)
     struct fixture fixture;
     fixture_init(&fixture);
     struct json_writer *writer = &fixture.writer;
+    assert_false(json_writer_wants_key(writer));
     json_write_begin_object(writer);
+    assert_true(json_writer_wants_key(writer));
     json_write_key(writer, SLICE("a"));
+    assert_false(json_writer_wants_key(writer));
     json_write_int(writer, 1);
+    assert_true(json_writer_wants_key(writer));
     json_write_key(writer, SLICE("b \"quoted\""));
     json_write_begin_object(writer);
     json_write_key(writer, SLICE_EMPTY);

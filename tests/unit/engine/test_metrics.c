@@ -69,8 +69,16 @@ static void expect_counts(const struct world *w)
                 }
             }
         }
-        int32_t priority;
+        int32_t priority, first[PRIORITIES];
         assert_false(engine_priority_at(w->engine, queue, listed, &priority));
+        for (size_t max = 0; max <= PRIORITIES; max++) {
+            size_t given = engine_first_priorities(w->engine, queue, first, max);
+            assert_int_equal(given, listed < max ? listed : max);
+            for (size_t i = 0; i < given; i++) {
+                assert_true(engine_priority_at(w->engine, queue, i, &priority));
+                assert_int_equal(first[i], priority);
+            }
+        }
     }
 }
 
@@ -461,6 +469,11 @@ static void test_metrics__rates_count_puts_and_pops_of_a_queue_and_of_all(void *
     expect_rates(&metrics_of(w, "q")->queued, 101, 3, 3, 0);
     expect_rates(&metrics_of(w, "r")->queued, 101, 1, 1, 0);
     expect_rates(&metrics_of(w, NULL)->queued, 101, 4, 4, 0);
+    assert_int_equal(metrics_of(w, "q")->queued_count, 3);
+    assert_int_equal(metrics_of(w, "r")->queued_count, 1);
+    assert_int_equal(metrics_of(w, NULL)->queued_count, 4);
+    assert_int_equal(metrics_of(w, "q")->run_count, 2);
+    assert_int_equal(metrics_of(w, NULL)->run_count, 2);
     expect_rates(&metrics_of(w, "q")->run, 101, 2, 2, 0);
     expect_rates(&metrics_of(w, NULL)->run, 101, 2, 2, 0);
     expect_rates(&metrics_of(w, "r")->run, 101, 0, 0, 0);

@@ -67,6 +67,25 @@ static void test_put__every_job_has_a_number_of_its_own(void **state)
     assert_true(view_of(w, "b").id > b);
 }
 
+static void test_put__a_number_for_a_name_is_free_and_never_given_twice(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(engine_next_number(w->engine), 1);
+    assert_int_equal(engine_next_number(w->engine), 1);
+    put(w, 0, "q", "1");
+    assert_int_equal(engine_next_number(w->engine), 2);
+    // Names that others chose are passed over, also for good.
+    put(w, 0, "q", "3");
+    put(w, 0, "q", "4");
+    assert_int_equal(engine_next_number(w->engine), 5);
+    cancel(w, 1, "3,4");
+    assert_int_equal(engine_next_number(w->engine), 5);
+    put(w, 1, "q", "5");
+    cancel(w, 1, "5");
+    reload(w);
+    assert_int_equal(engine_next_number(w->engine), 6);
+}
+
 static void test_put__with_a_delay_it_is_scheduled(void **state)
 {
     struct world *w = *state;
@@ -336,6 +355,7 @@ int main(void)
         CLIENT_TEST(test_put__a_new_job_waits_in_its_queue),
         SERVER_TEST(test_put__keeps_all_that_is_given),
         SERVER_TEST(test_put__every_job_has_a_number_of_its_own),
+        SERVER_TEST(test_put__a_number_for_a_name_is_free_and_never_given_twice),
         SERVER_TEST(test_put__with_a_delay_it_is_scheduled),
         CLIENT_TEST(test_put__with_a_delay_it_is_scheduled),
         SERVER_TEST(test_put__a_delay_of_zero_or_less_is_none),

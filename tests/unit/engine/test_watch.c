@@ -60,6 +60,29 @@ static void test_watch__a_watch_may_end_while_it_is_woken(void **state)
     assert_string_equal(woken(w), "b");
 }
 
+static void test_watch__who_watches_all_is_told_of_queues_that_are_still_to_come(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "before", "1");
+    watch(w, "named");
+    engine_watch_all(w->engine, true);
+    assert_string_equal(woken(w), "");
+    put(w, 0, "a", "2");
+    put(w, 0, "named", "3");
+    put(w, 0, "before", "4");
+    put(w, 0, "a", "5");
+    assert_string_equal(woken(w), "a,named,before");
+    engine_unwatch(w->engine, name_of("named"));
+    put(w, 0, "named", "6");
+    assert_string_equal(woken(w), "named");
+    watch(w, "a");
+    engine_watch_all(w->engine, false);
+    put(w, 0, "named", "7");
+    put(w, 0, "before", "8");
+    put(w, 0, "a", "9");
+    assert_string_equal(woken(w), "a");
+}
+
 static void test_watch__a_schedule_that_is_due_wakes(void **state)
 {
     struct world *w = *state;
@@ -251,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SERVER_TEST(test_watch__tells_of_watched_queues_alone_in_order_and_once),
         SERVER_TEST(test_watch__a_watch_may_end_while_it_is_woken),
+        SERVER_TEST(test_watch__who_watches_all_is_told_of_queues_that_are_still_to_come),
         SERVER_TEST(test_watch__a_schedule_that_is_due_wakes),
         SERVER_TEST(test_watch__a_lost_lease_wakes),
         SERVER_TEST(test_watch__a_freed_place_wakes),

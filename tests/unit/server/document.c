@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    DOCUMENT_SIZE = 1 << 20,
+    DOCUMENT_SIZE = 4 << 20,
 };
 
 void expect_document(const char *name, const struct buffer *text)

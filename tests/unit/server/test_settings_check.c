@@ -38,7 +38,7 @@ static void test_settings_check__what_others_can_reach_needs_users(void **state)
         { { "--tls-listen=0.0.0.0:1", "--tls-cert=a", "--tls-key=b", "--password=c" }, NULL },
         { { "--listen=unix:/a", "--http=" }, NULL },
         { { "--listen=", "--http=" },
-          "there is nothing to listen on: set listen, tls-listen or http" },
+          "there is nothing to listen on: set listen, tls-listen, http or tls-http" },
         { { "--tls-listen=127.0.0.1:1" }, "tls-listen needs tls-cert and tls-key" },
         { { "--tls-cert=a" }, "tls-cert and tls-key need each other; tls-key is missing" },
         { { "--tls-key=a" }, "tls-cert and tls-key need each other; tls-cert is missing" },

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The life of a job over HTTP, with connections that are kept.
+#ifndef SLUICE_BENCH_HTTP_H
+#define SLUICE_BENCH_HTTP_H
+
+#include "parts.h"
+
+size_t http_put(struct buffer *out, const struct life *life);
+size_t http_pop(struct buffer *out, const struct life *life);
+size_t http_complete(struct buffer *out, const struct life *life);
+bool http_popped(struct life *life, const struct answer *answer);
+
+// Reads the answer at the start of the input: its body is the only leaf, and an error when the
+// status is one. False when not all of it is there.
+bool http_answer_read(struct answer *answer, struct slice input);
+
+#endif

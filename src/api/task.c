@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "api/task.h"
+
+#include "base/num.h"
+#include "base/timefmt.h"
+
+const char *const task_state_words[] = { "ready", "reserved", "running", "failed",
+                                         "error", "complete", NULL };
+_Static_assert(sizeof(task_state_words) / sizeof(task_state_words[0]) == TASK_STATE_COUNT + 1,
+               "one word for each state, in the order of enum task_state");
+
+struct slice task_jid(uint64_t id, char text[TASK_JID_SIZE])
+{
+    size_t start = TASK_JID_SIZE;
+    do {
+        text[--start] = (char)('0' + id % 10);
+        id /= 10;
+    } while (id);
+    return slice_make(text + start, TASK_JID_SIZE - start);
+}
+
+bool task_id(struct slice jid, uint64_t *out)
+{
+    return jid.size && jid.data[0] != '-' && !num_parse_u64(jid, out) && *out > 0 &&
+           *out <= TASK_ID_MAX;
+}
+
+enum task_state task_state(const struct job_view *view)
+{
+    switch (view->state) {
+    case JOB_RUNNING:
+        return view->started ? TASK_RUNNING : TASK_RESERVED;
+    case JOB_COMPLETE:
+        return TASK_COMPLETE;
+    case JOB_FAILED:
+        return TASK_ERROR;
+    default:
+        return view->attempts ? TASK_FAILED : TASK_READY;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// What the history tells
+
+struct run {
+    int64_t when_us; // 0: there was none
+    struct slice worker;
+};
+
+struct past {
+    struct run first, before, last; // runs; `before` is the one before the last
+    int64_t first_due_us;           // what it was first to run at
+    int64_t due_us;                 // what it is, or was last, to run at
+    struct slice error;             // how the last attempt that did not work ended
+};
+
+// A moment as a JSON string, which has no escapes.
+static bool moment_of(struct slice json, int64_t *out)
+{
+    return json.size > 2 && json.data[0] == '"' &&
+           !timefmt_parse(slice_sub(json, 1, json.size - 2), out);
+}
+
+static void note_run(struct past *past, const struct history_view *entry)
+{
+    past->before = past->last;
+    past->last = (struct run){ entry->when_us, entry->worker };
+    if (!past->first.when_us) {
+        past->first = past->last;
+    }
+}
+
+// A worker need not say why it gives a task back.
+static void note_error(struct past *past, const struct history_view *entry)
+{
+    if (entry->group.size) {
+        past->error = entry->message.size ? entry->message : entry->group;
+    }
+}
+
+static void note_entry(struct past *past, const struct history_view *entry)
+{
+    int64_t moment_us;
+    if (slice_equal(entry->what, SLICE("popped"))) {
+        note_run(past, entry);
+    } else if (slice_equal(entry->what, TASK_SCHEDULED) && moment_of(entry->data, &moment_us)) {
+        past->first_due_us = past->first_due_us ? past->first_due_us : moment_us;
+        past->due_us = moment_us;
+    } else if (slice_equal(entry->what, SLICE("timed-out"))) {
+        past->due_us = entry->when_us;
+        past->error = SLICE("timed-out");
+    } else if (slice_equal(entry->what, SLICE("put"))) {
+        past->due_us = entry->when_us;
+    } else if (slice_equal(entry->what, SLICE("retried"))) {
+        past->due_us = entry->when_us;
+        note_error(past, entry);
+    } else if (slice_equal(entry->what, SLICE("failed"))) {
+        note_error(past, entry);
+    }
+}
+
+static void read_past(const struct engine *engine, const struct job *job,
+                      const struct job_view *view, struct past *past)
+{
+    struct history_view entry;
+    size_t position = 0;
+    *past = (struct past){ 0 };
+    while (job_history_next(engine, job, &position, &entry)) {
+        note_entry(past, &entry);
+    }
+    past->first_due_us = past->first_due_us ? past->first_due_us : view->created_us;
+    past->due_us = view->scheduled_us ? view->scheduled_us : past->due_us;
+    // The history cuts long messages; the job itself does not.
+    if (past->error.size && slice_starts_with(view->failure_message, past->error)) {
+        past->error = view->failure_message;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// As an answer
+
+static void say_time(struct reply *reply, int64_t us)
+{
+    char text[TIMEFMT_SIZE_MAX];
+    if (us) {
+        reply_text(reply, slice_make(text, timefmt_format(us, text)));
+    } else {
+        reply_null(reply);
+    }
+}
+
+static void say_times(struct reply *reply, const struct job_view *view, const struct past *past)
+{
+    // A task that is only reserved has not run yet this time.
+    bool reserved = task_state(view) == TASK_RESERVED;
+    struct run last = reserved ? past->before : past->last;
+    reply_key(reply, "queuedAt");
+    say_time(reply, view->created_us);
+    reply_key(reply, "firstRunAt");
+    say_time(reply, last.when_us ? past->first.when_us : 0);
+    reply_key(reply, "reservedAt");
+    say_time(reply, past->last.when_us);
+    reply_key(reply, "lastRunAt");
+    say_time(reply, last.when_us);
+    reply_key(reply, "firstScheduledFor");
+    say_time(reply, past->first_due_us);
+    reply_key(reply, "scheduledFor");
+    say_time(reply, past->due_us);
+    reply_key(reply, "lastRunBy");
+    reply_text_or_null(reply, last.worker);
+}
+
+void reply_task(struct reply *reply, const struct engine *engine, const struct job *job)
+{
+    struct job_view view;
+    struct past past;
+    uint64_t id = 0;
+    job_view(engine, job, &view);
+    read_past(engine, job, &view, &past);
+    (void)task_id(view.jid, &id);
+    reply_map(reply, 14);
+    reply_key(reply, "class");
+    reply_text(reply, view.klass);
+    reply_key(reply, "args");
+    reply_json(reply, view.data);
+    reply_key(reply, "id");
+    reply_count(reply, id);
+    reply_key(reply, "attempts");
+    reply_count(reply, view.attempts);
+    reply_key(reply, "state");
+    reply_text(reply, slice_from_cstr(task_state_words[task_state(&view)]));
+    reply_key(reply, "lastError");
+    reply_text_or_null(reply, past.error);
+    say_times(reply, &view, &past);
+    reply_key(reply, "priority");
+    reply_integer(reply, view.priority);
+    reply_end(reply);
+}

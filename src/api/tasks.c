@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: MIT
+// Fresnel's tasks: jobs that have numbers for jids, stand in a queue that is called as their class,
+// and are described as Fresnel describes them. Workers take them as they take any job.
+#include "api/page.h"
+#include "api/task.h"
+
+#include "base/json_reader.h"
+#include "base/num.h"
+#include "base/timefmt.h"
+
+struct task_put_arguments {
+    struct slice klass, args;
+    bool has_priority, has_retries, has_at;
+    int64_t priority, retries, at;
+};
+
+static const struct argument put_takes[] = {
+    ARGUMENT(task_put_arguments, klass, NAME, "class",
+             "what kind of work it is, and the queue that it stands in"),
+    ARGUMENT(task_put_arguments, args, JSON, "args", "a JSON array"),
+    OPTION_HAS(task_put_arguments, at, has_at, MOMENT, "SCHEDULED-FOR", "not before then",
+               .member = "scheduledFor"),
+    OPTION_HAS(task_put_arguments, priority, has_priority, INTEGER, "PRIORITY",
+               "lower runs sooner (0)", PRIORITY_RANGE),
+    OPTION_HAS(task_put_arguments, retries, has_retries, INTEGER, "RETRIES",
+               "how often it is tried again (5)", .min = 0, .max = INT32_MAX),
+};
+
+struct task_arguments {
+    int64_t id;
+};
+
+static const struct argument task_takes[] = {
+    ARGUMENT(task_arguments, id, INTEGER, "id", "the task's number", .min = 1, .max = TASK_ID_MAX),
+};
+
+static const struct job *find_task(const struct call *call)
+{
+    const struct task_arguments *given = call->arguments;
+    char text[TASK_JID_SIZE];
+    return engine_get(call->engine, task_jid((uint64_t)given->id, text));
+}
+
+static enum status no_task(const struct call *call, struct error *error)
+{
+    const struct task_arguments *given = call->arguments;
+    return error_set(error, STATUS_NOT_FOUND, "task %lld does not exist", (long long)given->id);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Put
+
+static enum status check_args(const struct call *call, struct slice args, struct error *error)
+{
+    struct json_value value;
+    enum status status = json_value_of(args, &value);
+    if (!status && value.type == JSON_TYPE_ARRAY) {
+        return STATUS_OK;
+    }
+    return error_set(error, STATUS_INVALID, "%s: args must be an array, not %s",
+                     call->command->name, status ? "nothing" : json_type_name(value.type));
+}
+
+// What it was first to run at is known only as long as it has not run, so it is written down. When
+// there is no memory for that the task is taken back.
+static enum status keep_moment(struct call *call, struct slice jid, int64_t at_us,
+                               struct error *error)
+{
+    char text[TIMEFMT_SIZE_MAX + 2] = "\"";
+    size_t size = 1 + timefmt_format(at_us, text + 1);
+    text[size++] = '"';
+    const struct log_request request = { .jid = jid,
+                                         .message = TASK_SCHEDULED,
+                                         .data = slice_make(text, size) };
+    enum status status = engine_log(call->engine, call->now_us, &request, error);
+    if (status) {
+        size_t canceled;
+        enum status undone =
+            engine_cancel(call->engine, call->now_us, (struct slices){ &jid, 1 }, &canceled, NULL);
+        (void)undone; // it needs no memory
+    }
+    return status;
+}
+
+// The same task is one until it has run for good: it works, passes its retry limit or is deleted.
+static enum status run_put(struct call *call, struct error *error)
+{
+    const struct task_put_arguments *given = call->arguments;
+    enum status status = check_args(call, given->args, error);
+    if (status) {
+        return status;
+    }
+    char text[TASK_JID_SIZE];
+    struct slice jid = task_jid(engine_next_number(call->engine), text);
+    bool later = given->has_at && given->at > call->now_us;
+    const struct put_request request = {
+        .queue = given->klass,
+        .jid = jid,
+        .klass = given->klass,
+        .data = given->args,
+        .delay_us = later ? given->at - call->now_us : 0,
+        .has_priority = given->has_priority,
+        .priority = (int32_t)given->priority,
+        .has_retries = given->has_retries,
+        .retries = (int32_t)given->retries,
+        .unique = { .by = UNIQUE_BY_CONTENTS },
+    };
+    const struct job *job;
+    uint64_t id;
+    status = engine_put(call->engine, call->now_us, &request, &job, error);
+    if (status) {
+        return status;
+    }
+    bool is_new = slice_equal(job_jid(job), jid);
+    if (!task_id(job_jid(job), &id)) {
+        return error_set(error, STATUS_EXISTS, "job %.*s is the same, and has no number",
+                         SLICE_PRINT(job_jid(job)));
+    }
+    if (is_new && later) {
+        status = keep_moment(call, jid, given->at, error);
+    }
+    if (!status) {
+        reply_made(call->reply, id, is_new);
+        reply_task(call->reply, call->engine, engine_get(call->engine, task_jid(id, text)));
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Get, delete
+
+static enum status run_get(struct call *call, struct error *error)
+{
+    const struct job *job = find_task(call);
+    if (!job) {
+        return no_task(call, error);
+    }
+    reply_task(call->reply, call->engine, job);
+    return STATUS_OK;
+}
+
+static enum status run_delete(struct call *call, struct error *error)
+{
+    const struct job *job = find_task(call);
+    if (!job) {
+        return no_task(call, error);
+    }
+    struct job_view view;
+    job_view(call->engine, job, &view);
+    // The job goes with its jid, which the engine looks at until the end.
+    char text[TASK_JID_SIZE];
+    uint64_t id;
+    size_t canceled;
+    (void)task_id(view.jid, &id);
+    struct slice jid = task_jid(id, text);
+    enum status status = view.state == JOB_COMPLETE || view.state == JOB_FAILED
+                             ? engine_delete(call->engine, call->now_us, jid, error)
+                             : engine_cancel(call->engine, call->now_us, (struct slices){ &jid, 1 },
+                                             &canceled, error);
+    return call_ok(call, status);
+}
+
+// ---------------------------------------------------------------------------------------------
+// List
+//
+// Tasks stand in the lists of all queues, in the groups of failures and among the complete jobs.
+// These are places, one behind the other; a cursor says in which one goes on, and where.
+
+enum {
+    LOOKS_MAX = 1000, // jobs and places that are looked at for one answer
+    CURSOR_SIZE = 48,
+};
+
+struct task_list_arguments {
+    int64_t state;
+    bool has_state, reservoir;
+    struct slice klass, cursor;
+    struct page_words page;
+};
+
+static const struct argument list_takes[] = {
+    OPTION_HAS(task_list_arguments, state, has_state, WORD, "STATE", "only those in that state",
+               .words = task_state_words),
+    OPTION(task_list_arguments, reservoir, FLAG, "RESERVOIR",
+           "only those whose time is yet to come"),
+    OPTION(task_list_arguments, klass, NAME, "CLASS", "only those of that class"),
+    OPTION(task_list_arguments, cursor, TEXT, "CURSOR",
+           "where to go on: what the page before gave as `next`"),
+    OPTION_HAS(task_list_arguments, page.count, page.has_count, INTEGER, "COUNT",
+               "how many at most (25)", .min = 1, .max = PAGE_COUNT_MAX),
+};
+
+// The places of a queue, in this order, and which of Fresnel's states there are in each, as bits.
+#define STATE(name) (1U << TASK_##name)
+static const struct {
+    enum list list;
+    unsigned states;
+} places[] = {
+    { LIST_RUNNING, STATE(RESERVED) | STATE(RUNNING) },
+    { LIST_STALLED, STATE(RESERVED) | STATE(RUNNING) },
+    { LIST_WAITING, STATE(READY) | STATE(FAILED) },
+    { LIST_SCHEDULED, STATE(READY) | STATE(FAILED) },
+    { LIST_DEPENDS, STATE(READY) | STATE(FAILED) },
+};
+
+enum {
+    QUEUE_PLACES = sizeof(places) / sizeof(places[0]),
+};
+
+enum stage {
+    STAGE_QUEUES,
+    STAGE_GROUPS,
+    STAGE_COMPLETE,
+    STAGE_END,
+};
+
+struct cursor {
+    uint64_t stage; // of enum stage
+    uint64_t index; // of the queue, or the group
+    uint64_t part;  // of a queue: which of its places
+    uint64_t offset;
+};
+
+struct listing {
+    struct call *call;
+    const struct task_list_arguments *given;
+    unsigned states; // that are asked for, as bits
+    struct cursor at;
+    size_t looks;
+    uint64_t ids[PAGE_COUNT_MAX];
+    size_t count;
+};
+
+static enum status read_cursor(const struct call *call, struct slice text, struct cursor *out,
+                               struct error *error)
+{
+    uint64_t *const numbers[] = { &out->stage, &out->index, &out->part, &out->offset };
+    enum status status = STATUS_OK;
+    struct slice rest = text;
+    *out = (struct cursor){ 0 };
+    for (size_t i = 0; i < 4 && text.size && !status; i++) {
+        const char *dot = rest.size ? memchr(rest.data, '.', rest.size) : NULL;
+        size_t size = dot && i < 3 ? (size_t)(dot - rest.data) : rest.size;
+        status = num_parse_u64(slice_sub(rest, 0, size), numbers[i]);
+        rest = slice_sub(rest, size + 1, SIZE_MAX);
+    }
+    if (status || out->stage >= STAGE_END || out->part >= QUEUE_PLACES) {
+        return error_set(error, STATUS_INVALID, "%s: CURSOR must be what a page gave as next",
+                         call->command->name);
+    }
+    return STATUS_OK;
+}
+
+static void say_cursor(struct reply *reply, const struct cursor *at)
+{
+    char text[4 * CURSOR_SIZE];
+    if (at->stage == STAGE_END) {
+        reply_null(reply);
+        return;
+    }
+    int size = snprintf(text, sizeof(text), "%llu.%llu.%llu.%llu", (unsigned long long)at->stage,
+                        (unsigned long long)at->index, (unsigned long long)at->part,
+                        (unsigned long long)at->offset);
+    reply_text(reply, slice_make(text, (size_t)size));
+}
+
+// The queue of the place, when there is one.
+static bool queue_at(const struct listing *listing, struct slice *name)
+{
+    if (listing->given->klass.size) {
+        *name = listing->given->klass;
+        return listing->at.index == 0;
+    }
+    return engine_queue_name(listing->call->engine, (size_t)listing->at.index, name);
+}
+
+// Whether tasks that are asked for can stand somewhere in the stage, or the place, of the listing.
+static bool wants_stage(const struct listing *listing)
+{
+    static const unsigned states[STAGE_END] = {
+        [STAGE_QUEUES] = STATE(READY) | STATE(RESERVED) | STATE(RUNNING) | STATE(FAILED),
+        [STAGE_GROUPS] = STATE(ERROR),
+        [STAGE_COMPLETE] = STATE(COMPLETE),
+    };
+    bool in_queue = listing->at.stage == STAGE_QUEUES;
+    return (states[listing->at.stage] & listing->states) &&
+           (in_queue || !listing->given->reservoir);
+}
+
+static bool wants_place(const struct listing *listing)
+{
+    if (listing->at.stage != STAGE_QUEUES) {
+        return true;
+    }
+    enum list list = places[listing->at.part].list;
+    bool to_come = list == LIST_SCHEDULED || list == LIST_DEPENDS;
+    return (places[listing->at.part].states & listing->states) &&
+           (to_come || !listing->given->reservoir);
+}
+
+// Goes on to the place behind this one.
+static void next_place(struct listing *listing)
+{
+    struct cursor *at = &listing->at;
+    at->offset = 0;
+    if (at->stage == STAGE_QUEUES && ++at->part < QUEUE_PLACES) {
+        return;
+    }
+    at->part = 0;
+    at->index++;
+    if (at->stage == STAGE_COMPLETE) {
+        at->stage = STAGE_END;
+    }
+}
+
+static void next_stage(struct listing *listing)
+{
+    listing->at = (struct cursor){ .stage = listing->at.stage + 1 };
+}
+
+// The jobs of the place where the listing is, from its offset on; false when there is no such
+// place any more.
+static bool read_place(const struct listing *listing, struct page *page, enum status *status,
+                       struct error *error)
+{
+    struct engine *engine = listing->call->engine;
+    struct slice queue = SLICE_EMPTY;
+    struct count_view group;
+    enum list list = LIST_COMPLETE;
+    if (listing->at.stage == STAGE_GROUPS) {
+        if (!engine_failure_group(engine, (size_t)listing->at.index, &group)) {
+            return false;
+        }
+        engine_failed(engine, group.name, page);
+        return true;
+    }
+    if (listing->at.stage == STAGE_QUEUES) {
+        if (!queue_at(listing, &queue)) {
+            return false;
+        }
+        list = places[listing->at.part].list;
+    }
+    *status = engine_jobs(engine, listing->call->now_us, list, queue, page, error);
+    return true;
+}
+
+static void take_job(struct listing *listing, const struct job *job)
+{
+    struct job_view view;
+    uint64_t id;
+    struct slice klass = listing->given->klass;
+    job_view(listing->call->engine, job, &view);
+    if (task_id(view.jid, &id) && (listing->states & (1U << task_state(&view))) &&
+        (!klass.size || slice_equal(klass, view.klass)) &&
+        (!listing->given->reservoir || view.scheduled_us)) {
+        listing->ids[listing->count++] = id;
+    }
+}
+
+// Looks at jobs of one place, until the page is full or enough were looked at.
+static enum status look(struct listing *listing, struct error *error)
+{
+    const struct job *room[LOOKS_MAX];
+    size_t count = page_count(&listing->given->page);
+    size_t left = LOOKS_MAX - listing->looks;
+    struct page page = { .offset = (size_t)listing->at.offset,
+                         .count = count < left ? count : left,
+                         .jobs = room };
+    enum status status = STATUS_OK;
+    listing->looks++;
+    bool stage = wants_stage(listing);
+    if (stage && !wants_place(listing)) {
+        next_place(listing);
+        return STATUS_OK;
+    }
+    if (!stage || !read_place(listing, &page, &status, error)) {
+        next_stage(listing);
+        return STATUS_OK;
+    }
+    size_t i = 0;
+    for (; !status && i < page.found && listing->count < count; i++) {
+        take_job(listing, room[i]);
+    }
+    listing->looks += i;
+    listing->at.offset += i;
+    if (!status && listing->at.offset >= page.total) {
+        next_place(listing);
+    }
+    return status;
+}
+
+// Those that are still there. What is due happens with each look, in slices, and takes away jobs
+// that were kept long enough; so the jobs themselves are looked up at the end.
+static void say_listing(const struct listing *listing)
+{
+    struct reply *reply = listing->call->reply;
+    const struct job *jobs[PAGE_COUNT_MAX];
+    char text[TASK_JID_SIZE];
+    size_t found = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        jobs[found] = engine_get(listing->call->engine, task_jid(listing->ids[i], text));
+        found += jobs[found] != NULL;
+    }
+    reply_map(reply, 2);
+    reply_key(reply, "tasks");
+    reply_list(reply, found);
+    for (size_t i = 0; i < found; i++) {
+        reply_task(reply, listing->call->engine, jobs[i]);
+    }
+    reply_end(reply);
+    reply_key(reply, "next");
+    say_cursor(reply, &listing->at);
+    reply_end(reply);
+}
+
+static enum status run_list(struct call *call, struct error *error)
+{
+    const struct task_list_arguments *given = call->arguments;
+    struct listing listing = {
+        .call = call,
+        .given = given,
+        .states = given->has_state ? 1U << given->state : UINT32_MAX,
+    };
+    enum status status = read_cursor(call, given->cursor, &listing.at, error);
+    while (!status && listing.at.stage != STAGE_END && listing.looks < LOOKS_MAX &&
+           listing.count < page_count(&given->page)) {
+        status = look(&listing, error);
+    }
+    if (!status) {
+        say_listing(&listing);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// As the examples before these leave the namespace.
+#define EXAMPLE_TASK                                                                               \
+    " 1# \"class\" => \"UserBackfill\"\n"                                                          \
+    " 2# \"args\" => \"[\\\"12\\\"]\"\n"                                                           \
+    " 3# \"id\" => (integer) 6013\n"                                                               \
+    " 4# \"attempts\" => (integer) 0\n"                                                            \
+    " 5# \"state\" => \"ready\"\n"                                                                 \
+    " 6# \"lastError\" => (nil)\n"                                                                 \
+    " 7# \"queuedAt\" => \"2026-07-14T03:33:50.500Z\"\n"                                           \
+    " 8# \"firstRunAt\" => (nil)\n"                                                                \
+    " 9# \"reservedAt\" => (nil)\n"                                                                \
+    "10# \"lastRunAt\" => (nil)\n"                                                                 \
+    "11# \"firstScheduledFor\" => \"2026-07-14T03:33:50.500Z\"\n"                                  \
+    "12# \"scheduledFor\" => \"2026-07-14T03:33:50.500Z\"\n"                                       \
+    "13# \"lastRunBy\" => (nil)\n"                                                                 \
+    "14# \"priority\" => (integer) 0"
+
+static const struct command commands[] = {
+    {
+        .name = "T.PUT",
+        .group = "tasks",
+        .flags = WRITES,
+        TAKES(task_put_arguments, put_takes),
+        .run = run_put,
+        .summary =
+            "Makes a task, as Fresnel's: a job with a number, in a queue called as its class.",
+        .details = "A task with the same class and args, whatever white space and order of keys "
+                   "they have, is one and the same until it has run for good; then the answer is "
+                   "about that one, and nothing is changed.",
+        .replies = "The task.",
+        EXAMPLES({ "T.PUT app UserBackfill '[\"12\"]'", EXAMPLE_TASK }),
+    },
+    {
+        .name = "T.GET",
+        .group = "tasks",
+        .flags = READS,
+        TAKES(task_arguments, task_takes),
+        .run = run_get,
+        .summary = "A task.",
+        .replies = "The task: its public description, its number, its state and its times.",
+        EXAMPLES({ "T.GET app 6013", EXAMPLE_TASK }),
+    },
+    {
+        .name = "T.LIST",
+        .group = "tasks",
+        .flags = READS,
+        TAKES(task_list_arguments, list_takes),
+        .run = run_list,
+        .summary = "Tasks, page by page.",
+        .details = "A page may have fewer tasks than were asked for, or none, and not be the last: "
+                   "the last has no next. A task that changes its state meanwhile may be missed or "
+                   "come twice.",
+        .replies = "A map of the tasks and where to go on, next: null at the end.",
+        EXAMPLES(
+            { "T.LIST app STATE running", "1# \"tasks\" => (empty array)\n2# \"next\" => (nil)" }),
+    },
+    {
+        .name = "T.DELETE",
+        .group = "tasks",
+        .flags = SHRINKS,
+        TAKES(task_arguments, task_takes),
+        .run = run_delete,
+        .summary = "Removes a task, whatever its state; a worker that runs it loses it.",
+        .replies = "OK.",
+        EXAMPLES({ "T.DELETE app 6013", "OK" }),
+    },
+};
+
+const struct command_table api_tasks = TABLE(commands);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The description in the making: JSON, in short forms.
+#ifndef SLUICE_FACES_HTTP_PAPER_H
+#define SLUICE_FACES_HTTP_PAPER_H
+
+#include "api/command.h"
+#include "base/json_writer.h"
+
+struct paper {
+    struct json_writer writer;
+    const struct commands *commands;
+};
+
+static inline void key(struct paper *paper, const char *name)
+{
+    json_write_key(&paper->writer, slice_from_cstr(name));
+}
+
+static inline void text(struct paper *paper, const char *name, const char *value)
+{
+    key(paper, name);
+    json_write_string(&paper->writer, slice_from_cstr(value));
+}
+
+// In an object it has a name; in a list none (NULL).
+static inline void open_object(struct paper *paper, const char *name)
+{
+    if (name) {
+        key(paper, name);
+    }
+    json_write_begin_object(&paper->writer);
+}
+
+static inline void close_object(struct paper *paper)
+{
+    json_write_end_object(&paper->writer);
+}
+
+static inline void open_list(struct paper *paper, const char *name)
+{
+    key(paper, name);
+    json_write_begin_array(&paper->writer);
+}
+
+static inline void close_list(struct paper *paper)
+{
+    json_write_end_array(&paper->writer);
+}
+
+#endif

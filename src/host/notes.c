@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "host/notes.h"
+
+#include "base/bytes.h"
+#include "host/namespaces.h"
+#include "host/removal.h"
+
+#include <string.h>
+
+// The record of a note: version (1), the space of its namespace (4), its text.
+enum {
+    NOTE_VERSION = 1,
+    NOTE_HEADER = 5,
+    DIRECTORY_SPACE = 0,
+};
+
+static struct store_key note_key(uint64_t id)
+{
+    return (struct store_key){ DIRECTORY_SPACE, { .kind = (enum record_kind)NOTE_KIND, .id = id } };
+}
+
+// A text may have secrets in it.
+static void note_free(const struct allocator *allocator, struct note *note)
+{
+    explicit_bzero(note->text, note->size);
+    mem_free(allocator, note, sizeof(*note) + note->size);
+}
+
+static struct note *note_new(const struct allocator *allocator, uint64_t id, struct slice text)
+{
+    struct note *note = mem_alloc(allocator, sizeof(*note) + text.size);
+    if (note) {
+        *note = (struct note){ .id = id, .size = text.size };
+        if (text.data) {
+            memcpy(note->text, text.data, text.size);
+        }
+    }
+    return note;
+}
+
+static struct note **place_of(struct ns *ns, const struct note *note)
+{
+    struct note **at = &ns->notes;
+    while (*at && *at != note) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+static enum status write_note(struct ns *ns, const struct note *note, struct error *error)
+{
+    struct namespaces *all = ns->all;
+    struct buffer bytes;
+    buffer_init(&bytes, all->options.allocator, NOTE_HEADER + NOTE_SIZE_MAX);
+    char *header = buffer_reserve(&bytes, NOTE_HEADER);
+    if (header) {
+        header[0] = NOTE_VERSION;
+        bytes_store_u32(header + 1, ns->space);
+        buffer_commit(&bytes, NOTE_HEADER);
+    }
+    buffer_append(&bytes, note_text(note));
+    const struct store_record record = { note_key(note->id), buffer_slice(&bytes) };
+    enum status status = bytes.status ? error_set(error, bytes.status, "no room for a note")
+                                      : store_append(all->store, &record, 1, &all->group, error);
+    if (bytes.data) {
+        explicit_bzero(bytes.data, bytes.size);
+    }
+    buffer_release(&bytes);
+    return status;
+}
+
+static enum status erase_note(struct ns *ns, const struct note *note, struct error *error)
+{
+    const struct store_record gone = { note_key(note->id), SLICE_EMPTY };
+    return store_append(ns->all->store, &gone, 1, &ns->all->group, error);
+}
+
+enum status note_set(struct ns *ns, struct note *before, struct slice text, struct note **out,
+                     struct error *error)
+{
+    const struct allocator *allocator = ns->all->options.allocator;
+    struct note *note = note_new(allocator, before ? before->id : ns->all->note_id + 1, text);
+    if (!note) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a note");
+    }
+    enum status status = write_note(ns, note, error);
+    if (status) {
+        note_free(allocator, note);
+        return status;
+    }
+    struct note **at = place_of(ns, before);
+    *at = note;
+    if (before) {
+        note->next = before->next;
+        note_free(allocator, before);
+    } else {
+        ns->all->note_id++;
+    }
+    *out = note;
+    return STATUS_OK;
+}
+
+enum status note_unset(struct ns *ns, struct note *note, struct error *error)
+{
+    enum status status = erase_note(ns, note, error);
+    if (!status) {
+        *place_of(ns, note) = note->next;
+        note_free(ns->all->options.allocator, note);
+    }
+    return status;
+}
+
+enum status notes_delete(struct ns *ns, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (const struct note *at = ns->notes; at && !status; at = at->next) {
+        status = erase_note(ns, at, error);
+    }
+    return status;
+}
+
+void notes_free(struct ns *ns)
+{
+    while (ns->notes) {
+        struct note *note = ns->notes;
+        ns->notes = note->next;
+        note_free(ns->all->options.allocator, note);
+    }
+}
+
+// The directory was read before: a kind below this one.
+enum status notes_visit(struct namespaces *all, struct record_key key, struct slice bytes,
+                        struct error *error)
+{
+    if (bytes.size < NOTE_HEADER || bytes.size > NOTE_HEADER + NOTE_SIZE_MAX ||
+        bytes.data[0] != NOTE_VERSION) {
+        return error_set(error, STATUS_CORRUPT, "the note %llu makes no sense",
+                         (unsigned long long)key.id);
+    }
+    all->note_id = key.id > all->note_id ? key.id : all->note_id;
+    uint32_t space = bytes_load_u32(bytes.data + 1);
+    struct ns *ns = all->first;
+    while (ns && ns->space != space) {
+        ns = ns->next;
+    }
+    if (!ns) {
+        return error_set(error, STATUS_CORRUPT,
+                         "the note %llu is of namespace %u, which has no "
+                         "name",
+                         (unsigned long long)key.id, (unsigned)space);
+    }
+    struct note *note =
+        note_new(all->options.allocator, key.id, slice_sub(bytes, NOTE_HEADER, SIZE_MAX));
+    if (!note) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a note");
+    }
+    *place_of(ns, NULL) = note;
+    return STATUS_OK;
+}

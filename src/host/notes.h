@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Notes of a namespace: texts that its host keeps with it, such as where jobs are pushed to. They
+// are stored beside the names of the namespaces, so that a folder has them in whatever host it is
+// opened, also in one that has no use for them. What they say is their owner's business.
+#ifndef SLUICE_HOST_NOTES_H
+#define SLUICE_HOST_NOTES_H
+
+#include "base/slice.h"
+#include "base/status.h"
+#include "store/store.h"
+
+struct namespaces;
+struct ns;
+
+enum {
+    NOTE_KIND = 2, // of its record, in the space of the directory
+    NOTE_SIZE_MAX = 64 << 10,
+};
+
+struct note {
+    struct note *next; // of the same namespace
+    uint64_t id;
+    size_t size;
+    char text[];
+};
+
+static inline struct slice note_text(const struct note *note)
+{
+    return slice_make(note->text, note->size);
+}
+
+// Keeps a text, in place of the note `before` unless that is NULL; `before` is gone then.
+MUST_USE enum status note_set(struct ns *ns, struct note *before, struct slice text,
+                              struct note **out, struct error *error);
+MUST_USE enum status note_unset(struct ns *ns, struct note *note, struct error *error);
+
+// With the namespace all its notes go: first from the store, then from memory.
+MUST_USE enum status notes_delete(struct ns *ns, struct error *error);
+void notes_free(struct ns *ns);
+
+// A record of one, while the store is opened.
+MUST_USE enum status notes_visit(struct namespaces *all, struct record_key key, struct slice bytes,
+                                 struct error *error);
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "server/metrics_page.h"
+
+#include "server/execute.h"
+#include "server/metrics_jobs.h"
+#include "server/metrics_text.h"
+#include "server/process.h"
+#include "server/server.h"
+
+#define OPEN_TYPE  "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define PLAIN_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+static void gauge(struct metrics_text *text, const char *name, const char *help, uint64_t value)
+{
+    metrics_family(text, &(struct metric){ name, METRIC_GAUGE, help });
+    metrics_count(text, SLICE_EMPTY, value);
+}
+
+static void counter(struct metrics_text *text, const char *name, const char *help, uint64_t value)
+{
+    metrics_family(text, &(struct metric){ name, METRIC_COUNTER, help });
+    metrics_count(text, SLICE_EMPTY, value);
+}
+
+static void gauge_time(struct metrics_text *text, const char *name, const char *help, int64_t us)
+{
+    metrics_family(text, &(struct metric){ name, METRIC_GAUGE, help });
+    metrics_time(text, SLICE_EMPTY, us);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The server
+
+static void say_process(struct metrics_text *text, struct server *server)
+{
+    metrics_family(text,
+                   &(struct metric){ "sluice_build_info", METRIC_GAUGE, "Which version this is." });
+    metrics_count(text, SLICE("version=\"" SLUICE_VERSION "\""), 1);
+    gauge_time(text, "sluice_uptime_seconds", "Since the server was started.",
+               server_now(server) - server->began_us);
+    gauge_time(text, "process_start_time_seconds", "When the server was started, since 1970.",
+               server->began_us);
+    metrics_family(text, &(struct metric){ "process_cpu_seconds", METRIC_COUNTER,
+                                           "Time on a processor, of all threads." });
+    metrics_time(text, SLICE_EMPTY, process_cpu_us());
+    gauge(text, "process_resident_memory_bytes", "Memory that the process has.",
+          process_resident_bytes());
+    gauge(text, "sluice_memory_used_bytes", "Memory that is in use.", process_used_bytes());
+}
+
+struct crowd {
+    uint64_t resp, http, blocked, subscribers;
+};
+
+static void count_connections(const struct server *server, struct crowd *crowd)
+{
+    *crowd = (struct crowd){ 0 };
+    for (const struct connection *at = server->connections.newest; at; at = at->next) {
+        *(at->protocol == &protocol_http ? &crowd->http : &crowd->resp) += 1;
+        crowd->blocked += at->blocked != NULL;
+        crowd->subscribers += connection_subscribes(at);
+    }
+}
+
+static void say_connections(struct metrics_text *text, const struct server *server)
+{
+    struct crowd crowd;
+    count_connections(server, &crowd);
+    metrics_family(text, &(struct metric){ "sluice_connections", METRIC_GAUGE,
+                                           "Connections there are, by what they speak." });
+    metrics_count(text, SLICE("protocol=\"resp\""), crowd.resp);
+    metrics_count(text, SLICE("protocol=\"http\""), crowd.http);
+    gauge(text, "sluice_connections_limit", "Connections there may be.",
+          server->connections.count_max);
+    gauge(text, "sluice_connections_blocked", "Connections that wait for a job or a result.",
+          crowd.blocked);
+    metrics_family(text, &(struct metric){ "sluice_subscribers", METRIC_GAUGE,
+                                           "Connections that listen: to channels (RESP), or to "
+                                           "events (HTTP)." });
+    metrics_count(text, SLICE("to=\"channels\""), crowd.subscribers);
+    metrics_count(text, SLICE("to=\"events\""), server->events.streams);
+    counter(text, "sluice_connections_accepted", "Connections that were taken.",
+            server->figures.connections);
+    counter(text, "sluice_connections_refused", "Connections beyond max-connections.",
+            server->figures.refused);
+    counter(text, "sluice_connections_slow", "Connections closed since they did not read.",
+            server->figures.slow);
+}
+
+static void say_traffic(struct metrics_text *text, const struct server *server)
+{
+    const struct server_figures *figures = &server->figures;
+    counter(text, "sluice_commands", "Commands and requests that were run.", figures->commands);
+    counter(text, "sluice_errors", "Answers that were errors.", figures->errors);
+    counter(text, "sluice_network_received_bytes", "Bytes that clients sent.",
+            figures->input_bytes);
+    counter(text, "sluice_network_sent_bytes", "Bytes that clients were sent.",
+            figures->output_bytes);
+    counter(text, "sluice_messages_published", "Messages handed to subscribers of channels.",
+            figures->published);
+    gauge(text, "sluice_event_feeds", "Namespaces whose events are kept for listeners of HTTP.",
+          server->events.count);
+    counter(text, "sluice_events_told", "Events told to listeners of HTTP.", server->events.told);
+    metrics_family(text, &(struct metric){ "sluice_loop_turn_seconds", METRIC_HISTOGRAM,
+                                           "Turns of the loop: how long each worked." });
+    metrics_histogram(text, SLICE_EMPTY, &figures->turns, &metric_bounds_short);
+    gauge(text, "sluice_namespaces", "Namespaces there are.", server->namespaces.count);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The store
+
+static void say_store_state(struct metrics_text *text, const struct server *server)
+{
+    static const struct {
+        enum store_state state;
+        struct slice label;
+    } states[] = {
+        { STORE_READY, { "state=\"ready\"", 13 } },   { STORE_FULL, { "state=\"full\"", 12 } },
+        { STORE_STUCK, { "state=\"stuck\"", 13 } },   { STORE_BUSY, { "state=\"busy\"", 12 } },
+        { STORE_FAILED, { "state=\"failed\"", 14 } },
+    };
+    metrics_family(text, &(struct metric){ "sluice_store_state", METRIC_GAUGE,
+                                           "Which state the store is in: that one is 1." });
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        metrics_count(text, states[i].label, server->store_state == states[i].state);
+    }
+}
+
+static void say_store(struct metrics_text *text, const struct server *server)
+{
+    struct store_figures figures;
+    store_figures(server->store, &figures);
+    say_store_state(text, server);
+    counter(text, "sluice_store_groups", "Groups of changes that were appended to the journal.",
+            figures.groups);
+    counter(text, "sluice_store_group_bytes", "Bytes of these groups.", figures.group_bytes);
+    metrics_family(text, &(struct metric){ "sluice_store_sync_seconds", METRIC_SUMMARY,
+                                           "Syncs of the journal." });
+    metrics_times(text, SLICE_EMPTY, figures.syncs, figures.sync_us);
+    gauge_time(text, "sluice_store_sync_longest_seconds",
+               "The longest sync of the journal since the server was started.",
+               (int64_t)figures.sync_us_max);
+    counter(text, "sluice_store_checkpoints", "Transactions that brought changes into the base.",
+            figures.checkpoints);
+    counter(text, "sluice_store_checkpoint_records", "Records that these wrote.",
+            figures.records_checkpointed);
+    gauge_time(text, "sluice_store_checkpoint_longest_seconds",
+               "The longest of these transactions since the server was started.",
+               (int64_t)figures.checkpoint_us_max);
+    gauge(text, "sluice_store_groups_behind", "Groups that are durable and not yet in the base.",
+          figures.groups_behind);
+    gauge(text, "sluice_store_base_bytes", "The size of the base on disk.", figures.base_bytes);
+    gauge(text, "sluice_store_journal_bytes", "The size of the journal on disk.",
+          figures.journal_bytes);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static enum status say_all(struct metrics_text *text, struct server *server)
+{
+    say_process(text, server);
+    say_connections(text, server);
+    say_traffic(text, server);
+    say_store(text, server);
+    enum status status =
+        metrics_jobs(text, &(struct metrics_jobs_options){
+                               .allocator = server->settings.allocator,
+                               .namespaces = &server->namespaces,
+                               .namespaces_max = server->settings.metrics_namespaces,
+                               .queues_max = server->settings.metrics_queues,
+                           });
+    metrics_end(text);
+    return status ? status : text->out->status;
+}
+
+static bool may_see(const struct connection *connection)
+{
+    return connection->server->settings.metrics_open || connection->user->everywhere >= RIGHT_READ;
+}
+
+void metrics_page(struct connection *connection, const struct http_call *call)
+{
+    struct server *server = connection->server;
+    struct slice accept = SLICE_EMPTY;
+    struct buffer out;
+    if (!may_see(connection)) {
+        say_code(connection, "NOPERM", "user %s may not read every namespace, which /metrics shows",
+                 connection->user->name);
+        return;
+    }
+    (void)http_request_header(&connection->web->request, SLICE("Accept"), &accept, NULL);
+    buffer_init(&out, server->settings.allocator, server->settings.max_output / 2);
+    struct metrics_text text = { .out = &out, .open = metrics_wants_open(accept) };
+    enum status status = say_all(&text, server);
+    if (status) {
+        struct error error;
+        (void)error_set(&error, status,
+                        status == STATUS_TOO_LARGE
+                            ? "the figures are larger than max-output allows: "
+                              "lower metrics-queues or metrics-namespaces"
+                            : "no memory for the figures");
+        say_error(connection, &error);
+    } else {
+        web_say_page(connection, call, 200, text.open ? OPEN_TYPE : PLAIN_TYPE, buffer_slice(&out));
+    }
+    buffer_release(&out);
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// Requests of HTTP, answered one after the other. A connection says who asks with every request.
+#include "server/background.h"
+#include "server/event_stream.h"
+#include "server/execute.h"
+#include "server/protocol.h"
+#include "server/server.h"
+#include "server/web.h"
+#include "server/web_admit.h"
+#include "wire/http_reply.h"
+
+#include <inttypes.h>
+
+enum {
+    BODY_RATE = 16 << 10, // bytes a second that a body has to come with
+};
+
+static enum status open(struct connection *connection)
+{
+    struct server *server = connection->server;
+    const struct allocator *allocator = server->settings.allocator;
+    connection->web = mem_zalloc(allocator, sizeof(*connection->web));
+    if (!connection->web) {
+        return STATUS_NO_MEMORY;
+    }
+    http_request_init(&connection->web->request, allocator, &server->web.limits);
+    connection->web->request.pauses = true;
+    connection->version = RESP_3; // of what commands ask it for
+    return STATUS_OK;
+}
+
+static void release(struct connection *connection)
+{
+    http_request_release(&connection->web->request);
+    mem_free(connection->server->settings.allocator, connection->web, sizeof(*connection->web));
+}
+
+// The connection ends with an answer that says so.
+static void settle(struct connection *connection)
+{
+    if (connection->web->call.close) {
+        connection_drain(connection);
+    }
+}
+
+static void say_whole(struct connection *connection)
+{
+    connection_said(connection, 1);
+    settle(connection);
+}
+
+static struct http_face *face_of(struct connection *connection)
+{
+    struct server *server = connection->server;
+    http_face_set_time(server->web.face, server_now(server));
+    return server->web.face;
+}
+
+static void say_problem(struct connection *connection, unsigned status, const struct error *error)
+{
+    connection->server->figures.errors++;
+    connection_says(connection);
+    http_face_refuse(face_of(connection), &connection->web->call, status, error,
+                     &connection->output);
+    say_whole(connection);
+}
+
+// ---------------------------------------------------------------------------------------------
+// A request that is whole
+
+// The same limits as for words that come by RESP.
+static enum status check_words(const struct settings *settings, struct slices words,
+                               struct error *error)
+{
+    if (words.count > settings->max_arguments) {
+        return error_set(error, STATUS_TOO_LARGE,
+                         "a request of %zu values; at most %" PRIu64 " are allowed", words.count,
+                         settings->max_arguments);
+    }
+    for (size_t i = 0; i < words.count; i++) {
+        if (words.items[i].size > settings->max_payload) {
+            return error_set(error, STATUS_TOO_LARGE,
+                             "a value of %zu bytes; at most %" PRIu64 " are allowed",
+                             words.items[i].size, settings->max_payload);
+        }
+    }
+    return STATUS_OK;
+}
+
+static void answer(struct connection *connection)
+{
+    struct server *server = connection->server;
+    struct web_side *web = connection->web;
+    struct error error;
+    connection_says(connection);
+    enum http_step step =
+        http_face_ask(face_of(connection), &web->request, &web->call, &connection->output);
+    web->heads |= web->call.head;
+    switch (step) {
+    case HTTP_SAID:
+        server->figures.commands++;
+        say_whole(connection);
+        return;
+    case HTTP_PAGE:
+        server->figures.commands++;
+        web_page(connection, &web->call);
+        return;
+    case HTTP_RUN:
+        break;
+    }
+    if (check_words(&server->settings, web->call.words, &error)) {
+        say_problem(connection, 0, &error);
+        return;
+    }
+    execute(connection, web->call.words);
+}
+
+// ---------------------------------------------------------------------------------------------
+// One that is not
+
+static size_t broken(struct connection *connection, struct slice bytes, const struct error *error)
+{
+    connection->web->request_began_us = 0;
+    connection_says(connection);
+    http_face_refuse_broken(face_of(connection), &connection->web->request, error,
+                            &connection->output);
+    connection->server->figures.errors++;
+    connection_said(connection, 1);
+    connection_drain(connection);
+    return bytes.size;
+}
+
+// A head that is all there will be: what follows is the next request, or a body that nobody reads.
+static size_t end_at_head(struct connection *connection, struct slice bytes)
+{
+    struct http_request *request = &connection->web->request;
+    struct error error;
+    connection->web->request_began_us = 0;
+    if (!http_request_has_body(request) &&
+        http_request_read(request, bytes, &error) == HTTP_READY) {
+        return request->size;
+    }
+    return bytes.size;
+}
+
+// The head has come. False: it has been answered, and nothing else is to be done for it.
+static bool admit(struct connection *connection)
+{
+    struct web_side *web = connection->web;
+    struct web_refusal refusal;
+    enum web_step step = web_admit(connection, &refusal);
+    web->admitted = step == WEB_ADMITTED;
+    if (web->admitted) {
+        return true;
+    }
+    web->call = (struct http_call){
+        .head = slice_equal(web->request.method, SLICE("HEAD")),
+        .close = !web->request.keep_alive || http_request_has_body(&web->request),
+        .http_1_0 = web->request.http_1_0,
+        .more = web->call.more,
+    };
+    web->heads |= web->call.head;
+    if (step == WEB_REFUSED) {
+        say_problem(connection, refusal.status, &refusal.error);
+        return false;
+    }
+    connection_says(connection);
+    http_face_page(face_of(connection), &web->call, 204, NULL, SLICE_EMPTY, &connection->output);
+    say_whole(connection);
+    return false;
+}
+
+static enum http_result read_on(struct connection *connection, struct slice bytes,
+                                struct error *error)
+{
+    struct http_request *request = &connection->web->request;
+    enum http_result result = http_request_read(request, bytes, error);
+    if (result == HTTP_MORE && connection->web->admitted && http_request_wants_continue(request)) {
+        connection_says(connection);
+        http_reply_continue(&connection->output);
+        connection_said(connection, 0);
+    }
+    return result;
+}
+
+static size_t take(struct connection *connection, struct slice bytes)
+{
+    struct web_side *web = connection->web;
+    struct error error;
+    if (!web->request_began_us) {
+        web->request_began_us = server_now(connection->server);
+        web->admitted = false;
+    }
+    enum http_result result = read_on(connection, bytes, &error);
+    if (result == HTTP_MORE && !web->admitted && http_request_in_body(&web->request)) {
+        if (!admit(connection)) {
+            return end_at_head(connection, bytes);
+        }
+        result = read_on(connection, bytes, &error);
+    }
+    if (result == HTTP_MORE) {
+        return 0;
+    }
+    if (result == HTTP_BROKEN) {
+        return broken(connection, bytes, &error);
+    }
+    size_t size = web->request.size;
+    web->request_began_us = 0;
+    answer(connection);
+    return size;
+}
+
+static size_t needs(const struct connection *connection)
+{
+    return http_request_needs(&connection->web->request);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Answers of commands
+
+static struct reply *begin(struct connection *connection, struct resp_form *form)
+{
+    (void)form;
+    return http_face_reply(connection->server->web.face, &connection->web->call);
+}
+
+static uint64_t end(struct connection *connection, const struct resp_form *form)
+{
+    (void)form;
+    struct http_face *face = face_of(connection);
+    http_face_answer(face, &connection->web->call, &connection->output);
+    settle(connection);
+    return http_face_errors(face);
+}
+
+// Redis's words for what is refused before a command is looked at.
+static const struct refusal {
+    const char *code;
+    unsigned status;
+    enum status why;
+} refusals[] = {
+    { "NOAUTH", 401, STATUS_DENIED },
+    { "WRONGPASS", 401, STATUS_DENIED },
+    { "NOPERM", 403, STATUS_DENIED },
+    { "ERR", 400, STATUS_INVALID },
+};
+
+static const struct refusal *find_refusal(const char *code)
+{
+    for (size_t i = 0; code && i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        if (strcmp(refusals[i].code, code) == 0) {
+            return &refusals[i];
+        }
+    }
+    return NULL;
+}
+
+// What was held will never be durable. The first answer says so, and is the last: which of several
+// requests had which answer is not known any more. One of them may have been a HEAD, and then the
+// answer has no body, which fits all.
+static void give_up(struct connection *connection, const struct error *error)
+{
+    struct web_side *web = connection->web;
+    struct http_face *face = face_of(connection);
+    if (web->given_up) {
+        return;
+    }
+    web->given_up = true;
+    if (connection->blocked) {
+        blocked_end(connection->blocked); // what it would say has no place any more
+    }
+    background_forget(connection);
+    event_stream_end(connection);
+    web->call = (struct http_call){ .close = true, .head = false, .http_1_0 = web->call.http_1_0 };
+    if (web->heads) {
+        http_face_page(face, &web->call, 503, NULL, SLICE_EMPTY, &connection->output);
+    } else {
+        http_face_refuse(face, &web->call, 0, error, &connection->output);
+    }
+    connection_drain(connection);
+}
+
+static void refuse(struct connection *connection, const char *code, const struct error *error)
+{
+    if (connection->failing) {
+        give_up(connection, error);
+        return;
+    }
+    const struct refusal *refusal = find_refusal(code);
+    struct error said = *error;
+    if (refusal) {
+        said.status = refusal->why;
+    }
+    http_face_refuse(face_of(connection), &connection->web->call, refusal ? refusal->status : 0,
+                     &said, &connection->output);
+    settle(connection);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Time
+
+// How long a request may take to come. Who sends a body steadily may take longer for it; who is
+// not known yet has to say who he is as early as by RESP.
+static int64_t patience(const struct connection *connection)
+{
+    const struct settings *settings = &connection->server->settings;
+    int64_t patience_us = settings->http_request_timeout_us;
+    if (connection->web->admitted) {
+        return patience_us + (int64_t)(connection->input.size / BODY_RATE) * 1000000;
+    }
+    bool known = users_anybody(connection->server->users) || !settings->auth_timeout_us;
+    return known || patience_us < settings->auth_timeout_us ? patience_us
+                                                            : settings->auth_timeout_us;
+}
+
+// One that sends a request bit by bit is not waited for, nor one that sends none, nor one that does
+// not take its answer.
+static bool is_late(const struct connection *connection, int64_t now_us)
+{
+    const struct settings *settings = &connection->server->settings;
+    const struct web_side *web = connection->web;
+    if (connection_waits(connection) || connection->holds) {
+        return false;
+    }
+    if (web->request_began_us) {
+        return now_us - web->request_began_us > patience(connection);
+    }
+    return now_us - connection->active_us > (connection->draining
+                                                 ? settings->http_request_timeout_us
+                                                 : settings->http_idle_timeout_us);
+}
+
+// Between requests a connection is closed without a word: the next request may be on its way, and
+// its client sends it again.
+static bool say_late(struct connection *connection)
+{
+    struct web_side *web = connection->web;
+    struct error error;
+    if (!web->request_began_us || connection->draining || connection_unsent(connection)) {
+        return false;
+    }
+    web->call = (struct http_call){ .close = true };
+    (void)error_set(&error, STATUS_INVALID, "the request did not come in time");
+    say_problem(connection, 408, &error);
+    return true;
+}
+
+static void say_stopped(struct connection *connection)
+{
+    struct error error;
+    connection->web->call.close = true;
+    (void)error_set(&error, STATUS_BUSY, "the server stops; ask again");
+    say_problem(connection, 503, &error);
+}
+
+const struct protocol protocol_http = {
+    .name = "http",
+    .open = open,
+    .release = release,
+    .take = take,
+    .needs = needs,
+    .begin = begin,
+    .end = end,
+    .refuse = refuse,
+    .full = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
+            "Content-Length: 0\r\n\r\n",
+    .is_late = is_late,
+    .say_late = say_late,
+    .say_stopped = say_stopped,
+};

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// Push: the server is itself the worker of jobs whose klass has an address (push_plan.h). It takes
+// them under a lease, as any worker would, POSTs each to its address, and does with it what the
+// answer says (push_judge.h). A job that is being pushed is a flight:
+//
+//              take                 group durable            answer came
+//      queue --------> FLIGHT_HELD ---------------> FLIGHT_SENT -----------> FLIGHT_DONE -->
+//      settled
+//                         ^                                                     |
+//                         | adopted, after a restart                            | 202
+//                         +--------------------------- FLIGHT_ACCEPTED <--------+
+//
+// Nothing is sent before the lease is durable, so that a worker never has a token that a crash
+// makes somebody else's too. After a restart the leases of the pusher's are still there, and it
+// goes on with them: what was sent is sent again, what was accepted is waited for.
+//
+// All of it runs in the loop's thread, and what it changes is part of the turn's group:
+//
+//      push_settle: answers become completions, retries, failures   (before those who wait are
+//      served) push_take: jobs that may be sent are taken                   (after) push_send: what
+//      is durable by now is sent                    (after the commit)
+#ifndef SLUICE_SERVER_PUSH_H
+#define SLUICE_SERVER_PUSH_H
+
+#include "base/buffer.h"
+#include "base/map.h"
+#include "engine/event.h"
+#include "server/loop.h"
+#include "server/push_judge.h"
+#include "server/push_plan.h"
+
+#include <curl/curl.h>
+
+struct note;
+struct ns;
+struct server;
+
+// Who the engine sees. Its name cannot be taken for a host's.
+#define PUSH_WORKER SLICE("@push")
+
+enum {
+    PUSH_SCAN_MAX = 10000, // jobs that are looked at in a queue whose first one cannot be sent
+    PUSH_CAUTIOUS = 16,    // that are under way to where no connection has been made yet
+};
+
+enum push_breaker {
+    BREAKER_CLOSED, // all is sent
+    BREAKER_OPEN,   // nothing is sent until its time
+    BREAKER_TRYING, // one is
+};
+
+struct push_entry_figures {
+    uint64_t sent, completed, accepted, delayed, retried, failed, lost;
+};
+
+// An address that jobs of a namespace are pushed to. What is running survives a change of plan.
+struct push_entry {
+    struct push_entry *next; // of the same namespace
+    struct push_space *space;
+    struct push_plan plan;
+    struct note *note; // in the store; NULL: it is in the config file
+    bool gone;         // no job is taken any more; it ends with its last flight
+    bool fresh;        // seen in the config file that is being read
+    bool reached;      // there was a connection since it was last in vain
+    int64_t running;   // flights
+    int64_t accepted;  // of these
+    enum push_breaker breaker;
+    int64_t failures;     // in a row
+    int64_t open_us;      // until when nothing is sent: the breaker
+    int64_t held_us;      // the same: the other side asked for it
+    char last_error[160]; // "" when the last answer was a good one
+    struct push_entry_figures figures;
+};
+
+// A queue in which there may be something for the pusher.
+struct push_line {
+    struct push_line *next; // of those to be looked at
+    bool pending;
+    int64_t scan_us; // not before is it looked behind its first job again
+    uint8_t name_size;
+    char name[];
+};
+
+// What push keeps for a namespace.
+struct push_space {
+    struct push_space *next;
+    struct push *push;
+    struct ns *ns;
+    struct push_entry *entries; // owned
+    struct map flights;         // by jid
+    struct map lines;           // by queue
+    struct push_line *pending, **pending_last;
+};
+
+enum flight_state {
+    FLIGHT_HELD,
+    FLIGHT_SENT,
+    FLIGHT_DONE,
+    FLIGHT_ACCEPTED,
+};
+
+struct push_flight {
+    struct push_flight *next, *previous; // of those in the same state
+    struct push_entry *entry;
+    enum flight_state state;
+    bool lost; // the job is not the pusher's any more
+    uint64_t group;
+    uint64_t token;
+    CURL *easy; // while it is sent
+    struct curl_slist *headers;
+    struct buffer content; // "ID.SECONDS." and the body
+    size_t body;           // where the body begins
+    struct buffer answer;  // its body
+    bool answer_large;     // and more than is kept
+    struct push_answer outcome;
+    struct loop_event *beat; // renews the lease
+    int64_t accepted_until_us;
+    char trace[64]; // traceparent, or ""
+    char error[CURL_ERROR_SIZE];
+    uint8_t jid_size;
+    char jid[];
+};
+
+struct flight_list {
+    struct push_flight *first, *last;
+    size_t count;
+};
+
+struct push {
+    struct server *server;
+    CURLM *multi;
+    struct loop_event *timer;    // curl's
+    struct loop_event *due;      // when something may be sent again
+    struct push_space *spaces;   // owned
+    struct flight_list lists[4]; // by state
+    struct flight_list lost;
+    CURL **idle; // owned: handles to be used again
+    size_t idle_count;
+    const struct job **peeked; // owned, room for a look into a queue
+    bool stopping;
+};
+
+MUST_USE enum status push_init(struct server *server, struct error *error);
+void push_release(struct server *server);
+
+// The store is open: makes entries of what it holds and of the config file, and goes on with what
+// was under way.
+MUST_USE enum status push_start(struct server *server, struct error *error);
+
+// The settings have changed.
+void push_apply_settings(struct server *server);
+
+// The parts of a turn. push_take says whether something was taken.
+void push_settle(struct server *server);
+MUST_USE bool push_take(struct server *server);
+void push_send(struct server *server);
+
+// What the namespaces tell.
+void push_woken(struct server *server, struct ns *ns, struct slice queue);
+void push_event(struct server *server, struct ns *ns, const struct event *event);
+void push_leaving(struct server *server, struct ns *ns);
+
+// Takes no more jobs; and whether nothing is being sent any more. Then, when time is over, gives
+// back what still is.
+void push_stop(struct server *server);
+bool push_is_drained(const struct server *server);
+void push_give_back(struct server *server);
+
+// ---------------------------------------------------------------------------------------------
+// For the files push*.c
+
+// The entries of a namespace, by pattern.
+MUST_USE enum status push_space_acquire(struct push *push, struct ns *ns, struct push_space **out);
+struct push_entry *push_entry_find(const struct push_space *space, struct slice pattern);
+// Sets one; the plan is taken over in any case. `note` is NULL for the config file.
+MUST_USE enum status push_entry_set(struct push_space *space, struct push_plan *plan,
+                                    struct note *note, struct error *error);
+void push_entry_drop(struct push_entry *entry);
+// The one for a job, or NULL.
+struct push_entry *push_entry_for(const struct push_space *space, const struct job *job);
+// All queues of the namespace are looked at at the end of the turn.
+void push_space_look(struct push_space *space);
+void push_lines_free(struct push_space *space);
+struct slice push_line_key(const void *line);
+// The loop wakes when something may be sent that may not be now.
+void push_set_due(struct push *push, int64_t now_us);
+// STATE when the server cannot work in it.
+MUST_USE enum status push_check_namespace(const struct ns *ns, struct error *error);
+
+// A flight for a job that the pusher has: its body, its place among those held.
+MUST_USE enum status flight_new(struct push_entry *entry, const struct job *job, int64_t now_us,
+                                struct push_flight **out);
+void flight_free(struct push_flight *flight);
+void flight_move(struct push_flight *flight, enum flight_state state);
+static inline struct slice flight_jid(const struct push_flight *flight)
+{
+    return slice_make(flight->jid, flight->jid_size);
+}
+
+// Does with its job what the outcome says; the flight is freed, or accepted.
+void flight_settle(struct push_flight *flight);
+// Its job goes back into line after `delay_us`, as if it had not been taken.
+void flight_return(struct push_flight *flight, int64_t delay_us);
+
+// The request: begun; ended before its time.
+MUST_USE enum status flight_send(struct push_flight *flight);
+void flight_abort(struct push_flight *flight);
+
+MUST_USE enum status push_curl_init(struct push *push, struct error *error);
+void push_curl_release(struct push *push);
+void push_curl_apply(struct push *push);
+
+// Appends the body of a push, and notes what goes into headers.
+void push_body_write(const struct push_entry *entry, const struct job *job, struct buffer *out,
+                     char trace[64]);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+// Requests with libcurl's multi interface on the loop of libevent: curl says which sockets it waits
+// for and how long, the loop tells it what happened. Handles are used again; connections are kept,
+// by curl, for the next request to the same place.
+#include "base/ascii.h"
+#include "server/log.h"
+#include "server/push_address.h"
+#include "server/push_sign.h"
+#include "server/server.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+enum {
+    IDLE_MAX = 1024, // handles kept
+    CONNECTIONS_KEPT = 4096,
+    CONNECT_MS = 10000, // until a connection is there, if a request may take that long
+    DNS_KEPT_S = 60,
+    HEADER_SIZE_MAX = 8192,
+    SECOND_US = 1000000,
+};
+
+static struct push *push_of(const struct push_flight *flight)
+{
+    return flight->entry->space->push;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Between curl and the loop
+
+// What has ended goes to those that are done.
+static void collect(struct push *push)
+{
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(push->multi, &left))) {
+        struct push_flight *flight = NULL;
+        if (message->msg != CURLMSG_DONE) {
+            continue;
+        }
+        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&flight);
+        flight->outcome.curl = (int)message->data.result;
+        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE,
+                                &flight->outcome.status);
+        flight_abort(flight);
+        flight_move(flight, FLIGHT_DONE);
+    }
+}
+
+static void act(struct push *push, curl_socket_t fd, int what)
+{
+    int running;
+    (void)curl_multi_socket_action(push->multi, fd, what, &running);
+    collect(push);
+}
+
+static void on_socket_ready(evutil_socket_t fd, short what, void *context)
+{
+    act(context, fd,
+        (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    act(context, CURL_SOCKET_TIMEOUT, 0);
+}
+
+// Curl waits for a socket: `context` is the event that does, once there is one.
+static int on_want_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *context)
+{
+    (void)easy;
+    struct push *push = user;
+    struct loop_event *watching = context;
+    if (what == CURL_POLL_REMOVE) {
+        if (watching) {
+            event_free(watching);
+            (void)curl_multi_assign(push->multi, fd, NULL);
+        }
+        return 0;
+    }
+    short wanted = (short)((what & CURL_POLL_IN ? EV_READ : 0) |
+                           (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
+    if (watching) {
+        (void)event_del(watching);
+        (void)event_assign(watching, push->server->loop, fd, wanted, on_socket_ready, push);
+    } else {
+        watching = event_new(push->server->loop, fd, wanted, on_socket_ready, push);
+        if (!watching) {
+            return -1;
+        }
+        (void)curl_multi_assign(push->multi, fd, watching);
+    }
+    return event_add(watching, NULL);
+}
+
+static int on_want_timer(CURLM *multi, long timeout_ms, void *user)
+{
+    (void)multi;
+    struct push *push = user;
+    if (timeout_ms < 0) {
+        return event_del(push->timer);
+    }
+    struct timeval left = timeval_of((int64_t)timeout_ms * 1000);
+    return event_add(push->timer, &left);
+}
+
+// ---------------------------------------------------------------------------------------------
+// What curl asks about a request
+
+static bool may_reach(const struct push_flight *flight, bool public)
+{
+    return public || push_of(flight)->server->settings.push_allow_private;
+}
+
+// The address is known, and no connection there yet.
+static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct push_flight *flight = context;
+    if (purpose != CURLSOCKTYPE_IPCXN ||
+        !may_reach(flight, push_address_is_public(&address->addr))) {
+        flight->outcome.refused = true;
+        return CURL_SOCKET_BAD;
+    }
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    flight->outcome.starved = fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS);
+    return fd;
+}
+
+// A connection is there, perhaps an old one, from before the settings changed.
+static int on_connected(void *context, char *there, char *here, int port_there, int port_here)
+{
+    (void)here;
+    (void)port_there;
+    (void)port_here;
+    struct push_flight *flight = context;
+    if (may_reach(flight, push_address_text_is_public(there))) {
+        flight->outcome.refused = false; // another address of the same name may have been
+        flight->entry->reached = true;
+        return CURL_PREREQFUNC_OK;
+    }
+    flight->outcome.refused = true;
+    return CURL_PREREQFUNC_ABORT;
+}
+
+// Of an answer that is too large no more is read than is needed to know that it came to its end.
+static size_t on_body(char *bytes, size_t one, size_t size, void *context)
+{
+    (void)one;
+    struct push_flight *flight = context;
+    if (!flight->answer_large) {
+        buffer_append(&flight->answer, slice_make(bytes, size));
+        flight->answer_large = flight->answer.status != STATUS_OK;
+    }
+    return size;
+}
+
+static size_t on_header(char *bytes, size_t one, size_t size, void *context)
+{
+    (void)one;
+    const struct slice name = SLICE("retry-after:");
+    struct push_flight *flight = context;
+    struct slice line = slice_make(bytes, size);
+    if (ascii_equal(slice_sub(line, 0, name.size), name)) {
+        size_t start = name.size;
+        while (start < line.size && (bytes[start] == ' ' || bytes[start] == '\t')) {
+            start++;
+        }
+        size_t end = line.size;
+        while (end > start && (unsigned char)bytes[end - 1] <= ' ') {
+            end--;
+        }
+        flight->outcome.retry_after_us = push_retry_after(slice_make(bytes + start, end - start),
+                                                          server_now(push_of(flight)->server));
+    }
+    return size;
+}
+
+// ---------------------------------------------------------------------------------------------
+// A request
+
+// A handle with all that is the same for every request; NULL without memory.
+static CURL *new_handle(void)
+{
+    CURL *easy = curl_easy_init();
+    if (!easy) {
+        return NULL;
+    }
+    bool good = !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) &&
+                !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
+                !curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) &&
+                !curl_easy_setopt(easy, CURLOPT_PROXY, "") &&
+                !curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) &&
+                !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) &&
+                !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) &&
+                !curl_easy_setopt(easy, CURLOPT_USERAGENT, "sluice/" SLUICE_VERSION) &&
+                !curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS) &&
+                !curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, (long)DNS_KEPT_S) &&
+                !curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) &&
+                !curl_easy_setopt(easy, CURLOPT_POST, 1L) &&
+                !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) &&
+                !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) &&
+                !curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) &&
+                !curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+    if (!good) {
+        curl_easy_cleanup(easy);
+        return NULL;
+    }
+    return easy;
+}
+
+static bool add_header(struct push_flight *flight, struct slice line)
+{
+    char text[HEADER_SIZE_MAX + 1];
+    if (line.size > HEADER_SIZE_MAX) {
+        return false;
+    }
+    memcpy(text, line.data, line.size);
+    text[line.size] = '\0';
+    struct curl_slist *list = curl_slist_append(flight->headers, text);
+    flight->headers = list ? list : flight->headers;
+    return list != NULL;
+}
+
+// The signature covers what stands before the body too: the id and the time.
+static bool add_signature(struct push_flight *flight)
+{
+    struct slice content = buffer_slice(&flight->content);
+    const char *dot = memrchr(content.data, '.', flight->body - 1);
+    size_t id_size = (size_t)(dot - content.data);
+    struct slice when = slice_sub(content, id_size + 1, flight->body - id_size - 2);
+    struct buffer line;
+    buffer_init(&line, &allocator_system, HEADER_SIZE_MAX);
+    buffer_printf(&line, "webhook-id: %.*s", (int)id_size, content.data);
+    bool good = !line.status && add_header(flight, buffer_slice(&line));
+    buffer_clear(&line);
+    buffer_printf(&line, "webhook-timestamp: %.*s", SLICE_PRINT(when));
+    good = good && !line.status && add_header(flight, buffer_slice(&line));
+    if (flight->entry->plan.given.secret.size) {
+        buffer_clear(&line);
+        buffer_append(&line, SLICE("webhook-signature: "));
+        push_sign(flight->entry->plan.given.secret, content, &line);
+        good = good && !line.status && add_header(flight, buffer_slice(&line));
+    }
+    buffer_release(&line);
+    return good;
+}
+
+static bool add_headers(struct push_flight *flight)
+{
+    const struct slices *own = &flight->entry->plan.given.headers;
+    bool good = add_header(flight, SLICE("Content-Type: application/json")) &&
+                add_header(flight, SLICE("Expect:")) && add_signature(flight);
+    if (good && *flight->trace) {
+        char line[80];
+        int size = snprintf(line, sizeof(line), "traceparent: %s", flight->trace);
+        good = add_header(flight, slice_make(line, (size_t)size));
+    }
+    for (size_t i = 0; i < own->count && good; i++) {
+        good = add_header(flight, own->items[i]);
+    }
+    return good;
+}
+
+static bool set_address(CURL *easy, struct slice href)
+{
+    char text[PUSH_PLAN_SIZE_MAX];
+    memcpy(text, href.data, href.size);
+    text[href.size] = '\0';
+    bool tls = ascii_equal(slice_sub(href, 0, 6), SLICE("https:"));
+    // With TLS it may turn out that one connection can carry them all.
+    return !curl_easy_setopt(easy, CURLOPT_URL, text) &&
+           !curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
+}
+
+static bool set_request(struct push_flight *flight)
+{
+    CURL *easy = flight->easy;
+    const struct push_arguments *given = &flight->entry->plan.given;
+    long timeout_ms = (long)((given->timeout_us + 999) / 1000);
+    struct slice body = slice_sub(buffer_slice(&flight->content), flight->body, SIZE_MAX);
+    return set_address(easy, given->href) &&
+           !curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data) &&
+           !curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.size) &&
+           !curl_easy_setopt(easy, CURLOPT_HTTPHEADER, flight->headers) &&
+           !curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms) &&
+           !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                             timeout_ms < CONNECT_MS ? timeout_ms : CONNECT_MS) &&
+           !curl_easy_setopt(easy, CURLOPT_PRIVATE, flight) &&
+           !curl_easy_setopt(easy, CURLOPT_WRITEDATA, flight) &&
+           !curl_easy_setopt(easy, CURLOPT_HEADERDATA, flight) &&
+           !curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, flight) &&
+           !curl_easy_setopt(easy, CURLOPT_PREREQDATA, flight) &&
+           !curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, flight->error);
+}
+
+enum status flight_send(struct push_flight *flight)
+{
+    struct push *push = push_of(flight);
+    flight->outcome = (struct push_answer){ .retry_after_us = -1 };
+    flight->easy = push->idle_count ? push->idle[--push->idle_count] : new_handle();
+    if (!flight->easy || !add_headers(flight) || !set_request(flight)) {
+        flight_abort(flight);
+        return STATUS_NO_MEMORY;
+    }
+    if (curl_multi_add_handle(push->multi, flight->easy) != CURLM_OK) {
+        flight_abort(flight);
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+void flight_abort(struct push_flight *flight)
+{
+    struct push *push = push_of(flight);
+    CURL *easy = flight->easy;
+    flight->easy = NULL;
+    if (easy) {
+        (void)curl_multi_remove_handle(push->multi, easy);
+        // Nothing of the flight's may be used when it is gone.
+        (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
+        (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, NULL);
+        if (push->idle_count < IDLE_MAX) {
+            push->idle[push->idle_count++] = easy;
+        } else {
+            curl_easy_cleanup(easy);
+        }
+    }
+    curl_slist_free_all(flight->headers);
+    flight->headers = NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// Each request under way is a file to the system, beside those of the connections.
+void push_curl_apply(struct push *push)
+{
+    const struct settings *settings = &push->server->settings;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit)) {
+        return;
+    }
+    uint64_t wanted = limit.rlim_cur;
+    uint64_t least = settings->max_connections + settings->max_pushes + CONNECTIONS_KEPT;
+    wanted = wanted < least ? least : wanted;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+enum status push_curl_init(struct push *push, struct error *error)
+{
+    bool good = !curl_global_init(CURL_GLOBAL_DEFAULT);
+    push->multi = good ? curl_multi_init() : NULL;
+    push->timer = evtimer_new(push->server->loop, on_timer, push);
+    push->idle = mem_alloc(push->server->settings.allocator, IDLE_MAX * sizeof(CURL *));
+    good = push->multi && push->timer && push->idle &&
+           !curl_multi_setopt(push->multi, CURLMOPT_SOCKETFUNCTION, on_want_socket) &&
+           !curl_multi_setopt(push->multi, CURLMOPT_SOCKETDATA, push) &&
+           !curl_multi_setopt(push->multi, CURLMOPT_TIMERFUNCTION, on_want_timer) &&
+           !curl_multi_setopt(push->multi, CURLMOPT_TIMERDATA, push) &&
+           !curl_multi_setopt(push->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT);
+    return good ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "libcurl cannot be used");
+}
+
+void push_curl_release(struct push *push)
+{
+    while (push->idle_count) {
+        curl_easy_cleanup(push->idle[--push->idle_count]);
+    }
+    if (push->multi) {
+        (void)curl_multi_cleanup(push->multi);
+    }
+    if (push->timer) {
+        event_free(push->timer);
+    }
+    mem_free(push->server->settings.allocator, push->idle,
+             push->idle ? IDLE_MAX * sizeof(CURL *) : 0);
+    curl_global_cleanup();
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "server/push_judge.h"
+
+#include "base/num.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+
+enum {
+    SECOND_US = 1000000,
+    DATE_SIZE_MAX = 64,
+    STARVED_US = SECOND_US,
+};
+
+// More than a week is nobody's intention.
+#define RETRY_AFTER_MAX (INT64_C(7) * 86400 * SECOND_US)
+
+static int64_t limited(int64_t seconds)
+{
+    return seconds < RETRY_AFTER_MAX / SECOND_US ? seconds * SECOND_US : RETRY_AFTER_MAX;
+}
+
+int64_t push_retry_after(struct slice value, int64_t now_us)
+{
+    uint64_t seconds;
+    enum status status = num_parse_u64(value, &seconds);
+    if (status == STATUS_OK || (status == STATUS_TOO_LARGE && value.data[0] != '-')) {
+        bool fits = status == STATUS_OK && seconds < INT64_MAX / SECOND_US;
+        return fits ? limited((int64_t)seconds) : RETRY_AFTER_MAX;
+    }
+    char date[DATE_SIZE_MAX];
+    if (value.size == 0 || value.size >= sizeof(date)) {
+        return -1;
+    }
+    memcpy(date, value.data, value.size);
+    date[value.size] = '\0';
+    int64_t when_s = (int64_t)curl_getdate(date, NULL);
+    if (when_s < 0) {
+        return -1;
+    }
+    int64_t left_s = when_s - now_us / SECOND_US;
+    return left_s > 0 ? limited(left_s) : 0;
+}
+
+static void name_group(struct push_judgement *judgement, const char *word)
+{
+    (void)snprintf(judgement->group, sizeof(judgement->group), "push:%s", word);
+}
+
+static const char *word_of(CURLcode code)
+{
+    switch (code) {
+    case CURLE_OPERATION_TIMEDOUT:
+        return "timeout";
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_CONNECT:
+        return "unreachable";
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+        return "tls";
+    default:
+        return "broken";
+    }
+}
+
+// Nothing that can be called an answer came.
+static struct push_judgement judge_error(const struct push_answer *answer)
+{
+    struct push_judgement judgement = { .verdict = PUSH_RETRY, .health = PUSH_ILL };
+    if (answer->starved) {
+        judgement.verdict = PUSH_LATER;
+        judgement.health = PUSH_UNKNOWN;
+        judgement.delay_us = STARVED_US;
+    }
+    name_group(&judgement, answer->refused ? "refused" : word_of((CURLcode)answer->curl));
+    return judgement;
+}
+
+// Whether what was asked is at fault, and would be the next time too.
+static bool is_own_fault(long status)
+{
+    return status >= 400 && status < 500 && status != 408 && status != 425 && status != 429;
+}
+
+struct push_judgement push_judge(const struct push_answer *answer, bool fail_4xx)
+{
+    long status = answer->status;
+    if (answer->curl != CURLE_OK) {
+        return judge_error(answer);
+    }
+    if (status >= 200 && status < 300) {
+        return (struct push_judgement){
+            .verdict = status == 202 ? PUSH_ACCEPTED : PUSH_COMPLETE,
+            .health = PUSH_WELL,
+        };
+    }
+    if ((status == 429 || status == 503) && answer->retry_after_us >= 0) {
+        return (struct push_judgement){
+            .verdict = PUSH_LATER,
+            .health = PUSH_UNKNOWN,
+            .delay_us = answer->retry_after_us,
+        };
+    }
+    struct push_judgement judgement = {
+        .verdict = fail_4xx && is_own_fault(status) ? PUSH_FAIL : PUSH_RETRY,
+        .health = status >= 400 && status < 500 ? PUSH_WELL : PUSH_ILL,
+    };
+    (void)snprintf(judgement.group, sizeof(judgement.group), "push:%ld", status);
+    return judgement;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Where jobs of a klass are pushed to, and how: the words of a push, be they from a command, a
+// config file or the store. One table of arguments reads them all.
+//
+//     PATTERN HREF [CONCURRENCY n] [TIMEOUT s] [HEADER 'Name: value']... [SECRET s] ...
+#ifndef SLUICE_SERVER_PUSH_PLAN_H
+#define SLUICE_SERVER_PUSH_PLAN_H
+
+#include "api/command.h"
+
+enum {
+    PUSH_PLAN_TAKES = 12,       // rows of the table
+    PUSH_PLAN_SIZE_MAX = 32768, // bytes of all words, so that as JSON they fit into a note
+};
+
+// For the table of commands.
+extern const struct argument push_plan_takes[PUSH_PLAN_TAKES];
+
+// Borrowed from the words.
+struct push_arguments {
+    struct slice pattern, href;
+    int64_t concurrency;
+    int64_t timeout_us; // of a request
+    int64_t report_us;  // how long the lease is kept after 202
+    int64_t backoff_us; // for jobs that have none of their own
+    int64_t failures;   // in a row, then nothing is sent
+    int64_t cooldown_us;
+    bool fail_4xx;
+    bool has_concurrency, has_timeout, has_report, has_backoff, has_failures, has_cooldown;
+    struct slices headers, queues;
+    struct slice secret;
+};
+
+struct push_plan {
+    struct push_arguments given; // with the defaults in it; borrowed from what follows
+    struct slices words;         // in `room`
+    void *room;                  // owned
+    size_t room_size;
+    struct scratch scratch;
+};
+
+// Reads the words, of which it keeps copies, and checks them: INVALID or TOO_LARGE with a sentence
+// that shows no secret. When it fails there is nothing to release.
+MUST_USE enum status push_plan_init(struct push_plan *plan, const struct allocator *allocator,
+                                    struct slices words, struct error *error);
+void push_plan_release(struct push_plan *plan);
+
+// The words as a JSON array, and back: `push_plan_init` after json_validate.
+void push_words_write(struct slices words, struct buffer *out);
+MUST_USE enum status push_plan_read(struct push_plan *plan, const struct allocator *allocator,
+                                    struct slice json, struct error *error);
+
+// The words as in a config file, with "(hidden)" for secrets.
+void push_words_show(struct slices words, struct buffer *out);
+
+// A value of the setting `push`: the namespace and the words behind it, as one text. It has passed
+// push_plan_init when it is split again: `json` is for push_plan_read.
+void push_item_write(struct slice ns, struct slices words, struct buffer *out);
+void push_item_split(struct slice item, struct slice *ns, struct slice *json);
+// The same as push_words_show.
+void push_item_show(struct slice item, struct buffer *out);
+
+// Whether a job of that klass in that queue is for it, and how well the pattern fits: a name that
+// is meant as it stands best, else the longer the better. 0: it is not.
+size_t push_plan_fit(const struct push_plan *plan, struct slice queue, struct slice klass);
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "server/web.h"
+
+#include "server/metrics_page.h"
+#include "server/server.h"
+
+enum {
+    LINE_MAX_SIZE = 8 << 10,
+    HEAD_MAX_SIZE = 32 << 10,
+    HEADERS_MAX = 100,
+    CHUNK_OVERHEAD_MAX = 64 << 10,
+    DEPTH_MAX = 64,
+};
+
+// ---------------------------------------------------------------------------------------------
+// Its life
+
+void web_apply_settings(struct server *server)
+{
+    server->web.limits = (struct http_limits){
+        .line_max = LINE_MAX_SIZE,
+        .head_max = HEAD_MAX_SIZE,
+        .headers_max = HEADERS_MAX,
+        .body_max = server->settings.max_request,
+        .chunk_overhead_max = CHUNK_OVERHEAD_MAX,
+    };
+    server->web.reloads++;
+}
+
+enum status web_init(struct server *server, struct error *error)
+{
+    const struct http_face_options options = {
+        .allocator = server->settings.allocator,
+        .commands = server->commands,
+        .reply_max = server->settings.max_output / 2,
+        .depth_max = DEPTH_MAX,
+        .version = SLUICE_VERSION,
+        .gzip = gzip_append,
+        .gzip_context = &server->web.gzip,
+    };
+    web_apply_settings(server);
+    gzip_init(&server->web.gzip, server->settings.allocator);
+    return http_face_new(&options, &server->web.face)
+               ? error_set(error, STATUS_NO_MEMORY, "no memory for HTTP")
+               : STATUS_OK;
+}
+
+void web_release(struct server *server)
+{
+    http_face_free(server->web.face);
+    gzip_release(&server->web.gzip);
+    server->web.face = NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Pages
+
+void web_say_page(struct connection *connection, const struct http_call *call, unsigned status,
+                  const char *type, struct slice body)
+{
+    connection_says(connection);
+    http_face_page(connection->server->web.face, call, status, type, body, &connection->output);
+    connection_said(connection, 1);
+    if (call->close) {
+        connection_drain(connection);
+    }
+}
+
+// Whether it can do its work: then it may be sent some.
+static void say_ready(struct connection *connection, const struct http_call *call)
+{
+    const struct server *server = connection->server;
+    bool ready = !server->stopping && server->store_state != STORE_FAILED &&
+                 server->store_state != STORE_STUCK;
+    web_say_page(connection, call, ready ? 200 : 503, "text/plain; charset=utf-8",
+                 ready              ? SLICE("ready\n")
+                 : server->stopping ? SLICE("stopping\n")
+                                    : SLICE("the store takes nothing\n"));
+}
+
+void web_page(struct connection *connection, const struct http_call *call)
+{
+    switch (call->route->page) {
+    case HTTP_PAGE_HEALTH:
+        web_say_page(connection, call, 200, "text/plain; charset=utf-8", SLICE("ok\n"));
+        break;
+    case HTTP_PAGE_READY:
+        say_ready(connection, call);
+        break;
+    case HTTP_PAGE_METRICS:
+        metrics_page(connection, call);
+        break;
+    case HTTP_PAGE_EVENTS:
+        events_page(connection, call);
+        break;
+    default:
+        break;
+    }
+}

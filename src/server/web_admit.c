@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "server/web_admit.h"
+
+#include "base/ascii.h"
+#include "server/server.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+enum {
+    CREDENTIALS_SIZE = 1024,
+};
+
+static enum web_step refuse(struct web_refusal *refusal, unsigned status)
+{
+    refusal->status = status;
+    return WEB_REFUSED;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Host
+
+static bool is_digits_and_dots(struct slice text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] != '.' && (text.data[i] < '0' || text.data[i] > '9')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Whether no machine but this one can have that name.
+static bool is_local_name(struct slice host)
+{
+    const char *colon = host.size ? memrchr(host.data, ':', host.size) : NULL;
+    if (colon && !memchr(colon, ']', (size_t)(host.data + host.size - colon))) {
+        host = slice_sub(host, 0, (size_t)(colon - host.data));
+    }
+    struct slice end = SLICE(".localhost");
+    return ascii_equal(host, SLICE("localhost")) || slice_equal(host, SLICE("[::1]")) ||
+           (slice_starts_with(host, SLICE("127.")) && is_digits_and_dots(host)) ||
+           (host.size > end.size &&
+            ascii_equal(slice_sub(host, host.size - end.size, end.size), end));
+}
+
+// Without users everybody may who reaches the server. A page can be given a name that means this
+// machine; but it cannot hide what that name is. No page reaches a Unix socket.
+static enum web_step check_host(const struct connection *connection, struct web_refusal *refusal)
+{
+    struct slice host = SLICE_EMPTY;
+    (void)http_request_header(&connection->web->request, SLICE("Host"), &host, NULL);
+    if (is_local_name(host) || slice_equal(connection_host(connection), SLICE("unix"))) {
+        return WEB_ADMITTED;
+    }
+    (void)error_set(&refusal->error, STATUS_DENIED,
+                    "without a password this server answers only to localhost, and not to %.*s",
+                    SLICE_PRINT(slice_shown(host)));
+    return refuse(refusal, 403);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Origin
+
+static bool is_listed(const struct settings_list *origins, struct slice origin)
+{
+    for (size_t i = 0; i < origins->count; i++) {
+        struct slice listed = slice_from_cstr(origins->items[i]);
+        if (slice_equal(listed, SLICE("*")) || ascii_equal(listed, origin)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the page came from this very server.
+static bool is_same(const struct http_request *request, struct slice origin)
+{
+    struct slice host = SLICE_EMPTY;
+    if (slice_starts_with(origin, SLICE("https://"))) {
+        origin = slice_sub(origin, strlen("https://"), SIZE_MAX);
+    } else if (slice_starts_with(origin, SLICE("http://"))) {
+        origin = slice_sub(origin, strlen("http://"), SIZE_MAX);
+    } else {
+        return false;
+    }
+    return http_request_header(request, SLICE("Host"), &host, NULL) && host.size &&
+           ascii_equal(host, origin);
+}
+
+static bool is_preflight(const struct http_request *request)
+{
+    struct slice wanted;
+    return slice_equal(request->method, SLICE("OPTIONS")) &&
+           http_request_header(request, SLICE("Access-Control-Request-Method"), &wanted, NULL);
+}
+
+// What the browser is told, so that it lets the page see the answer.
+static void tell_browser(struct web_side *web, struct slice origin, bool preflight)
+{
+    static const char may[] =
+        "Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n"
+        "Access-Control-Allow-Headers: Authorization, Content-Type, Idempotency-Key, "
+        "If-None-Match, Last-Event-ID\r\n"
+        "Access-Control-Max-Age: 600\r\n";
+    static const char sees[] = "Access-Control-Expose-Headers: ETag, Retry-After\r\n";
+    int size = snprintf(web->cors, sizeof(web->cors),
+                        "Access-Control-Allow-Origin: %.*s\r\nVary: Origin\r\n%s",
+                        SLICE_PRINT(origin), preflight ? may : sees);
+    web->call.more = slice_make(web->cors, (size_t)size);
+}
+
+static enum web_step check_origin(struct connection *connection, struct web_refusal *refusal)
+{
+    struct web_side *web = connection->web;
+    struct slice origin;
+    size_t count;
+    if (!http_request_header(&web->request, SLICE("Origin"), &origin, &count)) {
+        return WEB_ADMITTED;
+    }
+    bool listed = count == 1 && origin.size <= ORIGIN_SIZE_MAX &&
+                  is_listed(&connection->server->settings.http_origins, origin);
+    bool preflight = is_preflight(&web->request);
+    if (listed) {
+        tell_browser(web, origin, preflight);
+    } else if (count > 1 || !is_same(&web->request, origin)) {
+        (void)error_set(&refusal->error, STATUS_DENIED,
+                        "pages of %.*s may not ask this server (http-origins names those that may)",
+                        SLICE_PRINT(slice_shown(origin)));
+        return refuse(refusal, 403);
+    }
+    return preflight ? WEB_PREFLIGHT : WEB_ADMITTED;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Authorization
+
+static struct slice decode_basic(struct slice text, char bytes[CREDENTIALS_SIZE])
+{
+    int count =
+        EVP_DecodeBlock((unsigned char *)bytes, (const unsigned char *)text.data, (int)text.size);
+    // What fills the last four characters is decoded as zeros.
+    int padding = slice_ends_with(text, SLICE("==")) ? 2 : slice_ends_with(text, SLICE("="));
+    return count > padding ? slice_make(bytes, (size_t)(count - padding)) : SLICE_EMPTY;
+}
+
+// What stands behind "Basic" or "Bearer" as a name and a password. A password alone is that of
+// `default`.
+static bool read_credentials(struct slice header, char bytes[CREDENTIALS_SIZE], struct slice *name,
+                             struct slice *password)
+{
+    const char *space = header.size ? memchr(header.data, ' ', header.size) : NULL;
+    size_t size = space ? (size_t)(space - header.data) : header.size;
+    struct slice scheme = slice_sub(header, 0, size);
+    struct slice rest = slice_sub(header, size + 1, SIZE_MAX);
+    if (rest.size >= CREDENTIALS_SIZE) {
+        return false;
+    }
+    if (ascii_equal(scheme, SLICE("Basic"))) {
+        rest = decode_basic(rest, bytes);
+    } else if (!ascii_equal(scheme, SLICE("Bearer"))) {
+        return false;
+    }
+    const char *colon = rest.size ? memchr(rest.data, ':', rest.size) : NULL;
+    size = colon ? (size_t)(colon - rest.data) : 0;
+    *name = slice_sub(rest, 0, size);
+    *password = colon ? slice_sub(rest, size + 1, SIZE_MAX) : rest;
+    return rest.size > 0;
+}
+
+// To look a password up costs as much as it can, so that guessing is slow. Who has said a right one
+// is known by its digest on this connection, until the settings are read again.
+static bool is_known(const struct connection *connection, const uint8_t digest[SHA256_SIZE])
+{
+    const struct web_side *web = connection->web;
+    return web->known && web->known_since == connection->server->web.reloads &&
+           !user_is_gone(web->known) && CRYPTO_memcmp(digest, web->known_digest, SHA256_SIZE) == 0;
+}
+
+static enum web_step log_in(struct connection *connection, struct slice header,
+                            struct web_refusal *refusal)
+{
+    struct web_side *web = connection->web;
+    struct server *server = connection->server;
+    char bytes[CREDENTIALS_SIZE];
+    struct slice name, password;
+    if (!read_credentials(header, bytes, &name, &password)) {
+        (void)error_set(&refusal->error, STATUS_DENIED,
+                        "Authorization is neither Basic nor Bearer with a user and a password");
+        return refuse(refusal, 401);
+    }
+    enum status status =
+        users_authenticate(server->users, name, password, connection_host(connection),
+                           server_now(server), &connection->user, &refusal->error);
+    OPENSSL_cleanse(bytes, sizeof(bytes));
+    if (!status) {
+        web->known = connection->user;
+        web->known_since = server->web.reloads;
+        return WEB_ADMITTED;
+    }
+    connection->user = NULL;
+    return refuse(refusal, status == STATUS_BUSY ? 429 : 401);
+}
+
+static enum web_step check_user(struct connection *connection, struct web_refusal *refusal)
+{
+    struct web_side *web = connection->web;
+    struct slice header;
+    size_t count;
+    uint8_t digest[SHA256_SIZE];
+    if (!http_request_header(&web->request, SLICE("Authorization"), &header, &count)) {
+        (void)error_set(&refusal->error, STATUS_DENIED,
+                        "this server wants to know who asks: send Authorization");
+        return refuse(refusal, 401);
+    }
+    if (count > 1) {
+        (void)error_set(&refusal->error, STATUS_INVALID,
+                        "a request has more than one Authorization");
+        return refuse(refusal, 400);
+    }
+    struct sha256 sha256;
+    sha256_init(&sha256);
+    sha256_add(&sha256, header);
+    sha256_end(&sha256, digest);
+    if (is_known(connection, digest)) {
+        connection->user = web->known;
+        return WEB_ADMITTED;
+    }
+    enum web_step step = log_in(connection, header, refusal);
+    if (step == WEB_ADMITTED) {
+        memcpy(web->known_digest, digest, SHA256_SIZE);
+    }
+    return step;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// Those who watch over machines do not log in, and know them by any name.
+static bool is_for_everybody(const struct connection *connection)
+{
+    struct slice path = connection->web->request.path;
+    return slice_equal(path, SLICE("/healthz")) || slice_equal(path, SLICE("/readyz")) ||
+           (connection->server->settings.metrics_open && slice_equal(path, SLICE("/metrics")));
+}
+
+enum web_step web_admit(struct connection *connection, struct web_refusal *refusal)
+{
+    const struct user *anybody = users_anybody(connection->server->users);
+    connection->web->call.more = SLICE_EMPTY;
+    connection->user = NULL;
+    enum web_step step = check_origin(connection, refusal);
+    if (step == WEB_ADMITTED && !is_for_everybody(connection)) {
+        step = anybody ? check_host(connection, refusal) : check_user(connection, refusal);
+    }
+    if (step == WEB_ADMITTED && anybody) {
+        connection->user = anybody;
+    }
+    return step;
+}
