@@ -178,12 +178,12 @@ static enum status read_value(const struct parse *parse, const struct argument *
     }
 }
 
-static const struct argument *find_option(const struct command *command, struct slice word)
+const struct argument *command_option(const struct command *command, struct slice name)
 {
     for (size_t i = 0; i < command->argument_count; i++) {
         const struct argument *argument = &command->arguments[i];
         if ((argument->flags & ARGUMENT_OPTION) &&
-            ascii_equal(slice_from_cstr(argument->name), word)) {
+            ascii_equal(slice_from_cstr(argument->name), name)) {
             return argument;
         }
     }
@@ -216,7 +216,7 @@ static enum status read_repeated(struct parse *parse, const struct argument *arg
     }
     struct slice *items = parse->scratch->slices + parse->scratch->count;
     for (size_t i = parse->position; i + 1 < parse->words.count;) {
-        const struct argument *option = find_option(parse->command, parse->words.items[i]);
+        const struct argument *option = command_option(parse->command, parse->words.items[i]);
         if (!option) {
             break;
         }
@@ -240,7 +240,7 @@ static enum status read_options(struct parse *parse)
 {
     while (parse->position < parse->words.count) {
         struct slice word = parse->words.items[parse->position];
-        const struct argument *option = find_option(parse->command, word);
+        const struct argument *option = command_option(parse->command, word);
         if (!option) {
             return STATUS_OK;
         }
@@ -313,7 +313,7 @@ enum status command_parse(const struct command *command, struct slices words,
             return argument->flags & ARGUMENT_OPTIONAL ? STATUS_OK
                                                        : refuse_count(&parse, "too few arguments");
         } else if ((argument->flags & ARGUMENT_OPTIONAL) &&
-                   find_option(command, words.items[parse.position])) {
+                   command_option(command, words.items[parse.position])) {
             break;
         } else {
             parse.position += is_marked(&parse, argument);

@@ -144,6 +144,9 @@ void scratch_release(struct scratch *scratch);
 MUST_USE enum status command_parse(const struct command *command, struct slices words,
                                    struct scratch *scratch, void *out, struct error *error);
 
+// The option of that name, in whatever case; NULL when there is none.
+const struct argument *command_option(const struct command *command, struct slice name);
+
 // "Q.PUT ns queue klass data [PRIORITY n] ...", appended.
 void command_usage(const struct command *command, struct buffer *out);
 

@@ -84,7 +84,7 @@ static enum sluice_status no_greeting(const struct url *url, enum stream_result 
                                       struct sluice_error *error)
 {
     if (why == STREAM_WOKEN) {
-        return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
+        return fault_interrupted(error);
     }
     return fault(error, SLUICE_UNREACHABLE,
                  why == STREAM_ODD ? "%.120s:%s answers with what is no RESP"

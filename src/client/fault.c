@@ -46,6 +46,16 @@ enum sluice_status fault_no_memory(struct sluice_error *error)
     return fault(error, SLUICE_NO_MEMORY, "out of memory");
 }
 
+enum sluice_status fault_interrupted(struct sluice_error *error)
+{
+    return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
+}
+
+enum sluice_status fault_timed_out(struct sluice_error *error)
+{
+    return fault(error, SLUICE_TIMED_OUT, "nothing came in the time given");
+}
+
 enum sluice_status fault_of(struct sluice_error *error, const struct error *from)
 {
     return fault(error, (enum sluice_status)from->status, "%s", error_sentence(from));

@@ -13,6 +13,8 @@ enum sluice_status fault(struct sluice_error *error, enum sluice_status status, 
                          ...) __attribute__((format(printf, 3, 4)));
 
 enum sluice_status fault_no_memory(struct sluice_error *error);
+enum sluice_status fault_interrupted(struct sluice_error *error);
+enum sluice_status fault_timed_out(struct sluice_error *error);
 
 // The same of an engine's or a store's error.
 enum sluice_status fault_of(struct sluice_error *error, const struct error *from);

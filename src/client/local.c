@@ -2,6 +2,7 @@
 #include "client/local.h"
 
 #include "client/asking.h"
+#include "client/pause.h"
 #include "client/value.h"
 #include "host/durability.h"
 
@@ -17,11 +18,6 @@ enum {
 
 // ---------------------------------------------------------------------------------------------
 // Calls
-
-enum sluice_status local_interrupted(struct sluice_error *error)
-{
-    return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
-}
 
 static enum sluice_status check_words(const struct link_call *call, struct sluice_error *error)
 {
@@ -50,7 +46,7 @@ static enum sluice_status result_of(const struct asking *asking, struct sluice_v
                                     struct sluice_error *error)
 {
     if (asking->interrupted) {
-        return local_interrupted(error);
+        return fault_interrupted(error);
     }
     if (asking->unsettled) {
         return fault(error, SLUICE_UNKNOWN, "%s: it may yet be stored, or not",
@@ -71,7 +67,7 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
         return fault_of(error, &asking.error);
     }
     if (call->wait_us && atomic_load_explicit(&local->interrupted, memory_order_relaxed)) {
-        return local_interrupted(error);
+        return fault_interrupted(error);
     }
     enum sluice_status status = find_command(local->folder, call, &asking.command, error);
     if (!status) {
@@ -94,15 +90,8 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
 static void local_interrupt(struct link *link, bool on)
 {
     struct local *local = local_of(link);
-    int before = errno;
-    eventfd_t count = 1;
     atomic_store(&local->interrupted, on);
-    if (on) {
-        (void)eventfd_write(local->interrupt, count);
-    } else {
-        (void)eventfd_read(local->interrupt, &count);
-    }
-    errno = before;
+    wake_set(local->interrupt, on);
 }
 
 static void local_close(struct link *link)

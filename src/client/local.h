@@ -22,8 +22,6 @@ static inline struct local *local_of(struct link *link)
     return (struct local *)(void *)link;
 }
 
-enum sluice_status local_interrupted(struct sluice_error *error);
-
 enum sluice_status local_listen(struct link *link, struct slice ns, struct slice channel,
                                 struct listening **out, struct sluice_error *error);
 

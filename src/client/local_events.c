@@ -180,11 +180,6 @@ static enum sluice_status hear(struct listener *listener, int64_t deadline_us, c
     return SLUICE_OK;
 }
 
-static enum sluice_status nothing_came(struct sluice_error *error)
-{
-    return fault(error, SLUICE_TIMED_OUT, "nothing came in the time given");
-}
-
 static enum sluice_status next(struct listening *listening, int64_t wait_us, const char **out,
                                struct sluice_error *error)
 {
@@ -195,7 +190,7 @@ static enum sluice_status next(struct listening *listening, int64_t wait_us, con
         return fault_of(error, &why);
     }
     if (wait_us && atomic_load_explicit(&local->interrupted, memory_order_relaxed)) {
-        return local_interrupted(error);
+        return fault_interrupted(error);
     }
     int64_t deadline_us = deadline_in(wait_us);
     for (;;) {
@@ -204,15 +199,15 @@ static enum sluice_status next(struct listening *listening, int64_t wait_us, con
             return status;
         }
         if (listener->early) {
-            return nothing_came(error);
+            return fault_timed_out(error);
         }
         switch (sleep_until(listener->event, local->interrupt, deadline_us)) {
         case WAKEUP_EVENT:
             break;
         case WAKEUP_INTERRUPT:
-            return local_interrupted(error);
+            return fault_interrupted(error);
         case WAKEUP_TIME:
-            return nothing_came(error);
+            return fault_timed_out(error);
         }
     }
 }

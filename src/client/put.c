@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Putting jobs. Each carries its jid, so that one whose answer was lost can be looked for.
 #include "base/uuid.h"
+#include "client/pause.h"
 #include "client/queue.h"
-#include "client/remote.h"
 #include "store/file.h"
 
 #include <stdlib.h>
@@ -129,7 +129,7 @@ static enum sluice_status put_again(const struct putting *putting, char *jid,
     enum sluice_status status = SLUICE_UNKNOWN;
     for (unsigned attempts = 0; status == SLUICE_UNKNOWN; attempts++) {
         bool found;
-        bool late = attempts ? !remote_pause(attempts, putting->until_us, -1)
+        bool late = attempts ? !pause_before(attempts, putting->until_us, -1)
                              : monotonic_us() >= putting->until_us;
         if (late || look_for(putting, jid, &found, error)) {
             return unsure_of_it(error);

@@ -226,18 +226,6 @@ enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const s
 // ---------------------------------------------------------------------------------------------
 // Any command
 
-static const struct argument *find_option(const struct command *command, struct slice name)
-{
-    for (size_t i = 0; i < command->argument_count; i++) {
-        const struct argument *argument = &command->arguments[i];
-        if ((argument->flags & ARGUMENT_OPTION) &&
-            ascii_equal(slice_from_cstr(argument->name), name)) {
-            return argument;
-        }
-    }
-    return NULL;
-}
-
 static size_t count_places(const struct command *command)
 {
     size_t count = 0;
@@ -254,10 +242,10 @@ static void find_wait(const struct command *command, const struct words *words, 
     if (!command || !(command->flags & COMMAND_WAITS)) {
         return;
     }
-    ask->wait_us = find_option(command, SLICE("TIMEOUT")) ? LINK_FOREVER : 0;
+    ask->wait_us = command_option(command, SLICE("TIMEOUT")) ? LINK_FOREVER : 0;
     size_t at = 2 + count_places(command);
     while (at < words->count) {
-        const struct argument *option = find_option(command, words->items[at]);
+        const struct argument *option = command_option(command, words->items[at]);
         if (!option) {
             return;
         }

@@ -2,12 +2,11 @@
 #include "client/remote.h"
 
 #include "base/num.h"
-#include "client/chance.h"
+#include "client/pause.h"
 #include "client/value.h"
 #include "store/file.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +17,6 @@ enum {
     IDLE_MAX = 16,
     REQUEST_MAX = 1 << 30,
     FAREWELL_US = 5000000, // for an answer that was under way when the call was interrupted
-    PAUSE_US = 20000,      // before the second attempt
-    PAUSE_MAX_US = 2000000,
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -60,28 +57,6 @@ static void give_back(struct remote *remote, struct dialog *dialog)
     if (!keep) {
         dialog_close(dialog);
     }
-}
-
-// ---------------------------------------------------------------------------------------------
-// Attempts
-
-bool remote_is_woken(int wake)
-{
-    struct pollfd of = { .fd = wake, .events = POLLIN };
-    return wake >= 0 && poll(&of, 1, 0) > 0;
-}
-
-bool remote_pause(unsigned attempt, int64_t deadline_us, int wake)
-{
-    int64_t pause_us = attempt < 7 ? (int64_t)PAUSE_US << attempt : PAUSE_MAX_US;
-    pause_us = pause_us < PAUSE_MAX_US ? pause_us : PAUSE_MAX_US;
-    // Many that lost the same server do not come back in step.
-    pause_us = pause_us / 2 + chance() % (pause_us / 2);
-    if (deadline_us != INT64_MAX && monotonic_us() + pause_us >= deadline_us) {
-        return false;
-    }
-    struct pollfd of = { .fd = wake, .events = POLLIN };
-    return poll(&of, 1, (int)(pause_us / 1000)) <= 0;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -213,11 +188,6 @@ static enum sluice_status lost(const struct asking *asking)
                  "the connection was lost before the answer came: it may have been done, or not");
 }
 
-static enum sluice_status interrupted(const struct asking *asking)
-{
-    return fault(asking->error, SLUICE_INTERRUPTED, "the wait was interrupted");
-}
-
 // An operator may wonder why nothing happens.
 static void say_trouble(const struct asking *asking, bool sent)
 {
@@ -256,7 +226,7 @@ static enum sluice_status ask(struct asking *asking)
         case ANSWERED:
             return status;
         case WOKEN:
-            return interrupted(asking);
+            return fault_interrupted(asking->error);
         case UNSURE:
             sent = true;
             if (!asking->call->repeats) {
@@ -274,8 +244,9 @@ static enum sluice_status ask(struct asking *asking)
         if (attempts == 0) {
             say_trouble(asking, sent);
         }
-        if (!remote_pause(attempts, asking->deadline_us, asking->wake)) {
-            return remote_is_woken(asking->wake) ? interrupted(asking) : give_up(asking, sent);
+        if (!pause_before(attempts, asking->deadline_us, asking->wake)) {
+            return wake_is_set(asking->wake) ? fault_interrupted(asking->error)
+                                             : give_up(asking, sent);
         }
     }
 }
@@ -299,8 +270,8 @@ static enum sluice_status remote_call(struct link *link, const struct link_call 
     if (call->until_us && call->until_us < asking.deadline_us) {
         asking.deadline_us = call->until_us;
     }
-    if (remote_is_woken(asking.wake)) {
-        return interrupted(&asking);
+    if (wake_is_set(asking.wake)) {
+        return fault_interrupted(asking.error);
     }
     buffer_init(&asking.request, &allocator_system, REQUEST_MAX);
     enum sluice_status status = ask(&asking);
@@ -312,15 +283,7 @@ static enum sluice_status remote_call(struct link *link, const struct link_call 
 
 static void remote_interrupt(struct link *link, bool on)
 {
-    struct remote *remote = remote_of(link);
-    int before = errno;
-    eventfd_t count = 1;
-    if (on) {
-        (void)eventfd_write(remote->wake, count);
-    } else {
-        (void)eventfd_read(remote->wake, &count);
-    }
-    errno = before;
+    wake_set(remote_of(link)->wake, on);
 }
 
 static void remote_close(struct link *link)

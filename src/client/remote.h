@@ -28,15 +28,8 @@ static inline struct remote *remote_of(struct link *link)
     return (struct remote *)(void *)link; // it is the first member
 }
 
-// Whether calls that wait are to end.
-bool remote_is_woken(int wake);
-
 // Whether a server that could not be greeted may be well at another attempt.
 bool may_work_later(enum sluice_status status);
-
-// Pauses before another attempt, longer each time; false when the deadline comes first or `wake`
-// becomes readable.
-bool remote_pause(unsigned attempt, int64_t deadline_us, int wake);
 
 enum sluice_status remote_listen(struct link *link, struct slice ns, struct slice channel,
                                  struct listening **out, struct sluice_error *error);

@@ -3,6 +3,7 @@
 // listen are told that some may be missing.
 #include "client/remote.h"
 
+#include "client/pause.h"
 #include "client/value.h"
 #include "store/file.h"
 
@@ -67,7 +68,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
         status = value_read(answer, items, &value, error); // it may be refused
         sluice_value_free(value);
     } else if (result == STREAM_WOKEN) {
-        status = fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
+        status = fault_interrupted(error);
     } else {
         status = fault(error, SLUICE_UNREACHABLE, "%.120s:%s does not answer", remote->url.host,
                        remote->url.port);
@@ -115,10 +116,8 @@ static enum sluice_status begin_again(struct remote_events *events, int64_t dead
             events->attempts = 0;
             return status;
         }
-        if (!remote_pause(events->attempts, deadline_us, events->remote->wake)) {
-            return remote_is_woken(events->remote->wake)
-                       ? fault(error, SLUICE_INTERRUPTED, "the wait was interrupted")
-                       : status;
+        if (!pause_before(events->attempts, deadline_us, events->remote->wake)) {
+            return wake_is_set(events->remote->wake) ? fault_interrupted(error) : status;
         }
     }
 }
@@ -142,9 +141,9 @@ static enum sluice_status events_next(struct listening *listening, int64_t wait_
             }
             break;
         case STREAM_LATE:
-            return fault(error, SLUICE_TIMED_OUT, "nothing came in the time given");
+            return fault_timed_out(error);
         case STREAM_WOKEN:
-            return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
+            return fault_interrupted(error);
         case STREAM_CLOSED:
         case STREAM_ODD:
             drop_dialog(events);

@@ -239,11 +239,6 @@ static int connect_one(struct stream *stream, const struct addrinfo *address, st
     return 0;
 }
 
-static enum sluice_status woken(struct sluice_error *error)
-{
-    return fault(error, SLUICE_INTERRUPTED, "the wait was interrupted");
-}
-
 static enum sluice_status connect_any(struct stream *stream, const struct url *url,
                                       struct until until, struct sluice_error *error)
 {
@@ -260,7 +255,7 @@ static enum sluice_status connect_any(struct stream *stream, const struct url *u
     }
     freeaddrinfo(addresses);
     if (failed == EINTR) {
-        return woken(error);
+        return fault_interrupted(error);
     }
     return failed ? fault(error, SLUICE_UNREACHABLE, "%.120s:%s cannot be reached: %s", url->host,
                           url->port, strerror(failed))
@@ -314,7 +309,7 @@ static enum sluice_status greet(struct stream *stream, const struct url *url, SS
         case STREAM_OK:
             break;
         case STREAM_WOKEN:
-            return woken(error);
+            return fault_interrupted(error);
         default:
             if (stream->turned_away) {
                 return stream_turned_away(url, error);

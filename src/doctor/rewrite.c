@@ -45,14 +45,15 @@ static enum status receive(void *context, struct record_key key, struct slice by
 
 static enum status write_directory(struct writing *writing, const struct space *space)
 {
-    char bytes[DIRECTORY_HEADER + ENGINE_NAME_SIZE_MAX] = { DIRECTORY_VERSION, 0,
-                                                            (char)space->clock,
-                                                            (char)space->qless };
-    memcpy(bytes + DIRECTORY_HEADER, space->name, space->name_size);
-    const struct store_key key = {
-        DIRECTORY_SPACE, { .kind = (enum record_kind)DIRECTORY_KIND, .id = space->number }
+    char bytes[DIRECTORY_RECORD_MAX];
+    const struct directory_entry entry = {
+        .space = space->number,
+        .clock = space->clock,
+        .qless = space->qless,
+        .name = slice_make(space->name, space->name_size),
     };
-    return append(writing, key, slice_make(bytes, DIRECTORY_HEADER + (size_t)space->name_size));
+    const struct store_record record = directory_write(&entry, bytes);
+    return append(writing, record.key, record.bytes);
 }
 
 // What its host keeps with it, as it was.
@@ -65,7 +66,8 @@ static enum status write_notes(struct writing *writing, const struct images *ima
         if (image->key.space != DIRECTORY_SPACE) {
             break; // they stand in order
         }
-        if ((int)image->key.record.kind == NOTE_KIND && image->bytes.size >= NOTE_HEADER &&
+        if ((int)image->key.record.kind == DIRECTORY_NOTE_KIND &&
+            image->bytes.size >= DIRECTORY_NOTE_HEADER &&
             bytes_load_u32(image->bytes.data + 1) == space->number) {
             status = append(writing, image->key, image->bytes);
         }

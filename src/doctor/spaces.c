@@ -96,28 +96,22 @@ static void make_name(const struct spaces *spaces, struct space *space)
 
 static enum status read_directory(struct loading_spaces *loading, const struct image *image)
 {
-    struct slice bytes = image->bytes;
-    uint64_t id = image->key.record.id;
-    char sentence[ERROR_DETAIL_SIZE];
-    if ((int)image->key.record.kind != DIRECTORY_KIND || id == 0 || id > UINT32_MAX ||
-        bytes.size <= DIRECTORY_HEADER || bytes.size > DIRECTORY_HEADER + ENGINE_NAME_SIZE_MAX) {
-        (void)snprintf(sentence, sizeof(sentence), "the record of namespace %llu makes no sense",
-                       (unsigned long long)id);
-        find_fault(loading, sentence);
+    struct directory_entry entry;
+    struct error why;
+    enum status status = directory_read(image->key.record, image->bytes, &entry, &why);
+    if (status == STATUS_CORRUPT) {
+        find_fault(loading, error_sentence(&why));
         return STATUS_OK;
     }
-    if (bytes.data[0] != DIRECTORY_VERSION) {
-        return error_set(loading->error, STATUS_UNSUPPORTED,
-                         "the record of namespace %llu has version %d, and this program knows "
-                         "version %d",
-                         (unsigned long long)id, bytes.data[0], DIRECTORY_VERSION);
+    if (status) {
+        return error_copy(loading->error, &why);
     }
-    struct space space = { .number = (uint32_t)id,
+    struct space space = { .number = entry.space,
                            .named = true,
-                           .deleted = bytes.data[1] != 0,
-                           .clock = bytes.data[2] ? ENGINE_CLOCK_CLIENT : ENGINE_CLOCK_SERVER,
-                           .qless = bytes.data[3] != 0 };
-    set_name(&space, slice_sub(bytes, DIRECTORY_HEADER, SIZE_MAX));
+                           .deleted = entry.deleted,
+                           .clock = entry.clock,
+                           .qless = entry.qless };
+    set_name(&space, entry.name);
     if (!space.deleted && name_is_taken(loading->spaces, slice_make(space.name, space.name_size))) {
         find_fault(loading, "two namespaces have the same name; one is named anew");
         make_name(loading->spaces, &space);
@@ -152,7 +146,8 @@ static enum status divide(struct loading_spaces *loading)
         if (image->bytes.size == 0) {
             continue;
         }
-        if (image->key.space == DIRECTORY_SPACE && (int)image->key.record.kind == NOTE_KIND) {
+        if (image->key.space == DIRECTORY_SPACE &&
+            (int)image->key.record.kind == DIRECTORY_NOTE_KIND) {
             continue; // whoever writes the namespaces anew finds them
         }
         if (image->key.space == DIRECTORY_SPACE) {

@@ -4,17 +4,8 @@
 #define SLUICE_DOCTOR_SPACES_H
 
 #include "engine/engine.h"
+#include "store/directory.h"
 #include "store/remains.h"
-
-// The directory: one record for each namespace, as docs/file-format.md has it.
-enum {
-    DIRECTORY_SPACE = 0,
-    DIRECTORY_KIND = 1,
-    DIRECTORY_VERSION = 1,
-    DIRECTORY_HEADER = 4,
-    NOTE_KIND = 2,   // a note of a namespace, in the same space
-    NOTE_HEADER = 5, // version, space
-};
 
 struct space {
     uint32_t number;

@@ -10,6 +10,7 @@
 #include "faces/http_openapi.h"
 #include "faces/http_problem.h"
 #include "faces/http_words.h"
+#include "wire/http_accept.h"
 #include "wire/http_reply.h"
 #include "wire/http_target.h"
 
@@ -552,68 +553,18 @@ static enum http_step say_allow(struct ask *ask, const struct found *found)
     return refuse(ask, &(struct problem_more){ .status = 405, .headers = headers });
 }
 
-// The next item of a list with commas, without blanks and without what follows ';', which goes to
-// `parameters`.
-static bool next_media_type(struct slice *list, struct slice *type, struct slice *parameters)
-{
-    if (list->size == 0) {
-        return false;
-    }
-    const char *comma = memchr(list->data, ',', list->size);
-    struct slice item = slice_sub(*list, 0, comma ? (size_t)(comma - list->data) : list->size);
-    *list = slice_sub(*list, item.size + 1, SIZE_MAX);
-    const char *semicolon = item.size ? memchr(item.data, ';', item.size) : NULL;
-    *type = slice_sub(item, 0, semicolon ? (size_t)(semicolon - item.data) : item.size);
-    *parameters = slice_sub(item, type->size, SIZE_MAX);
-    while (type->size && (type->data[0] == ' ' || type->data[0] == '\t')) {
-        *type = slice_sub(*type, 1, SIZE_MAX);
-    }
-    while (type->size &&
-           (type->data[type->size - 1] == ' ' || type->data[type->size - 1] == '\t')) {
-        type->size--;
-    }
-    return true;
-}
-
-static bool is_one_of(struct slice text, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (ascii_equal(text, slice_from_cstr(words[i]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Whether a weight is more than none; without one it is.
-static bool is_wanted(struct slice parameters)
-{
-    while (parameters.size && strchr("; \t", parameters.data[0])) {
-        parameters = slice_sub(parameters, 1, SIZE_MAX);
-    }
-    if (!ascii_equal(slice_sub(parameters, 0, 2), SLICE("q="))) {
-        return true;
-    }
-    for (size_t i = 2; i < parameters.size; i++) {
-        if (parameters.data[i] >= '1' && parameters.data[i] <= '9') {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Whether the client takes JSON.
 static bool accepts_json(const struct http_request *request)
 {
-    static const char *const types[] = { "*/*", "application/*", JSON_TYPE };
     struct slice list;
-    struct slice type;
-    struct slice parameters;
+    struct http_accept item;
     if (!http_request_header(request, SLICE("accept"), &list, NULL) || list.size == 0) {
         return true;
     }
-    while (next_media_type(&list, &type, &parameters)) {
-        if (is_one_of(type, types, sizeof(types) / sizeof(types[0])) && is_wanted(parameters)) {
+    while (http_accept_next(&list, &item)) {
+        if (item.weight > 0 && (ascii_equal(item.value, SLICE("*/*")) ||
+                                ascii_equal(item.value, SLICE("application/*")) ||
+                                ascii_equal(item.value, SLICE(JSON_TYPE)))) {
             return true;
         }
     }
@@ -624,17 +575,16 @@ static bool accepts_json(const struct http_request *request)
 static bool accepts_gzip(const struct http_request *request)
 {
     struct slice list;
-    struct slice coding;
-    struct slice parameters;
+    struct http_accept item;
     bool any = false;
     if (!http_request_header(request, SLICE("accept-encoding"), &list, NULL)) {
         return false;
     }
-    while (next_media_type(&list, &coding, &parameters)) {
-        if (ascii_equal(coding, SLICE("gzip"))) {
-            return is_wanted(parameters);
+    while (http_accept_next(&list, &item)) {
+        if (ascii_equal(item.value, SLICE("gzip"))) {
+            return item.weight > 0;
         }
-        any |= slice_equal(coding, SLICE("*")) && is_wanted(parameters);
+        any |= slice_equal(item.value, SLICE("*")) && item.weight > 0;
     }
     return any;
 }
@@ -643,12 +593,11 @@ static bool accepts_gzip(const struct http_request *request)
 static bool sends_json(const struct http_request *request)
 {
     struct slice list;
-    struct slice type;
-    struct slice parameters;
+    struct http_accept item;
     size_t count;
     return http_request_header(request, SLICE("content-type"), &list, &count) && count == 1 &&
-           next_media_type(&list, &type, &parameters) && list.size == 0 &&
-           ascii_equal(type, SLICE(JSON_TYPE));
+           http_accept_next(&list, &item) && list.size == 0 &&
+           ascii_equal(item.value, SLICE(JSON_TYPE));
 }
 
 static void keep_if_none_match(struct ask *ask)

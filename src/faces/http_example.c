@@ -241,18 +241,6 @@ static void split(const char *line, struct words *out)
     }
 }
 
-static const struct argument *find_option(const struct command *command, struct slice word)
-{
-    for (size_t i = 0; i < command->argument_count; i++) {
-        const struct argument *argument = &command->arguments[i];
-        if ((argument->flags & ARGUMENT_OPTION) &&
-            ascii_equal(slice_from_cstr(argument->name), word)) {
-            return argument;
-        }
-    }
-    return NULL;
-}
-
 // A request being written: which words are left.
 struct writing {
     struct json_writer writer;
@@ -294,14 +282,14 @@ static void write_option_list(struct writing *writing, const struct argument *ar
 {
     const struct words *words = &writing->words;
     for (size_t i = 0; i < writing->position; i++) {
-        if (find_option(writing->command, words->items[i]) == argument) {
+        if (command_option(writing->command, words->items[i]) == argument) {
             return;
         }
     }
     if (write_key(writing, argument)) {
         json_write_begin_array(&writing->writer);
         for (size_t i = writing->position; i + 1 < words->count; i++) {
-            if (find_option(writing->command, words->items[i]) == argument) {
+            if (command_option(writing->command, words->items[i]) == argument) {
                 json_write_string(&writing->writer, words->items[i + 1]);
             }
         }
@@ -314,7 +302,7 @@ static void write_options(struct writing *writing)
     const struct words *words = &writing->words;
     const struct argument *option;
     while (writing->position < words->count &&
-           (option = find_option(writing->command, words->items[writing->position]))) {
+           (option = command_option(writing->command, words->items[writing->position]))) {
         bool flag = option->type == ARGUMENT_FLAG;
         struct slice value = words->items[writing->position + !flag];
         if (option->flags & ARGUMENT_REPEATED) {
@@ -355,7 +343,7 @@ void http_example_request(const struct http_route *route, const struct command *
         }
         if (argument->flags & ARGUMENT_REPEATED) {
             write_rest(&writing, argument);
-        } else if (!(argument->flags & ARGUMENT_OPTIONAL) || !find_option(command, word)) {
+        } else if (!(argument->flags & ARGUMENT_OPTIONAL) || !command_option(command, word)) {
             if (write_key(&writing, argument)) {
                 write_word(&writing, argument, word);
             }

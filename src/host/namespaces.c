@@ -3,6 +3,7 @@
 
 #include "engine/changes.h"
 #include "host/removal.h"
+#include "store/directory.h"
 
 #include <assert.h>
 
@@ -11,30 +12,17 @@ static struct slice ns_key(const void *ns)
     return ns_name(ns);
 }
 
-// ---------------------------------------------------------------------------------------------
-// The record of a namespace: version (1), whether it is deleted (1), its clock (1), whether qless's
-// clients use it (1), its name
-
-enum {
-    DIRECTORY_SPACE = 0,
-    DIRECTORY_KIND = 1,
-    DIRECTORY_VERSION = 1,
-    DIRECTORY_HEADER = 4,
-};
-
-static struct store_key directory_key(uint32_t space)
-{
-    return (struct store_key){ DIRECTORY_SPACE,
-                               { .kind = (enum record_kind)DIRECTORY_KIND, .id = space } };
-}
-
 static enum status write_directory(const struct ns *ns, bool deleted, struct error *error)
 {
-    char bytes[DIRECTORY_HEADER + ENGINE_NAME_SIZE_MAX] = { DIRECTORY_VERSION, (char)deleted,
-                                                            (char)ns->clock, (char)ns->qless };
-    memcpy(bytes + DIRECTORY_HEADER, ns->name, ns->name_size);
-    const struct store_record record = { directory_key(ns->space),
-                                         slice_make(bytes, DIRECTORY_HEADER + ns->name_size) };
+    char bytes[DIRECTORY_RECORD_MAX];
+    const struct directory_entry entry = {
+        .space = ns->space,
+        .deleted = deleted,
+        .clock = ns->clock,
+        .qless = ns->qless,
+        .name = ns_name(ns),
+    };
+    const struct store_record record = directory_write(&entry, bytes);
     return store_append(ns->all->store, &record, 1, &ns->all->group, error);
 }
 
@@ -287,32 +275,24 @@ enum status namespaces_delete(struct namespaces *all, struct slice name, struct 
 static enum status visit_directory(struct namespaces *all, struct record_key key,
                                    struct slice bytes, struct error *error)
 {
-    if ((int)key.kind == NOTE_KIND) {
+    if ((int)key.kind == DIRECTORY_NOTE_KIND) {
         return notes_visit(all, key, bytes, error);
     }
-    if ((int)key.kind != DIRECTORY_KIND || key.id == 0 || key.id > UINT32_MAX ||
-        bytes.size <= DIRECTORY_HEADER || bytes.size > DIRECTORY_HEADER + ENGINE_NAME_SIZE_MAX) {
-        return error_set(error, STATUS_CORRUPT, "the record of namespace %llu makes no sense",
-                         (unsigned long long)key.id);
+    struct directory_entry entry;
+    enum status status = directory_read(key, bytes, &entry, error);
+    if (status) {
+        return status;
     }
-    if (bytes.data[0] != DIRECTORY_VERSION) {
-        return error_set(error, STATUS_UNSUPPORTED,
-                         "the record of namespace %llu has version %d, and this program knows "
-                         "version %d",
-                         (unsigned long long)key.id, bytes.data[0], DIRECTORY_VERSION);
-    }
-    uint32_t space = (uint32_t)key.id;
-    all->space = space > all->space ? space : all->space;
-    if (bytes.data[1]) {
-        struct removal *removal = removal_new(all->options.allocator, space);
+    all->space = entry.space > all->space ? entry.space : all->space;
+    if (entry.deleted) {
+        struct removal *removal = removal_new(all->options.allocator, entry.space);
         if (removal) {
             removal_add(&all->removals, removal);
         }
         return removal ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory");
     }
-    struct ns *ns = ns_new(all, slice_sub(bytes, DIRECTORY_HEADER, SIZE_MAX), space,
-                           bytes.data[2] ? ENGINE_CLOCK_CLIENT : ENGINE_CLOCK_SERVER);
-    enum status status = ns ? ns_add(all, ns) : STATUS_NO_MEMORY;
+    struct ns *ns = ns_new(all, entry.name, entry.space, entry.clock);
+    status = ns ? ns_add(all, ns) : STATUS_NO_MEMORY;
     if (status) {
         if (ns) {
             ns_free(ns);
@@ -321,7 +301,7 @@ static enum status visit_directory(struct namespaces *all, struct record_key key
                          status == STATUS_EXISTS ? "two namespaces have the same name"
                                                  : "no memory for a namespace");
     }
-    ns->qless = bytes.data[3] != 0;
+    ns->qless = entry.qless;
     return STATUS_OK;
 }
 

@@ -4,20 +4,15 @@
 #include "base/bytes.h"
 #include "host/namespaces.h"
 #include "host/removal.h"
+#include "store/directory.h"
 
 #include <string.h>
 
 // The record of a note: version (1), the space of its namespace (4), its text.
 enum {
     NOTE_VERSION = 1,
-    NOTE_HEADER = 5,
-    DIRECTORY_SPACE = 0,
+    NOTE_HEADER = DIRECTORY_NOTE_HEADER,
 };
-
-static struct store_key note_key(uint64_t id)
-{
-    return (struct store_key){ DIRECTORY_SPACE, { .kind = (enum record_kind)NOTE_KIND, .id = id } };
-}
 
 // A text may have secrets in it.
 static void note_free(const struct allocator *allocator, struct note *note)
@@ -59,7 +54,7 @@ static enum status write_note(struct ns *ns, const struct note *note, struct err
         buffer_commit(&bytes, NOTE_HEADER);
     }
     buffer_append(&bytes, note_text(note));
-    const struct store_record record = { note_key(note->id), buffer_slice(&bytes) };
+    const struct store_record record = { directory_note_key(note->id), buffer_slice(&bytes) };
     enum status status = bytes.status ? error_set(error, bytes.status, "no room for a note")
                                       : store_append(all->store, &record, 1, &all->group, error);
     if (bytes.data) {
@@ -71,7 +66,7 @@ static enum status write_note(struct ns *ns, const struct note *note, struct err
 
 static enum status erase_note(struct ns *ns, const struct note *note, struct error *error)
 {
-    const struct store_record gone = { note_key(note->id), SLICE_EMPTY };
+    const struct store_record gone = { directory_note_key(note->id), SLICE_EMPTY };
     return store_append(ns->all->store, &gone, 1, &ns->all->group, error);
 }
 

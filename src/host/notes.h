@@ -13,7 +13,6 @@ struct namespaces;
 struct ns;
 
 enum {
-    NOTE_KIND = 2, // of its record, in the space of the directory
     NOTE_SIZE_MAX = 64 << 10,
 };
 

@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "wire/http_accept.h"
 
 #include <stdio.h>
 
@@ -206,51 +207,15 @@ void metrics_histogram(struct metrics_text *text, struct slice labels,
 // ---------------------------------------------------------------------------------------------
 // Which form
 
-static struct slice trimmed(struct slice text)
-{
-    while (text.size && (text.data[0] == ' ' || text.data[0] == '\t')) {
-        text = slice_sub(text, 1, SIZE_MAX);
-    }
-    while (text.size && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t')) {
-        text.size--;
-    }
-    return text;
-}
-
-// Takes what stands before the next `separator`, or all.
-static struct slice take_part(struct slice *rest, char separator)
-{
-    const char *end = rest->size ? memchr(rest->data, separator, rest->size) : NULL;
-    struct slice part = slice_sub(*rest, 0, end ? (size_t)(end - rest->data) : rest->size);
-    *rest = slice_sub(*rest, part.size + 1, SIZE_MAX);
-    return trimmed(part);
-}
-
-// How much a type is wanted, from 0 to 1.
-static double weight_of(struct slice parameters)
-{
-    double weight = 1;
-    while (parameters.size) {
-        struct slice parameter = take_part(&parameters, ';');
-        if (slice_starts_with(parameter, SLICE("q=")) &&
-            num_parse_double(slice_sub(parameter, 2, SIZE_MAX), &weight)) {
-            weight = 0; // what cannot be understood is not wanted
-        }
-    }
-    return weight;
-}
-
 bool metrics_wants_open(struct slice accept)
 {
     double open = 0, plain = 0;
-    while (accept.size) {
-        struct slice item = take_part(&accept, ',');
-        struct slice type = take_part(&item, ';');
-        double weight = weight_of(item);
-        if (ascii_equal(type, SLICE("application/openmetrics-text"))) {
-            open = weight > open ? weight : open;
-        } else if (ascii_equal(type, SLICE("text/plain"))) {
-            plain = weight > plain ? weight : plain;
+    struct http_accept item;
+    while (http_accept_next(&accept, &item)) {
+        if (ascii_equal(item.value, SLICE("application/openmetrics-text"))) {
+            open = item.weight > open ? item.weight : open;
+        } else if (ascii_equal(item.value, SLICE("text/plain"))) {
+            plain = item.weight > plain ? item.weight : plain;
         }
     }
     return open > 0 && open >= plain;

@@ -31,6 +31,21 @@ void local_test_release(struct local_test *test)
     (void)nftw(test->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+int local_test_setup(void **state)
+{
+    struct local_test *test = calloc(1, sizeof(*test));
+    local_test_init(test);
+    *state = test;
+    return 0;
+}
+
+int local_test_teardown(void **state)
+{
+    local_test_release(*state);
+    free(*state);
+    return 0;
+}
+
 struct sluice *local_test_open(struct local_test *test, const char *ns, const char *durability)
 {
     struct sluice *queue;

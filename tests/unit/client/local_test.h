@@ -19,6 +19,10 @@ struct local_test {
 void local_test_init(struct local_test *test);
 void local_test_release(struct local_test *test);
 
+// The same for a test whose state it is.
+int local_test_setup(void **state);
+int local_test_teardown(void **state);
+
 // Opens another handle of the folder; asserts that it can.
 struct sluice *local_test_open(struct local_test *test, const char *ns, const char *durability);
 

@@ -11,21 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static int setup(void **state)
-{
-    struct local_test *test = calloc(1, sizeof(*test));
-    local_test_init(test);
-    *state = test;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    local_test_release(*state);
-    free(*state);
-    return 0;
-}
-
 static void expect_call(struct local_test *test, const char *const *words, size_t count,
                         enum sluice_status status, const char *part)
 {
@@ -364,7 +349,8 @@ static void test_local__what_is_missing_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(test_local__##name, setup, teardown)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_local__##name, local_test_setup, local_test_teardown)
         TEST(a_job_lives),
         TEST(errors_are_those_of_a_server),
         TEST(reading_makes_no_namespace),

@@ -8,21 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int setup(void **state)
-{
-    struct local_test *test = calloc(1, sizeof(*test));
-    local_test_init(test);
-    *state = test;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    local_test_release(*state);
-    free(*state);
-    return 0;
-}
-
 static struct sluice_events *listen_to(struct local_test *test, const char *channel)
 {
     struct sluice_events *events;
@@ -193,7 +178,8 @@ static void test_events__who_is_too_slow_hears_of_a_gap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(test_events__##name, setup, teardown)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_events__##name, local_test_setup, local_test_teardown)
         TEST(the_log_has_all_of_a_namespace),    TEST(tracked_jobs_have_a_channel),
         TEST(a_worker_hears_of_its_jobs),        TEST(a_channel_is_one_of_three),
         TEST(who_waits_is_woken_or_interrupted), TEST(who_is_too_slow_hears_of_a_gap),

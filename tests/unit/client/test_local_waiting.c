@@ -8,21 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int setup(void **state)
-{
-    struct local_test *test = calloc(1, sizeof(*test));
-    local_test_init(test);
-    *state = test;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    local_test_release(*state);
-    free(*state);
-    return 0;
-}
-
 static void start_waiting(struct local_test *test, struct taker *taker, const char *queue)
 {
     taker_start(taker, test->queue, queue, FORELONG);
@@ -244,7 +229,8 @@ static void test_waiting__an_interrupt_loses_no_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(test_waiting__##name, setup, teardown)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_waiting__##name, local_test_setup, local_test_teardown)
         TEST(a_put_ends_it),
         TEST(its_time_ends_it),
         TEST(they_are_served_in_order),
