@@ -2,16 +2,62 @@
 #include "api/page.h"
 
 #include "api/job_words.h"
+#include "base/ascii.h"
+
+#include <stdio.h>
+
+enum {
+    HALF_SIZE = 16,
+    CURSOR_SIZE = 2 * HALF_SIZE,
+};
 
 size_t page_count(const struct page_words *words)
 {
     return words->has_count ? (size_t)words->count : PAGE_COUNT;
 }
 
-struct page page_start(const struct page_words *words, const struct job *room[PAGE_COUNT_MAX])
+// A cursor is a place in an index, as digits.
+static bool read_cursor(struct slice text, struct index_key *out)
 {
-    return (
-        struct page){ .offset = (size_t)words->offset, .count = page_count(words), .jobs = room };
+    uint64_t *const halves[] = { &out->high, &out->low };
+    if (text.size != CURSOR_SIZE) {
+        return false;
+    }
+    for (size_t i = 0; i < CURSOR_SIZE; i++) {
+        int digit = ascii_hex_digit(text.data[i]);
+        uint64_t *half = halves[i / HALF_SIZE];
+        if (digit < 0) {
+            return false;
+        }
+        *half = *half << 4 | (uint64_t)digit;
+    }
+    return true;
+}
+
+static void say_next(struct reply *reply, const struct page *page)
+{
+    char text[CURSOR_SIZE + 1];
+    if (!page->more) {
+        reply_null(reply);
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "%016llx%016llx", (unsigned long long)page->last.high,
+                   (unsigned long long)page->last.low);
+    reply_text(reply, slice_from_cstr(text));
+}
+
+enum status page_start(const struct call *call, const struct page_words *words,
+                       const struct job *room[PAGE_COUNT_MAX], struct page *out,
+                       struct error *error)
+{
+    *out = (struct page){ .offset = (size_t)words->offset,
+                          .count = page_count(words),
+                          .has_after = words->cursor.size > 0,
+                          .jobs = room };
+    return out->has_after && !read_cursor(words->cursor, &out->after)
+               ? error_set(error, STATUS_INVALID, "%s: CURSOR must be what a page gave as next",
+                           call->command->name)
+               : STATUS_OK;
 }
 
 static void say_jid(struct call *call, const struct job *job)
@@ -21,9 +67,8 @@ static void say_jid(struct call *call, const struct job *job)
     reply_text(call->reply, view.jid);
 }
 
-void reply_page(struct call *call, const struct page_words *words, const struct page *page)
+void reply_page_members(struct call *call, const struct page_words *words, const struct page *page)
 {
-    reply_map(call->reply, 2);
     reply_key(call->reply, "total");
     reply_count(call->reply, page->total);
     reply_text(call->reply, words->jids ? SLICE("jids") : SLICE("jobs"));
@@ -36,6 +81,14 @@ void reply_page(struct call *call, const struct page_words *words, const struct 
         }
     }
     reply_end(call->reply);
+}
+
+void reply_page(struct call *call, const struct page_words *words, const struct page *page)
+{
+    reply_map(call->reply, 3);
+    reply_page_members(call, words, page);
+    reply_key(call->reply, "next");
+    say_next(call->reply, page);
     reply_end(call->reply);
 }
 

@@ -14,6 +14,7 @@ struct page_words {
     int64_t offset, count;
     bool has_count;
     bool jids;
+    struct slice cursor;
 };
 
 // The entries for a struct that has `struct page_words page` in it.
@@ -27,12 +28,23 @@ struct page_words {
 #define JOB_PAGE_OPTIONS(of)                                                                       \
     PAGE_OPTIONS(of), OPTION(of, page.jids, FLAG, "JIDS", "only the jids, not the whole jobs")
 
+// The same for one that can be long.
+#define LONG_PAGE_OPTIONS(of)                                                                      \
+    JOB_PAGE_OPTIONS(of), OPTION(of, page.cursor, TEXT, "CURSOR",                                  \
+                                 "where to go on: what the page before gave as `next`")
+
 size_t page_count(const struct page_words *words);
 
-// A page to be filled, with room for the jobs.
-struct page page_start(const struct page_words *words, const struct job *room[PAGE_COUNT_MAX]);
+// A page to be filled, with room for the jobs. INVALID for a cursor that no page gave.
+MUST_USE enum status page_start(const struct call *call, const struct page_words *words,
+                                const struct job *room[PAGE_COUNT_MAX], struct page *out,
+                                struct error *error);
 
-// How many there are in all, and the jobs or their jids: a map of `total` and `jobs` or `jids`.
+// How many there are in all, and the jobs or their jids: the members `total` and `jobs` or `jids`
+// of a map that has been begun.
+void reply_page_members(struct call *call, const struct page_words *words, const struct page *page);
+
+// A map of these and of where the page behind it begins, `next`.
 void reply_page(struct call *call, const struct page_words *words, const struct page *page);
 
 // Names and how many jobs each has, from a function that gives them one after the other: a list of

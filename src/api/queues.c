@@ -165,7 +165,7 @@ static const struct argument jobs_takes[] = {
              .words = list_words),
     OPTIONAL(jobs_arguments, queue, NAME, "queue",
              "the queue that they are in; not for complete ones, which are in none"),
-    JOB_PAGE_OPTIONS(jobs_arguments),
+    LONG_PAGE_OPTIONS(jobs_arguments),
 };
 
 static enum status run_jobs(struct call *call, struct error *error)
@@ -180,9 +180,12 @@ static enum status run_jobs(struct call *call, struct error *error)
                          list_words[given->list]);
     }
     const struct job *room[PAGE_COUNT_MAX];
-    struct page page = page_start(&given->page, room);
-    enum status status =
-        engine_jobs(call->engine, call->now_us, (enum list)given->list, given->queue, &page, error);
+    struct page page;
+    enum status status = page_start(call, &given->page, room, &page, error);
+    if (!status) {
+        status = engine_jobs(call->engine, call->now_us, (enum list)given->list, given->queue,
+                             &page, error);
+    }
     if (!status) {
         reply_page(call, &given->page, &page);
     }
@@ -212,18 +215,20 @@ struct failed_arguments {
 
 static const struct argument failed_takes[] = {
     ARGUMENT(failed_arguments, group, NAME, "group", "the kind of failure"),
-    JOB_PAGE_OPTIONS(failed_arguments),
+    LONG_PAGE_OPTIONS(failed_arguments),
 };
 
 static enum status run_failed(struct call *call, struct error *error)
 {
-    (void)error;
     const struct failed_arguments *given = call->arguments;
     const struct job *room[PAGE_COUNT_MAX];
-    struct page page = page_start(&given->page, room);
-    engine_failed(call->engine, given->group, &page);
-    reply_page(call, &given->page, &page);
-    return STATUS_OK;
+    struct page page;
+    enum status status = page_start(call, &given->page, room, &page, error);
+    if (!status) {
+        engine_failed(call->engine, given->group, &page);
+        reply_page(call, &given->page, &page);
+    }
+    return status;
 }
 
 struct unfail_arguments {
@@ -548,12 +553,14 @@ static const struct command commands[] = {
         .run = run_jobs,
         .summary = "Lists the jobs of a queue in one state, or those that are complete, the newest "
                    "first.",
-        .replies = "How many there are, and a page of them.",
+        .replies = "How many there are, a page of them, and the CURSOR of the page behind it.",
         EXAMPLES({ "Q.JOBS app scheduled mail COUNT 10 JIDS", "1# \"total\" => (integer) 2\n"
                                                               "2# \"jids\" => 1) \"cat\"\n"
-                                                              "   2) \"gil\"" },
+                                                              "   2) \"gil\"\n"
+                                                              "3# \"next\" => (nil)" },
                  { "Q.JOBS app complete JIDS", "1# \"total\" => (integer) 1\n"
-                                               "2# \"jids\" => 1) \"ann\"" }),
+                                               "2# \"jids\" => 1) \"ann\"\n"
+                                               "3# \"next\" => (nil)" }),
     },
     {
         .name = "Q.FAILURES",
@@ -573,10 +580,12 @@ static const struct command commands[] = {
         TAKES(failed_arguments, failed_takes),
         .run = run_failed,
         .summary = "Lists the jobs that have failed in a group, the newest failure first.",
-        .replies = "How many there are, and a page of them.",
+        .replies = "How many there are, a page of them, and the CURSOR of the page behind it.",
         EXAMPLES({ "Q.FAILED app smtp COUNT 2 JIDS", "1# \"total\" => (integer) 3\n"
                                                      "2# \"jids\" => 1) \"fay\"\n"
-                                                     "   2) \"eve\"" }),
+                                                     "   2) \"eve\"\n"
+                                                     "3# \"next\" => "
+                                                     "\"00000000000000060000000000000006\"" }),
     },
     {
         .name = "Q.UNFAIL",

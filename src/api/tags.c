@@ -53,18 +53,20 @@ struct tagged_arguments {
 
 static const struct argument tagged_takes[] = {
     ARGUMENT(tagged_arguments, tag, NAME, "tag", "the tag"),
-    JOB_PAGE_OPTIONS(tagged_arguments),
+    LONG_PAGE_OPTIONS(tagged_arguments),
 };
 
 static enum status run_tagged(struct call *call, struct error *error)
 {
-    (void)error;
     const struct tagged_arguments *given = call->arguments;
     const struct job *room[PAGE_COUNT_MAX];
-    struct page page = page_start(&given->page, room);
-    engine_tagged(call->engine, given->tag, &page);
-    reply_page(call, &given->page, &page);
-    return STATUS_OK;
+    struct page page;
+    enum status status = page_start(call, &given->page, room, &page, error);
+    if (!status) {
+        engine_tagged(call->engine, given->tag, &page);
+        reply_page(call, &given->page, &page);
+    }
+    return status;
 }
 
 struct list_arguments {
@@ -201,10 +203,11 @@ static const struct command commands[] = {
         TAKES(tagged_arguments, tagged_takes),
         .run = run_tagged,
         .summary = "Lists the jobs with a tag, in the order in which they got it.",
-        .replies = "How many there are, and a page of them.",
+        .replies = "How many there are, a page of them, and the CURSOR of the page behind it.",
         EXAMPLES({ "Q.TAGGED app urgent JIDS", "1# \"total\" => (integer) 2\n"
                                                "2# \"jids\" => 1) \"ann\"\n"
-                                               "   2) \"hal\"" }),
+                                               "   2) \"hal\"\n"
+                                               "3# \"next\" => (nil)" }),
     },
     {
         .name = "Q.TAGS",

@@ -70,17 +70,21 @@ static const struct argument worker_takes[] = {
 
 static enum status run_worker(struct call *call, struct error *error)
 {
-    (void)error;
     const struct worker_arguments *given = call->arguments;
     const struct job *room[PAGE_COUNT_MAX];
-    struct page page = page_start(&given->page, room);
+    struct page page;
+    enum status status = page_start(call, &given->page, room, &page, error);
+    if (status) {
+        return status;
+    }
     reply_map(call->reply, 2);
-    reply_key(call->reply, "running");
-    engine_worker_jobs(call->engine, call->now_us, given->worker, false, &page);
-    reply_page(call, &given->page, &page);
-    reply_key(call->reply, "stalled");
-    engine_worker_jobs(call->engine, call->now_us, given->worker, true, &page);
-    reply_page(call, &given->page, &page);
+    for (int stalled = 0; stalled < 2; stalled++) {
+        engine_worker_jobs(call->engine, call->now_us, given->worker, stalled, &page);
+        reply_text(call->reply, stalled ? SLICE("stalled") : SLICE("running"));
+        reply_map(call->reply, 2);
+        reply_page_members(call, &given->page, &page);
+        reply_end(call->reply);
+    }
     reply_end(call->reply);
     return STATUS_OK;
 }

@@ -55,47 +55,56 @@ static const char **failure_groups(const struct tool *tool)
     return names;
 }
 
-static int ask_page(const struct walk *walk, const struct words *source, int64_t offset,
-                    int64_t count, struct sluice_value **out)
+// `way` says what `from` is: OFFSET or CURSOR.
+static int ask_page(const struct walk *walk, const struct words *source, const char *way,
+                    const char *from, struct sluice_value **out)
 {
     struct words words = { 0 };
     for (size_t i = 0; i < source->count; i++) {
         words_add(&words, source->items[i]);
     }
-    char *from = tool_format("%lld", (long long)offset);
-    char *most = tool_format("%lld", (long long)(count < PAGE_SIZE ? count : PAGE_SIZE));
-    words_add(&words, "OFFSET");
+    char *most =
+        tool_format("%lld", (long long)(walk->count < PAGE_SIZE ? walk->count : PAGE_SIZE));
+    words_add(&words, way);
     words_add(&words, from);
     words_add(&words, "COUNT");
     words_add(&words, most);
     int code = words_call(walk->tool, &words, out);
-    tool_free(from);
     tool_free(most);
     tool_free(words.items);
     return code;
 }
 
-// One list: what the whole walk leaves out and shows is counted down from one to the next.
+// One list: what the whole walk leaves out and shows is counted down from one to the next. Where
+// pages say what comes next that is followed, so that jobs that come or go shift nothing.
 static int walk_source(struct walk *walk, const struct words *source)
 {
     int64_t total = 0;
-    int64_t offset = 0;
+    int64_t offset = walk->offset;
     int code = EXIT_DONE;
+    const char *way = "OFFSET";
+    char *from = tool_format("%lld", (long long)offset);
     bool more = true;
     while (!code && more) {
         struct sluice_value *page = NULL;
-        code = ask_page(walk, source, walk->offset + offset, walk->count, &page);
+        code = ask_page(walk, source, way, from, &page);
         const struct sluice_value *jobs = sluice_value_get(page, "jobs");
+        const struct sluice_value *next = sluice_value_get(page, "next");
+        const char *cursor = sluice_value_text(next, NULL);
         int64_t got = (int64_t)sluice_value_count(jobs);
         total = sluice_value_integer(sluice_value_get(page, "total"));
         if (!code && got) {
             code = walk->page(walk->context, jobs);
         }
-        sluice_value_free(page);
         offset += got;
         walk->count -= got;
-        more = got && walk->count > 0;
+        more = got && walk->count > 0 && (!next || cursor);
+        way = next ? "CURSOR" : "OFFSET";
+        tool_free(from);
+        from = cursor ? tool_copy(cursor, strlen(cursor)) : tool_format("%lld", (long long)offset);
+        sluice_value_free(page);
     }
+    tool_free(from);
     walk->total += total;
     walk->offset = walk->offset > total ? walk->offset - total : 0;
     return code;

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "base/index.h"
 #include "base/slice.h"
 #include "base/status.h"
 #include "engine/event.h"
@@ -289,14 +290,20 @@ MUST_USE enum status engine_depends_off(struct engine *engine, int64_t now_us, s
 MUST_USE enum status engine_depends_off_all(struct engine *engine, int64_t now_us, struct slice jid,
                                             struct error *error);
 
-// A page of a list: how many there are in all, and those from `offset` on, at most `count`.
+// A page of a list: how many there are in all, and those from `offset` on, at most `count`. With
+// `after`, which a page before left as its `last`, the offset counts from behind that place,
+// whatever has come or gone in front of it meanwhile.
 struct page {
     size_t offset;
     size_t count;
+    bool has_after;
+    struct index_key after;
     const struct job **jobs; // room for `count`
     // Filled in:
     size_t total;
     size_t found;
+    bool more;             // others come behind those found
+    struct index_key last; // where the last one stands
 };
 
 // ---------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #include "engine/group.h"
 
 #include "engine/job.h"
+#include "engine/page.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 
@@ -72,8 +73,12 @@ bool engine_failure_group(const struct engine *engine, size_t index, struct coun
 void engine_failed(const struct engine *engine, struct slice name, struct page *page)
 {
     const struct group *group = map_find(&engine->groups, name);
-    page->total = page->found = 0;
-    if (group) {
-        page_fill_reverse(page, &group->jobs);
+    if (!group) {
+        page_clear(page);
+        return;
     }
+    page_fill(page, &(struct page_source){ .index = &group->jobs,
+                                           .to = group->jobs.count,
+                                           .backwards = true,
+                                           .job_of = job_of_node });
 }

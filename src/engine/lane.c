@@ -11,6 +11,7 @@
 #include "engine/due.h"
 #include "engine/job.h"
 #include "engine/limit.h"
+#include "engine/page.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/watch.h"
@@ -680,20 +681,23 @@ static size_t plain_before(const struct queue *queue, size_t position)
 
 void line_page(struct page *page, const struct queue *queue)
 {
-    page->total = line_count(queue);
-    page->found = 0;
-    if (page->offset >= page->total) {
+    size_t from = 0;
+    size_t before = page->has_after ? line_rank(queue, page_key_after(page->after)) : 0;
+    size_t count = page_begin(page, line_count(queue), before, &from);
+    if (count == 0) {
         return;
     }
-    size_t before = plain_before(queue, page->offset);
-    struct index_cursor plain = index_cursor_at(&queue->plain.line, before);
-    struct index_cursor laned = index_cursor_at(&queue->laned, page->offset - before);
+    size_t plain_from = plain_before(queue, from);
+    struct index_cursor plain = index_cursor_at(&queue->plain.line, plain_from);
+    struct index_cursor laned = index_cursor_at(&queue->laned, from - plain_from);
     struct index_node *from_plain = index_cursor_next(&plain),
                       *from_laned = index_cursor_next(&laned);
-    while (page->found < page->count && (from_plain || from_laned)) {
+    while (page->found < count) {
         bool take_plain =
             from_plain && (!from_laned || index_key_less(from_plain->key, from_laned->key));
-        page->jobs[page->found++] = job_of_node(take_plain ? from_plain : from_laned);
+        struct index_node *node = take_plain ? from_plain : from_laned;
+        page->jobs[page->found++] = job_of_node(node);
+        page->last = node->key;
         if (take_plain) {
             from_plain = index_cursor_next(&plain);
         } else {

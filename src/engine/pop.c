@@ -6,6 +6,7 @@
 #include "engine/lane.h"
 #include "engine/lease.h"
 #include "engine/metrics.h"
+#include "engine/page.h"
 #include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
@@ -358,7 +359,10 @@ enum status engine_peek(struct engine *engine, int64_t now_us, struct slice name
     }
     if (engine->clock == ENGINE_CLOCK_CLIENT) {
         struct page expired = { .count = count, .jobs = jobs };
-        page_fill(&expired, &queue->leased, 0, index_rank(&queue->leased, time_key_after(now_us)));
+        page_fill(&expired,
+                  &(struct page_source){ .index = &queue->leased,
+                                         .to = index_rank(&queue->leased, time_key_after(now_us)),
+                                         .job_of = job_of_node });
         *found = expired.found;
         if (bring_in(engine, queue, now_us, count - *found)) {
             return engine_no_memory(error);

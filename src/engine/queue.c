@@ -4,6 +4,7 @@
 #include "engine/due.h"
 #include "engine/job.h"
 #include "engine/metrics.h"
+#include "engine/page.h"
 #include "engine/state.h"
 #include "engine/stats.h"
 #include "engine/watch.h"
@@ -265,64 +266,22 @@ enum status engine_queue(struct engine *engine, int64_t now_us, struct slice nam
     return STATUS_OK;
 }
 
-void page_fill(struct page *page, const struct index *index, size_t from, size_t to)
-{
-    page->total = to - from;
-    page->found = 0;
-    if (page->offset >= page->total) {
-        return;
-    }
-    size_t left = page->total - page->offset;
-    size_t count = page->count < left ? page->count : left;
-    struct index_cursor cursor = index_cursor_at(index, from + page->offset);
-    while (page->found < count) {
-        page->jobs[page->found++] = job_of_node(index_cursor_next(&cursor));
-    }
-}
-
-void page_fill_reverse(struct page *page, const struct index *index)
-{
-    page->total = index->count;
-    page->found = 0;
-    if (page->offset >= page->total) {
-        return;
-    }
-    size_t left = page->total - page->offset;
-    size_t count = page->count < left ? page->count : left;
-    struct index_cursor cursor = index_cursor_at(index, left - count);
-    for (size_t i = count; i > 0; i--) {
-        page->jobs[i - 1] = job_of_node(index_cursor_next(&cursor));
-    }
-    page->found = count;
-}
-
-static void list_queue(const struct engine *engine, const struct queue *queue, enum list list,
-                       int64_t now_us, struct page *page)
+// An index of a queue that makes up a list, as far as it does.
+static struct page_source source_of(const struct engine *engine, const struct queue *queue,
+                                    enum list list, int64_t now_us)
 {
     bool client = engine->clock == ENGINE_CLOCK_CLIENT;
     size_t run_out = client ? run_out_count(queue, now_us) : 0;
-    switch (list) {
-    case LIST_WAITING:
-        line_page(page, queue);
-        break;
-    case LIST_RUNNING:
-        page_fill(page, &queue->leased, run_out, queue->leased.count);
-        break;
-    case LIST_STALLED:
-        if (client) {
-            page_fill(page, &queue->leased, 0, run_out);
-        } else {
-            page_fill(page, &queue->grace, 0, queue->grace.count);
-        }
-        break;
-    case LIST_SCHEDULED:
-        page_fill(page, &queue->scheduled, 0, queue->scheduled.count);
-        break;
-    case LIST_DEPENDS:
-    default:
-        page_fill(page, &queue->depends, 0, queue->depends.count);
-        break;
-    }
+    const struct index *index = list == LIST_SCHEDULED           ? &queue->scheduled
+                                : list == LIST_DEPENDS           ? &queue->depends
+                                : list == LIST_RUNNING || client ? &queue->leased
+                                                                 : &queue->grace;
+    return (struct page_source){
+        .index = index,
+        .from = list == LIST_RUNNING ? run_out : 0,
+        .to = list == LIST_STALLED && client ? run_out : index->count,
+        .job_of = job_of_node,
+    };
 }
 
 enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list, struct slice name,
@@ -335,19 +294,27 @@ enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list, s
     if (status) {
         return status;
     }
-    page->total = page->found = 0;
     if (list == LIST_COMPLETE) {
-        page_fill_reverse(page, &engine->completed);
+        page_fill(page, &(struct page_source){ .index = &engine->completed,
+                                               .to = engine->completed.count,
+                                               .backwards = true,
+                                               .job_of = job_of_node });
         return STATUS_OK;
     }
     struct queue *queue = queue_find(engine, name);
     if (!queue) {
+        page_clear(page);
         return STATUS_OK;
     }
     if (list == LIST_SCHEDULED && move_scheduled(engine, queue, now_us)) {
         return engine_no_memory(error);
     }
-    list_queue(engine, queue, list, now_us, page);
+    if (list == LIST_WAITING) {
+        line_page(page, queue);
+    } else {
+        const struct page_source source = source_of(engine, queue, list, now_us);
+        page_fill(page, &source);
+    }
     return STATUS_OK;
 }
 

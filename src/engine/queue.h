@@ -119,9 +119,4 @@ struct index_key time_key_after(int64_t time_us);
 // The time in a line's key.
 int64_t line_time(struct index_key key);
 
-// Fills a page from the entries `from` up to `to` of an index of jobs, or from all of them
-// backwards.
-void page_fill(struct page *page, const struct index *index, size_t from, size_t to);
-void page_fill_reverse(struct page *page, const struct index *index);
-
 #endif

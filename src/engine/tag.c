@@ -2,6 +2,7 @@
 #include "engine/tag.h"
 
 #include "engine/job.h"
+#include "engine/page.h"
 #include "engine/queue.h"
 #include "engine/record.h"
 #include "engine/state.h"
@@ -293,19 +294,21 @@ enum status engine_tag_remove(struct engine *engine, int64_t now_us, struct slic
     return status;
 }
 
+static struct job *job_of_tagging(struct index_node *node)
+{
+    return tagging_of_node(node)->job;
+}
+
 void engine_tagged(const struct engine *engine, struct slice name, struct page *page)
 {
     const struct tag *tag = map_find(&engine->tags, name);
-    page->total = tag ? tag->taggings.count : 0;
-    page->found = 0;
-    if (page->offset >= page->total) {
+    if (!tag) {
+        page_clear(page);
         return;
     }
-    struct index_cursor cursor = index_cursor_at(&tag->taggings, page->offset);
-    struct index_node *node;
-    while (page->found < page->count && (node = index_cursor_next(&cursor))) {
-        page->jobs[page->found++] = tagging_of_node(node)->job;
-    }
+    page_fill(page, &(struct page_source){ .index = &tag->taggings,
+                                           .to = tag->taggings.count,
+                                           .job_of = job_of_tagging });
 }
 
 bool engine_tag_top(const struct engine *engine, size_t index, struct count_view *view)

@@ -3,6 +3,7 @@
 
 #include "engine/job.h"
 #include "engine/lease.h"
+#include "engine/page.h"
 #include "engine/queue.h"
 #include "engine/state.h"
 
@@ -196,27 +197,25 @@ bool engine_worker(const struct engine *engine, int64_t now_us, size_t index,
     return true;
 }
 
+static struct job *job_of_lease(struct index_node *node)
+{
+    return lease_of_node(node)->job;
+}
+
 void engine_worker_jobs(const struct engine *engine, int64_t now_us, struct slice name,
                         bool stalled, struct page *page)
 {
-    page->total = page->found = 0;
     const struct worker *worker = worker_find(engine, name);
     if (!worker) {
+        page_clear(page);
         return;
     }
     size_t run_out = run_out_count(engine, worker, now_us);
-    size_t from = stalled ? 0 : run_out, to = stalled ? run_out : worker->leases.count;
-    page->total = to - from;
-    if (page->offset >= page->total) {
-        return;
-    }
-    size_t left = page->total - page->offset;
-    size_t count = page->count < left ? page->count : left;
-    struct index_cursor cursor = index_cursor_at(&worker->leases, from + left - count);
-    for (size_t i = count; i > 0; i--) {
-        page->jobs[i - 1] = lease_of_node(index_cursor_next(&cursor))->job;
-    }
-    page->found = count;
+    page_fill(page, &(struct page_source){ .index = &worker->leases,
+                                           .from = stalled ? 0 : run_out,
+                                           .to = stalled ? run_out : worker->leases.count,
+                                           .backwards = true,
+                                           .job_of = job_of_lease });
 }
 
 enum status engine_worker_deregister(struct engine *engine, int64_t now_us, struct slices workers,

@@ -19,7 +19,8 @@ static const struct http_shape shared[] = {
     { "PoppedJob", "{jid:string,klass:string,queue:string,data:any,token:integer,expires:moment,"
                    "priority:integer,remaining:integer,attempts:integer,domain:string?,"
                    "checkpoint:string?,tags:[string]}" },
-    { "JobPage", "{total:integer,?jobs:[Job],?jids:[string]}" },
+    { "JobPage", "{total:integer,?jobs:[Job],?jids:[string],next:string?}" },
+    { "HeldJobs", "{total:integer,?jobs:[Job],?jids:[string]}" },
     { "Queue", "{queue:string,waiting:integer,running:integer,stalled:integer,scheduled:integer,"
                "depends:integer,recurring:integer,listeners:integer,paused:boolean}" },
     { "Series", "{count:integer,mean:number,std:number,histogram:[integer]}" },
@@ -89,7 +90,7 @@ static const struct http_shape answers[] = {
     { "Q.ZONES", "[string]" },
     { "Q.WORKERS", "{total:integer,workers:[{worker:string,seen:moment,running:integer,"
                    "stalled:integer,offline:boolean}]}" },
-    { "Q.WORKER", "{running:JobPage,stalled:JobPage}" },
+    { "Q.WORKER", "{running:HeldJobs,stalled:HeldJobs}" },
     { "Q.CONFIG.GET", "{*:string?}" },
     { "Q.LIMITS", "[{queue:string?,domain:string?,rate:integer?,period:seconds?,burst:integer?,"
                   "concurrency:integer?,weight:integer?}]" },

@@ -3,6 +3,7 @@
 
 #include "server/execute.h"
 #include "server/metrics_jobs.h"
+#include "server/metrics_push.h"
 #include "server/metrics_text.h"
 #include "server/process.h"
 #include "server/server.h"
@@ -170,6 +171,9 @@ static enum status say_all(struct metrics_text *text, struct server *server)
                                .namespaces_max = server->settings.metrics_namespaces,
                                .queues_max = server->settings.metrics_queues,
                            });
+    if (!status) {
+        status = metrics_push(text, &server->push, server->settings.metrics_queues);
+    }
     metrics_end(text);
     return status ? status : text->out->status;
 }

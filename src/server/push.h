@@ -106,7 +106,8 @@ struct push_flight {
     bool lost; // the job is not the pusher's any more
     uint64_t group;
     uint64_t token;
-    CURL *easy; // while it is sent
+    CURL *easy;        // while it is sent
+    uint64_t settings; // by which the handle was made: push.settings
     struct curl_slist *headers;
     struct buffer content; // "ID.SECONDS." and the body
     size_t body;           // where the body begins
@@ -134,8 +135,9 @@ struct push {
     struct push_space *spaces;   // owned
     struct flight_list lists[4]; // by state
     struct flight_list lost;
-    CURL **idle; // owned: handles to be used again
+    CURL **idle; // owned: handles to be used again, made by the settings there are
     size_t idle_count;
+    uint64_t settings;         // how often they were applied
     const struct job **peeked; // owned, room for a look into a queue
     bool stopping;
 };

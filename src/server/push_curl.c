@@ -181,7 +181,7 @@ static size_t on_header(char *bytes, size_t one, size_t size, void *context)
 // A request
 
 // A handle with all that is the same for every request; NULL without memory.
-static CURL *new_handle(void)
+static CURL *new_handle(const struct settings *settings)
 {
     CURL *easy = curl_easy_init();
     if (!easy) {
@@ -202,7 +202,8 @@ static CURL *new_handle(void)
                 !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) &&
                 !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) &&
                 !curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) &&
-                !curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+                !curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected) &&
+                (!*settings->push_ca || !curl_easy_setopt(easy, CURLOPT_CAINFO, settings->push_ca));
     if (!good) {
         curl_easy_cleanup(easy);
         return NULL;
@@ -299,7 +300,9 @@ enum status flight_send(struct push_flight *flight)
 {
     struct push *push = push_of(flight);
     flight->outcome = (struct push_answer){ .retry_after_us = -1 };
-    flight->easy = push->idle_count ? push->idle[--push->idle_count] : new_handle();
+    flight->easy =
+        push->idle_count ? push->idle[--push->idle_count] : new_handle(&push->server->settings);
+    flight->settings = push->settings;
     if (!flight->easy || !add_headers(flight) || !set_request(flight)) {
         flight_abort(flight);
         return STATUS_NO_MEMORY;
@@ -322,7 +325,7 @@ void flight_abort(struct push_flight *flight)
         (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
         (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, NULL);
-        if (push->idle_count < IDLE_MAX) {
+        if (push->idle_count < IDLE_MAX && flight->settings == push->settings) {
             push->idle[push->idle_count++] = easy;
         } else {
             curl_easy_cleanup(easy);
@@ -334,11 +337,20 @@ void flight_abort(struct push_flight *flight)
 
 // ---------------------------------------------------------------------------------------------
 
+static void free_idle(struct push *push)
+{
+    while (push->idle_count) {
+        curl_easy_cleanup(push->idle[--push->idle_count]);
+    }
+}
+
 // Each request under way is a file to the system, beside those of the connections.
 void push_curl_apply(struct push *push)
 {
     const struct settings *settings = &push->server->settings;
     struct rlimit limit;
+    free_idle(push);
+    push->settings++;
     if (getrlimit(RLIMIT_NOFILE, &limit)) {
         return;
     }
@@ -366,9 +378,7 @@ enum status push_curl_init(struct push *push, struct error *error)
 
 void push_curl_release(struct push *push)
 {
-    while (push->idle_count) {
-        curl_easy_cleanup(push->idle[--push->idle_count]);
-    }
+    free_idle(push);
     if (push->multi) {
         (void)curl_multi_cleanup(push->multi);
     }

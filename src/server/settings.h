@@ -101,6 +101,7 @@ struct settings {
     // push
     struct settings_list push; // push_item_write's texts (server/push_plan.h)
     bool push_allow_private;
+    char *push_ca; // a file, or "" for the system's authorities
     uint64_t max_pushes;
 
     // TLS

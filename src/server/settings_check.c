@@ -4,7 +4,9 @@
 #include "server/address.h"
 #include "server/settings_table.h"
 
+#include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     SEGMENT_STEP = 4096,
@@ -78,6 +80,15 @@ static enum status check_tls(const struct settings *settings, struct error *erro
     if (settings->tls_client_names.count && !*settings->tls_ca) {
         return error_set(error, STATUS_INVALID,
                          "tls-client-names needs tls-ca: without it clients show no certificate");
+    }
+    return STATUS_OK;
+}
+
+static enum status check_push(const struct settings *settings, struct error *error)
+{
+    if (*settings->push_ca && access(settings->push_ca, R_OK)) {
+        return error_set(error, STATUS_INVALID, "push-ca %.100s cannot be read: %s",
+                         settings->push_ca, strerror(errno));
     }
     return STATUS_OK;
 }
@@ -158,6 +169,9 @@ enum status settings_check(const struct settings *settings, struct error *error)
     enum status status = check_reach(settings, error);
     if (status == STATUS_OK) {
         status = check_tls(settings, error);
+    }
+    if (status == STATUS_OK) {
+        status = check_push(settings, error);
     }
     if (status == STATUS_OK) {
         status = check_users(settings, error);

@@ -138,7 +138,7 @@ const struct setting settings_table[] = {
       .summary = "How many namespaces /metrics tells by name; the others are added up." },
     { "metrics-queues", EVENTS, SETTING_COUNT, SETTING_RELOADS, AT(metrics_queues), 0, 10000,
       .initial = "100", .value = "COUNT",
-      .summary = "How many queues of all namespaces /metrics tells by name; the others are added "
+      .summary = "How many queues, and how many pushes, of all namespaces /metrics tells by name; the others are added "
                  "up." },
 
     { "password", ACCESS, SETTING_PASSWORD, SETTING_RELOADS, AT(password), .initial = "",
@@ -161,6 +161,9 @@ const struct setting settings_table[] = {
     { "push-allow-private", PUSH, SETTING_BOOLEAN, SETTING_RELOADS, AT(push_allow_private),
       .initial = "no", .value = "yes|no",
       .summary = "Whether jobs may be pushed to private, loopback and link-local addresses." },
+    { "push-ca", PUSH, SETTING_TEXT, SETTING_RELOADS, AT(push_ca), .initial = "", .value = "FILE",
+      .summary = "The authorities whose certificates HTTP workers show, in PEM; empty: those that "
+                 "the system trusts." },
     { "max-pushes", PUSH, SETTING_COUNT, SETTING_RELOADS, AT(max_pushes), 1, 100000,
       .initial = "5000", .value = "COUNT",
       .summary = "How many requests to workers may be under way in all." },

@@ -10,6 +10,7 @@ import unittest
 
 import outside
 import sluiced
+import test_push
 import web
 
 OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -250,6 +251,48 @@ class Figures(Case):
         page = self.page(server)
         self.assertEqual(page.total("sluice_jobs", queue='a "name"\\\n\xff'), 1)
         self.assertEqual(page.total("sluice_jobs", queue="not\\xFFutf-8"), 1)
+
+
+class Pushes(Case):
+    def push(self, *flags):
+        """Of two pushes what became of their jobs."""
+        server = self.serve("--push-allow-private", "yes", *flags)
+        worker = test_push.Worker(lambda request: (404 if request.task["class"] == "Bad" else 200,
+                                                   b"", {}))
+        self.addCleanup(worker.__exit__)
+        client = test_push.Talk(server)
+        self.addCleanup(client.close)
+        for pattern in ("Good", "Bad"):
+            client.do("Q.PUSH.SET", "app", pattern, worker.href, "FAIL-4XX")
+        for i in range(3):
+            client.put(f"good-{i}", klass="Good")
+            client.until_state(f"good-{i}", "complete")
+        client.put("bad", klass="Bad")
+        client.until_state("bad", "failed")
+        return server, client
+
+    def test_how_they_ended_by_pattern(self):
+        server, client = self.push()
+        page = self.page(server)
+        good = {"namespace": "app", "pattern": "Good"}
+        self.assertEqual(page.value("sluice_push_outcomes_total", outcome="completed", **good), 3)
+        self.assertEqual(page.value("sluice_push_outcomes_total", outcome="failed", **good), 0)
+        self.assertEqual(page.value("sluice_push_outcomes_total", outcome="failed",
+                                    namespace="app", pattern="Bad"), 1)
+        self.assertEqual(page.value("sluice_push_requests_total", **good), 3)
+        self.assertEqual(page.value("sluice_push_running", **good), 0)
+        self.assertEqual(page.value("sluice_push_breakers_open", **good), 0)
+        self.assertEqual(self.promtool(self.text(server)[0]), (0, ""))
+        client.do("Q.PUSH.UNSET", "app", "Good")
+        self.assertEqual({labels["pattern"] for labels, _ in
+                          self.page(server).rows("sluice_push_running")}, {"Bad"})
+
+    def test_those_beyond_the_limit_are_added_up(self):
+        server, _ = self.push("--metrics-queues", "1")
+        page = self.page(server)
+        self.assertEqual(page.rows("sluice_push_requests_total"),
+                         [({"namespace": "app", "pattern": "Good"}, 3),
+                          ({"namespace": "", "pattern": ""}, 1)])
 
 
 class Bounds(Case):

@@ -11,8 +11,6 @@ import http.server
 import json
 import signal
 import socket
-import ssl
-import subprocess
 import threading
 import time
 import unittest
@@ -358,22 +356,6 @@ class Answers(PushTest):
         self.client.do("Q.CANCEL", "app", "j1")
         self.assertTrue(gone.wait(sluiced.LIMIT_S))
         until(lambda: self.client.push()["running"] == 0, "its end")
-
-    def test_a_certificate_that_nobody_vouches_for_is_refused(self):
-        certificate, key = self.server.path("cert.pem"), self.server.path("key.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                        "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost",
-                        "-addext", "subjectAltName=DNS:localhost", "-days", "2", "-keyout", key,
-                        "-out", certificate], check=True, capture_output=True)
-        worker = self.worker()
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        worker.server.socket = context.wrap_socket(worker.server.socket, server_side=True)
-        self.client.do("Q.PUSH.SET", "app", "Work", f"https://localhost:{worker.port}/")
-        self.client.put("j1", retries=0)
-        job = self.client.until_state("j1", "failed")
-        self.assertEqual(job["failure"]["group"], "push:tls")
-        self.assertEqual(worker.requests, [])
 
     def test_more_than_was_announced_is_not_read(self):
         def lie(request):

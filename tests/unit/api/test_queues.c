@@ -80,12 +80,15 @@ static void test_queues__jobs_are_listed_by_state(void **state)
         { "Q.JOBS app complete JIDS", "a" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char reply[80];
-        (void)snprintf(reply, sizeof(reply),
-                       "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"%s\"", cases[i].jid);
+        char reply[120];
+        (void)snprintf(
+            reply, sizeof(reply),
+            "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"%s\"\n3# \"next\" => (nil)",
+            cases[i].jid);
         says(t, cases[i].line, reply);
     }
-    says(t, "Q.JOBS app stalled q", "1# \"total\" => (integer) 0\n2# \"jobs\" => (empty array)");
+    says(t, "Q.JOBS app stalled q",
+         "1# \"total\" => (integer) 0\n2# \"jobs\" => (empty array)\n3# \"next\" => (nil)");
     says(t, "Q.JOBS app waiting q",
          "1# \"total\" => (integer) 1\n2# \"jobs\" => 1)  1# \"jid\" => \"e\"\n...");
     says(t, "Q.JOBS app waiting", "(error) INVALID Q.JOBS: waiting jobs of which queue?");
@@ -96,11 +99,33 @@ static void test_queues__jobs_are_listed_by_state(void **state)
          "depends, complete, not \"failed\"");
 }
 
+static void test_queues__a_page_says_where_the_next_one_begins(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.MPUT app 5 q S {} JID a 5 q S {} JID b 5 q S {} JID c 5 q S {} JID d");
+    const char *next = strstr(run(t, "Q.JOBS app waiting q COUNT 2 JIDS"), "\"next\" => \"");
+    assert_non_null(next);
+    char line[120];
+    (void)snprintf(line, sizeof(line), "Q.JOBS app waiting q JIDS CURSOR %.32s",
+                   next + strlen("\"next\" => \""));
+    (void)run(t, "Q.CANCEL app a b");
+    says(t, line,
+         "1# \"total\" => (integer) 2\n2# \"jids\" => 1) \"c\"\n   2) \"d\"\n"
+         "3# \"next\" => (nil)");
+    static const char *const wrong[] = { "1", "0000000000000006000000000000000g",
+                                         "000000000000000600000000000000061" };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        (void)snprintf(line, sizeof(line), "Q.JOBS app waiting q CURSOR %s", wrong[i]);
+        says(t, line, "(error) INVALID Q.JOBS: CURSOR must be what a page gave as next");
+    }
+}
+
 static void test_queues__what_failed_is_listed_by_group_and_can_be_unfailed(void **state)
 {
     struct talk *t = *state;
     says(t, "Q.FAILURES app", "(empty array)");
-    says(t, "Q.FAILED app smtp", "1# \"total\" => (integer) 0\n2# \"jobs\" => (empty array)");
+    says(t, "Q.FAILED app smtp",
+         "1# \"total\" => (integer) 0\n2# \"jobs\" => (empty array)\n3# \"next\" => (nil)");
     (void)run(t, "Q.MPUT app 5 q S {} JID a 5 q S {} JID b 5 q S {} JID c");
     (void)run(t, "Q.POP app w 3 q");
     (void)run(t, "Q.MFAIL app 4 a w smtp x 4 b w smtp y 4 c w disk z");
@@ -108,10 +133,10 @@ static void test_queues__what_failed_is_listed_by_group_and_can_be_unfailed(void
          "1) 1# \"group\" => \"smtp\"\n   2# \"count\" => (integer) 2\n"
          "2) 1# \"group\" => \"disk\"\n   2# \"count\" => (integer) 1");
     says(t, "Q.FAILED app smtp JIDS",
-         "1# \"total\" => (integer) 2\n2# \"jids\" => 1) \"b\"\n   2) \"a\"");
+         "1# \"total\" => (integer) 2\n2# \"jids\" => 1) \"b\"\n   2) \"a\"\n3# \"next\" => (nil)");
     says(t, "Q.UNFAIL app smtp other COUNT 1", "(integer) 1");
     says(t, "Q.JOBS app waiting other JIDS",
-         "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"a\"");
+         "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"a\"\n3# \"next\" => (nil)");
     says(t, "Q.UNFAIL app smtp other", "(integer) 1");
     says(t, "Q.UNFAIL app smtp other", "(integer) 0");
 }
@@ -228,6 +253,7 @@ int main(void)
         TALK_TEST(test_queues__are_counted_by_state),
         TALK_TEST(test_queues__jobs_are_counted_by_what_is_asked),
         TALK_TEST(test_queues__jobs_are_listed_by_state),
+        TALK_TEST(test_queues__a_page_says_where_the_next_one_begins),
         TALK_TEST(test_queues__what_failed_is_listed_by_group_and_can_be_unfailed),
         TALK_TEST(test_queues__nothing_comes_out_of_a_paused_one),
         TALK_TEST(test_queues__one_that_is_forgotten_is_not_listed),

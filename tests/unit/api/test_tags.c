@@ -14,15 +14,18 @@ static void test_tags__are_given_and_taken(void **state)
 static void test_tags__find_jobs_page_by_page(void **state)
 {
     struct talk *t = *state;
-    says(t, "Q.TAGGED app x", "1# \"total\" => (integer) 0\n2# \"jobs\" => (empty array)");
+    says(t, "Q.TAGGED app x",
+         "1# \"total\" => (integer) 0\n2# \"jobs\" => (empty array)\n3# \"next\" => (nil)");
     (void)run(t, "Q.MPUT app 7 q K {} JID a TAG x 7 q K {} JID b TAG x 7 q K {} JID c TAG x");
     says(t, "Q.TAGGED app x OFFSET 1 COUNT 1 JIDS",
-         "1# \"total\" => (integer) 3\n2# \"jids\" => 1) \"b\"");
+         "1# \"total\" => (integer) 3\n2# \"jids\" => 1) \"b\"\n3# \"next\" => \"...");
     says(t, "Q.TAGGED app x JIDS",
-         "1# \"total\" => (integer) 3\n2# \"jids\" => 1) \"a\"\n   2) \"b\"\n   3) \"c\"");
-    says(t, "Q.TAGGED app x COUNT 0", "1# \"total\" => (integer) 3\n2# \"jobs\" => (empty array)");
+         "1# \"total\" => (integer) 3\n2# \"jids\" => 1) \"a\"\n   2) \"b\"\n   3) \"c\"\n3# "
+         "\"next\" => (nil)");
+    says(t, "Q.TAGGED app x COUNT 0",
+         "1# \"total\" => (integer) 3\n2# \"jobs\" => (empty array)\n3# \"next\" => (nil)");
     says(t, "Q.TAGGED app x OFFSET 9223372036854775807",
-         "1# \"total\" => (integer) 3\n2# \"jobs\" => (empty array)");
+         "1# \"total\" => (integer) 3\n2# \"jobs\" => (empty array)\n3# \"next\" => (nil)");
     says(t, "Q.TAGGED app x COUNT 1",
          "1# \"total\" => (integer) 3\n2# \"jobs\" => 1)  1# \"jid\" => \"a\"\n...");
     says(t, "Q.TAGGED app x COUNT 1001",

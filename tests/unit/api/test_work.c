@@ -60,8 +60,9 @@ static void test_work__when_is_said_in_one_way(void **state)
     says(t, "Q.PUT app mail Send {} JID a AT 2026-07-14T03:34:00Z", "\"a\"");
     says(t, "Q.PUT app mail Send {} JID b AT 2020-01-01T00:00:00Z", "\"b\"");
     says(t, "Q.JOBS app scheduled mail JIDS",
-         "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"a\"");
-    says(t, "Q.JOBS app waiting mail JIDS", "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"b\"");
+         "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"a\"\n3# \"next\" => (nil)");
+    says(t, "Q.JOBS app waiting mail JIDS",
+         "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"b\"\n3# \"next\" => (nil)");
 }
 
 static void test_work__no_two_jobs_do_the_same(void **state)
@@ -105,7 +106,8 @@ static void test_work__pop_hands_out_by_priority_and_queue_by_queue(void **state
     says(t, "Q.POP app w 1 a", "1)  1# \"jid\" => \"a2\"\n...");
     (void)run(t, "Q.PUT app a K {} JID a3");
     says(t, "Q.POP app w 2 ORDER round-robin a b", "1)  1# \"jid\" => \"a3\"\n...");
-    says(t, "Q.JOBS app running b JIDS", "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"b1\"");
+    says(t, "Q.JOBS app running b JIDS",
+         "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"b1\"\n3# \"next\" => (nil)");
     says(t, "Q.POP app w 0 a", "(error) INVALID Q.POP: count must be from 1 to 1000, not 0");
 }
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Filling a page of a list of jobs, wherever the list stands.
+#ifndef SLUICE_ENGINE_PAGE_H
+#define SLUICE_ENGINE_PAGE_H
+
+#include "engine/engine.h"
+
+#include "base/index.h"
+
+// A list: the entries `from` up to `to` of an index, in its order or the other way round.
+struct page_source {
+    const struct index *index;
+    size_t from, to;
+    bool backwards;
+    struct job *(*job_of)(struct index_node *node);
+};
+
+void page_fill(struct page *page, const struct page_source *source);
+
+// The same in steps, for a list that is in no one index. `before` of its `total` jobs come before
+// the page's cursor: gives how many jobs the page takes, and in *from the first one's rank.
+size_t page_begin(struct page *page, size_t total, size_t before, size_t *from);
+
+// A page of nothing.
+void page_clear(struct page *page);
+
+// The key behind which all come that are behind `key`.
+struct index_key page_key_after(struct index_key key);
+
+#endif
