@@ -149,7 +149,7 @@ struct sluice_put {
     bool unique_contents;
     const char *unique_until; // "finished", "started", "time"
     double unique_for;
-    const char *on_conflict; // "existing", "replace", "refuse"
+    const char *on_conflict; // "existing", "replace", "refuse", "once"
 };
 
 // Puts a job, or moves the one with that jid. `jid` (of SLUICE_NAME_SIZE bytes, or NULL) becomes

@@ -5,7 +5,8 @@
 #include "base/uuid.h"
 
 static const char *const unique_until_words[] = { "finished", "started", "time", NULL };
-static const char *const unique_conflict_words[] = { "existing", "replace", "refuse", NULL };
+static const char *const unique_conflict_words[] = { "existing", "replace", "refuse", "once",
+                                                     NULL };
 
 struct put_arguments {
     struct slice queue, klass, data;
@@ -44,7 +45,7 @@ struct put_arguments {
         OPTION_HAS(                                                                                \
             put_arguments, unique_conflict, has_unique_conflict, WORD, "ON-CONFLICT",              \
             "when another job holds it: answer with that one's jid, put this in its place, or "    \
-            "refuse (existing)",                                                                   \
+            "refuse; once: answer also when the job itself holds it, and put nothing (existing)",  \
             .words = unique_conflict_words),                                                       \
         OPTION(                                                                                    \
             put_arguments, worker, NAME, "WORKER",                                                 \

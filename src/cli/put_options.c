@@ -86,7 +86,7 @@ const struct option put_option_table[PUT_OPTION_COUNT] = {
       .type = OPTION_TEXT,
       .value = "WHAT",
       .offset = PUT_FIELD(on_conflict),
-      .choices = "existing|replace|refuse",
+      .choices = "existing|replace|refuse|once",
       .summary = "when another job holds it: answer with that one's jid, put this in its place, or "
                  "refuse (existing)" },
     // From here on of the command alone.

@@ -142,6 +142,7 @@ enum unique_conflict {
     UNIQUE_EXISTING, // put gives the job that holds the lock, and changes nothing
     UNIQUE_REPLACE,  // the holder is canceled, unless it is running, complete or depended on: STATE
     UNIQUE_REFUSE,   // STATUS_EXISTS
+    UNIQUE_ONCE, // as EXISTING, also when the holder is the job that is put: it is not put again
 };
 
 struct unique_request {
@@ -178,7 +179,7 @@ struct put_request {
 
 // Makes a job, or moves the job with that jid into the queue: its lease is lost, its retries start
 // anew. Dependencies given replace those it had; none given keeps them. `*out` has another jid than
-// the request when another job holds the lock asked for (UNIQUE_EXISTING).
+// the request when another job holds the lock asked for (UNIQUE_EXISTING, UNIQUE_ONCE).
 MUST_USE enum status engine_put(struct engine *engine, int64_t now_us,
                                 const struct put_request *request, const struct job **out,
                                 struct error *error);

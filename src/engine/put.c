@@ -396,7 +396,7 @@ static enum status resolve_conflict(const struct put_request *request, struct jo
                                     struct plan *plan, struct job **existing, struct error *error)
 {
     struct slice jid = job_jid(holder);
-    if (request->unique.conflict == UNIQUE_EXISTING) {
+    if (request->unique.conflict == UNIQUE_EXISTING || request->unique.conflict == UNIQUE_ONCE) {
         *existing = holder;
         return STATUS_OK;
     }
@@ -459,7 +459,8 @@ enum status engine_put(struct engine *engine, int64_t now_us, const struct put_r
     if (request->unique.by != UNIQUE_NONE) {
         status = unique_new(engine, now_us, request, &plan.unique, &holder, error);
     }
-    if (!status && holder && holder != job) {
+    bool conflicts = holder != job || request->unique.conflict == UNIQUE_ONCE;
+    if (!status && holder && conflicts) {
         status = resolve_conflict(request, holder, &plan, &existing, error);
     }
     if (!status && !existing) {

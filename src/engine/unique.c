@@ -20,7 +20,7 @@ enum status unique_check(const struct unique_request *request, int64_t now_us, s
                          struct error *error)
 {
     if ((unsigned)request->by > UNIQUE_BY_CONTENTS || (unsigned)request->until > UNIQUE_FOR_TIME ||
-        (unsigned)request->conflict > UNIQUE_REFUSE) {
+        (unsigned)request->conflict > UNIQUE_ONCE) {
         return error_set(error, STATUS_INVALID, "uniqueness is of no known kind");
     }
     if (request->by == UNIQUE_NONE) {

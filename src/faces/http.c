@@ -529,7 +529,9 @@ static enum http_step refuse_path(struct ask *ask, enum status status)
                         "hexadecimal digits, or %%00");
         break;
     case STATUS_NOT_FOUND:
-        (void)error_set(&ask->error, status, "there is nothing at this path");
+        (void)error_set(&ask->error, status,
+                        "there is nothing at this path; /v1/openapi.json lists "
+                        "what there is");
         break;
     default:
         (void)error_set(&ask->error, status, "there is no memory for the path of a request");

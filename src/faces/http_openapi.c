@@ -416,6 +416,10 @@ static void write_responses(struct paper *paper, const struct http_route *route,
             open_response(paper, 204, "The time was over.");
             close_object(paper);
         }
+        if (strcmp(route->method, "GET") == 0 && !(command->flags & COMMAND_WAITS)) {
+            open_response(paper, 304, "It is still what If-None-Match names.");
+            close_object(paper);
+        }
     }
     write_problem_response(paper);
     close_object(paper);
@@ -424,7 +428,18 @@ static void write_responses(struct paper *paper, const struct http_route *route,
 // ---------------------------------------------------------------------------------------------
 // Operations
 
-// "get" and the words of the path: getNsQueuesQueueJobs.
+// The path without what most paths begin with.
+static const char *path_of_its_own(const char *path)
+{
+    static const char *const begins[] = { "/v1", "/ns/{ns}/" };
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        size_t size = strlen(begins[i]);
+        path += strncmp(path, begins[i], size) == 0 ? size - (begins[i][size - 1] == '/') : 0;
+    }
+    return path;
+}
+
+// "get" and the words of the path: getQueuesQueueJobs.
 static void write_id(struct paper *paper, const struct http_route *route)
 {
     char id[ID_SIZE_MAX];
@@ -433,7 +448,7 @@ static void write_id(struct paper *paper, const struct http_route *route)
     for (const char *c = route->method; *c; c++) {
         id[size++] = ascii_lower(*c);
     }
-    for (const char *c = route->path; *c && size < sizeof(id); c++) {
+    for (const char *c = path_of_its_own(route->path); *c && size < sizeof(id); c++) {
         if (ascii_lower(*c) >= 'a' && ascii_lower(*c) <= 'z') {
             id[size++] = (char)(capital ? ascii_upper(*c) : *c);
             capital = false;

@@ -47,7 +47,7 @@ static const struct http_route routes[] = {
     { "POST", NS "/fail", NULL, "Q.MFAIL", 200 },
     { "POST", NS "/jobs/{jid}/retry", "Q.RETRY", NULL, 200, "remaining" },
     { "POST", NS "/retry", NULL, "Q.MRETRY", 200, "remaining" },
-    { "GET", NS "/jobs/{jid}/result", "Q.WAIT", NULL, 200, NULL, EMPTY },
+    { "GET", NS "/jobs/{jid}/result", "Q.WAIT", NULL, 200, NULL, EMPTY, .given = "timeout=30" },
     // Jobs
     { "GET", NS "/jobs/{jid}", "Q.GET", NULL, 200, NULL, FIRST | MISSING },
     { "POST", NS "/get", "Q.GET", NULL, 200, "jobs" },

@@ -515,7 +515,7 @@ static enum status write_all(const struct making *making)
 static enum status write_idempotency(struct making *making)
 {
     static const char *const options[] = { "UNIQUE-UNTIL", "time",        "UNIQUE-FOR",
-                                           "86400",        "ON-CONFLICT", "existing" };
+                                           "86400",        "ON-CONFLICT", "once" };
     struct slice key = making->ask->idempotency_key;
     if (key.size == 0) {
         return STATUS_OK;

@@ -103,7 +103,7 @@ static void tell_browser(struct web_side *web, struct slice origin, bool preflig
         "Access-Control-Allow-Headers: Authorization, Content-Type, Idempotency-Key, "
         "If-None-Match, Last-Event-ID\r\n"
         "Access-Control-Max-Age: 600\r\n";
-    static const char sees[] = "Access-Control-Expose-Headers: ETag, Retry-After\r\n";
+    static const char sees[] = "Access-Control-Expose-Headers: ETag, Location, Retry-After\r\n";
     int size = snprintf(web->cors, sizeof(web->cors),
                         "Access-Control-Allow-Origin: %.*s\r\nVary: Origin\r\n%s",
                         SLICE_PRINT(origin), preflight ? may : sees);

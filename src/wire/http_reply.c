@@ -90,7 +90,10 @@ void http_reply_head(struct buffer *out, const struct http_reply *reply)
                   reply->content_type ? slice_from_cstr(reply->content_type) : SLICE_EMPTY);
     append_length(out, reply);
     if (reply->gzip) {
-        append(out, "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n");
+        append(out, "Content-Encoding: gzip\r\n");
+    }
+    if (reply->gzip || reply->etag.size) {
+        append(out, "Vary: Accept-Encoding\r\n");
     }
     append_header(out, reply->gzip ? "ETag: W/" : "ETag: ", reply->etag);
     buffer_append(out, reply->headers);

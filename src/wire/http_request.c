@@ -195,8 +195,9 @@ static size_t smaller(size_t a, size_t b)
 // ---------------------------------------------------------------------------------------------
 // The request line
 
-// "http://host:port/path" without what stands before the path; a URL without a path means "/".
-static bool strip_origin(struct slice *target)
+// "http://host:port/path" without what stands before the path, of which the host is told; a URL
+// without a path means "/".
+static bool strip_origin(struct slice *target, struct slice *authority)
 {
     static const char *const schemes[] = { "http://", "https://" };
     for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
@@ -208,6 +209,7 @@ static bool strip_origin(struct slice *target)
                    rest.data[host] != '?') {
                 host++;
             }
+            *authority = slice_sub(rest, 0, host);
             *target = slice_sub(rest, host, SIZE_MAX);
             return host > 0;
         }
@@ -226,9 +228,12 @@ static enum http_result read_target(struct http_request *request, struct slice t
                              SLICE("OPTIONS"))) {
         return broken(request, error, 400, "the target * is for OPTIONS only");
     }
-    if (!star && target.data[0] != '/' && !strip_origin(&target)) {
+    struct slice authority = slice_make(target.data, 0);
+    if (!star && target.data[0] != '/' && !strip_origin(&target, &authority)) {
         return broken(request, error, 400, "the target of a request is neither a path nor a URL");
     }
+    request->authority = (uint32_t)(authority.data - request->input);
+    request->authority_size = (uint32_t)authority.size;
     request->line.value = (uint32_t)(target.data - request->input);
     request->line.value_size = (uint32_t)target.size;
     return HTTP_READY;
@@ -511,11 +516,23 @@ static enum http_result finish(struct http_request *request)
     return HTTP_READY;
 }
 
+// Who is let in depends on the host that is asked, so it must not be said in two ways.
+static bool names_one_host(const struct http_request *request)
+{
+    struct slice host = SLICE_EMPTY;
+    struct slice authority = text_at(request, request->authority, request->authority_size);
+    return authority.size == 0 || !http_request_header(request, SLICE("Host"), &host, NULL) ||
+           ascii_equal(authority, host);
+}
+
 // All headers are there: what they say together.
 static enum http_result end_head(struct http_request *request, struct error *error)
 {
     if (!request->has_host && !request->http_1_0) {
         return broken(request, error, 400, "a request has no Host");
+    }
+    if (!names_one_host(request)) {
+        return broken(request, error, 400, "the target of a request names another host than Host");
     }
     if (request->chunked && request->has_length) {
         return broken(request, error, 400,

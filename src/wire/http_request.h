@@ -87,7 +87,8 @@ struct http_request {
     size_t scanned;    // bytes of the input that were searched for the end of a line
     size_t part_start; // where the head, or the trailers, begin
     struct http_span line;
-    struct http_span *headers; // owned
+    uint32_t authority, authority_size; // the host in the target, if it has one
+    struct http_span *headers;          // owned
     size_t header_count, header_capacity;
     size_t trailer_count;
     size_t body_size; // declared, or of the chunk that is being read

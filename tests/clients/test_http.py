@@ -302,6 +302,19 @@ class Calls(TestCase):
         self.expect_problem(self.web().ask("POST", path, {**body, "unique": "u"}, Idempotency_Key="k"),
                             400, "invalid", field="unique")
 
+    def test_an_idempotency_key_puts_a_job_with_a_jid_of_its_own_once_too(self):
+        web = self.web()
+        path, body = "/v1/ns/once-jid/queues/q/jobs", {"klass": "K", "data": 1, "jid": "x"}
+        work = {"queues": ["q"], "worker": "w"}
+        for ask in (body, [body]):
+            first = web.ask("POST", path, ask, Idempotency_Key="k").json()
+            [job] = web.ask("POST", "/v1/ns/once-jid/pop", work).json()["jobs"]
+            self.assertEqual(web.ask("POST", path, ask, Idempotency_Key="k").json(), first)
+            done = {"worker": "w", "token": job["token"]}
+            self.assertEqual(web.ask("POST", "/v1/ns/once-jid/jobs/x/complete", done).status, 200)
+            self.assertEqual(web.ask("POST", path, ask, Idempotency_Key="k").json(), first)
+            self.assertEqual(web.ask("POST", "/v1/ns/once-jid/pop", work).json()["jobs"], [])
+
     def test_what_is_wrong_is_named(self):
         web = self.web()
         put, pop = "/v1/ns/wrong/queues/q/jobs", "/v1/ns/wrong/pop"

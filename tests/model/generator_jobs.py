@@ -80,7 +80,7 @@ class JobCommands:
         if unique.get("until") == "time":
             unique["for_us"] = rng.choice([1, SECOND, 10 * SECOND, 3600 * SECOND])
         if self.chance(0.7):
-            unique["conflict"] = rng.choice(["existing", "replace", "replace", "refuse"])
+            unique["conflict"] = rng.choice(["existing", "replace", "replace", "refuse", "once"])
         arguments["unique"] = unique
 
     def make_get(self):

@@ -226,10 +226,10 @@ class JobRules:
         lock = self.lock_wanted(command)
         if command.get("must_exist") and jid not in self.jobs:
             raise Refused("not_found")
-        holder = self.lock_holder(lock, jid, now) if lock else None
+        conflict = command.get("unique", {}).get("conflict", "existing")
+        holder = self.lock_holder(lock, None if conflict == "once" else jid, now) if lock else None
         if holder:
-            conflict = command["unique"].get("conflict", "existing")
-            if conflict == "existing":
+            if conflict in ("existing", "once"):
                 return self.view(holder)
             self.check_way(holder, conflict, depends)
         self.check_depends(jid, depends)

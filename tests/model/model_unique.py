@@ -32,7 +32,7 @@ class UniqueRules:
         return by, contents_key(command["klass"], command["data"])
 
     def lock_holder(self, lock, jid, now):
-        """Another job that holds the lock. What is over by now does not count."""
+        """A job but this that holds the lock. What is over by now does not count."""
         for job in self.jobs.values():
             if job.unique_held and (job.unique_by, job.unique_key) == lock and job.jid != jid:
                 if job.unique_until != "time" or job.unique_over > now:

@@ -27,6 +27,6 @@ const char *const words_recur_overlap[] = { "allow", "skip", NULL };
 
 const char *const words_unique_by[] = { "none", "key", "contents", NULL };
 
-const char *const words_unique_conflict[] = { "existing", "replace", "refuse", NULL };
+const char *const words_unique_conflict[] = { "existing", "replace", "refuse", "once", NULL };
 
 const char *const words_unique_until[] = { "finished", "started", "time", NULL };

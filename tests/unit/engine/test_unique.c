@@ -561,6 +561,24 @@ static void test_unique__a_job_does_not_stand_in_its_own_way(void **state)
     assert_string_equal(state_of(w, "a"), "waiting");
 }
 
+static void test_unique__once_it_does_and_stays_as_it_is(void **state)
+{
+    struct world *w = *state;
+    struct put_request request = wants_key("a", UNIQUE_ONCE);
+    request.unique.until = UNIQUE_FOR_TIME;
+    request.unique.for_us = 100 * US;
+    put_with(w, 0, request);
+    pop(w, 1, "q", "w1", 1);
+    assert_string_equal(put_gives(w, 2, request), "a");
+    assert_string_equal(state_of(w, "a"), "running");
+    complete(w, 3, "w1", "a");
+    assert_string_equal(put_gives(w, 4, request), "a");
+    assert_string_equal(state_of(w, "a"), "complete");
+    assert_string_equal(put_gives(w, 4, wants_key("b", UNIQUE_ONCE)), "a");
+    put_with(w, 100, request); // the time is over
+    assert_string_equal(state_of(w, "a"), "waiting");
+}
+
 static void test_unique__a_put_that_asks_for_none_leaves_the_lock_as_it_is(void **state)
 {
     struct world *w = *state;
@@ -640,7 +658,7 @@ static void test_unique__what_makes_no_sense_is_refused(void **state)
     struct put_request request = wants_key("b", UNIQUE_EXISTING);
     request.unique.by = 3;
     refuse(w, request, "uniqueness is of no known kind");
-    request = wants_key("b", 3);
+    request = wants_key("b", UNIQUE_ONCE + 1);
     refuse(w, request, "uniqueness is of no known kind");
     request = wants_key("b", UNIQUE_EXISTING);
     request.unique.until = 3;
@@ -713,6 +731,7 @@ int main(void)
         SERVER_TEST(test_unique__a_time_that_is_over_is_over_for_replacing_too),
         CLIENT_TEST(test_unique__with_the_client_clock_the_time_is_what_the_put_says),
         SERVER_TEST(test_unique__a_job_does_not_stand_in_its_own_way),
+        SERVER_TEST(test_unique__once_it_does_and_stays_as_it_is),
         SERVER_TEST(test_unique__a_put_that_asks_for_none_leaves_the_lock_as_it_is),
         SERVER_TEST(test_unique__a_put_with_another_lock_gives_up_the_one_before),
         SERVER_TEST(test_unique__locks_survive_being_saved),

@@ -90,7 +90,8 @@ static void test_http__paths_and_methods_that_are_not_there(void **state)
 {
     struct site *site = *state;
     static const char nothing[] =
-        PROBLEM(404, "Not Found", "not_found", "there is nothing at this path");
+        PROBLEM(404, "Not Found", "not_found",
+                "there is nothing at this path; /v1/openapi.json lists what there is");
     static const char *const paths[] = {
         "GET /",           "GET /v1",
         "GET /v1/",        "GET " NS "/queues/",

@@ -36,7 +36,8 @@ static void test_http_reply__a_head_says_what_follows(void **state)
                                                 .etag = SLICE("\"a\""),
                                                 .headers = SLICE("X: y\r\n") });
     expect("HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
-           "Content-Type: application/json\r\nContent-Length: 7\r\nETag: \"a\"\r\nX: y\r\n\r\n");
+           "Content-Type: application/json\r\nContent-Length: 7\r\nVary: Accept-Encoding\r\nETag: "
+           "\"a\"\r\nX: y\r\n\r\n");
     http_reply_head(&out, &(struct http_reply){ .status = 404, .close = true });
     expect("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
 }
@@ -47,7 +48,7 @@ static void test_http_reply__what_has_no_body_has_no_length(void **state)
     http_reply_head(&out, &(struct http_reply){ .status = 204 });
     expect("HTTP/1.1 204 No Content\r\n\r\n");
     http_reply_head(&out, &(struct http_reply){ .status = 304, .etag = SLICE("\"a\"") });
-    expect("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n");
+    expect("HTTP/1.1 304 Not Modified\r\nVary: Accept-Encoding\r\nETag: \"a\"\r\n\r\n");
 }
 
 static void test_http_reply__a_body_of_unknown_length_comes_in_chunks(void **state)

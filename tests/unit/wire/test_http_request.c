@@ -126,7 +126,7 @@ static void test_http_request__says_whether_the_connection_goes_on(void **state)
 static void test_http_request__a_target_is_a_path_or_a_url(void **state)
 {
     (void)state;
-    READS("GET http://a:8/x?y HTTP/1.1\r\n" HOST "\r\n", "GET path=/x query=y body= on\nmore");
+    READS("GET http://a:8/x?y HTTP/1.1\r\nHost: A:8\r\n\r\n", "GET path=/x query=y body= on\nmore");
     READS("GET HTTPS://a HTTP/1.1\r\n" HOST "\r\n", "GET path=/ query= body= on\nmore");
     READS("GET http://a?b HTTP/1.1\r\n" HOST "\r\n", "GET path=/ query=b body= on\nmore");
     READS("OPTIONS * HTTP/1.1\r\n" HOST "\r\n", "OPTIONS path=* query= body= on\nmore");
@@ -135,6 +135,8 @@ static void test_http_request__a_target_is_a_path_or_a_url(void **state)
     READS("GET http:///x HTTP/1.1\r\n" HOST "\r\n", neither);
     READS("CONNECT a:80 HTTP/1.1\r\n" HOST "\r\n", neither);
     READS("GET ftp://a/ HTTP/1.1\r\n" HOST "\r\n", neither);
+    READS("GET http://b/ HTTP/1.1\r\n" HOST "\r\n",
+          "400 the target of a request names another host than Host");
     READS("GET * HTTP/1.1\r\n" HOST "\r\n", "400 the target * is for OPTIONS only");
     READS("GET /a#b HTTP/1.1\r\n" HOST "\r\n", "400 the target of a request has a '#'");
 }
