@@ -157,6 +157,7 @@ void engine_free(struct engine *engine)
     }
     changes_forget(engine);
     engine->keeps_changes = false;
+    engine->sink = (struct event_sink){ 0 }; // who listens may be gone by now
     for (struct index_node *node; (node = index_first(&engine->tracked_order));) {
         tracked_free(engine, tracked_of_node(node));
     }

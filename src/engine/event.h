@@ -56,6 +56,9 @@ struct event {
 struct event_sink {
     void (*receive)(void *context, const struct event *event); // NULL: nobody listens
     void *context;
+    // A lease has ended, in whichever way; a retry, say, is told by no event. For a host that holds
+    // leases itself; NULL: it does not.
+    void (*lease_ended)(void *context, struct slice jid);
 };
 
 // A stable word ("lock_lost").

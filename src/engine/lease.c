@@ -125,6 +125,9 @@ void lease_end(struct engine *engine, struct job *job)
     slab_give(&engine->leases, lease);
     job->lease = NULL;
     worker_settle(engine, worker);
+    if (engine->sink.lease_ended) {
+        engine->sink.lease_ended(engine->sink.context, job_jid(job));
+    }
 }
 
 void lease_announce_lost(struct engine *engine, const struct job *job, int64_t when_us)

@@ -40,6 +40,12 @@ static void on_event(void *context, const struct event *event)
     }
 }
 
+static void on_lease_ended(void *context, struct slice jid)
+{
+    struct ns *ns = context;
+    ns->all->options.lease_ended(ns->all->options.context, ns, jid);
+}
+
 static enum status new_engine(const struct namespaces *all, struct ns *ns, enum engine_clock clock,
                               struct engine **out)
 {
@@ -47,7 +53,8 @@ static enum status new_engine(const struct namespaces *all, struct ns *ns, enum 
         .allocator = all->options.allocator,
         .seed = all->options.seed,
         .clock = clock,
-        .sink = { ns ? on_event : NULL, ns },
+        .sink = { ns ? on_event : NULL, ns,
+                  ns && all->options.lease_ended ? on_lease_ended : NULL },
         .keeps_changes = ns != NULL,
     };
     return engine_new(&options, out);

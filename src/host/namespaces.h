@@ -46,6 +46,8 @@ struct namespaces_options {
     struct waiting_form waiting;
     // What an engine tells all but those who wait in its namespace.
     void (*event)(void *context, struct ns *ns, const struct event *event);
+    // A lease in a namespace has ended; may be NULL.
+    void (*lease_ended)(void *context, struct ns *ns, struct slice jid);
     // There may be something to pop from a queue, and nobody who waits for that wants it; asked for
     // by engine_watch_all. And a namespace is about to be gone. Both may be NULL.
     void (*woken)(void *context, struct ns *ns, struct slice queue);

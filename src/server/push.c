@@ -146,10 +146,6 @@ void push_entry_drop(struct push_entry *entry)
 void push_settle(struct server *server)
 {
     struct push *push = &server->push;
-    while (push->lost.first) {
-        push->lost.first->entry->figures.lost += push->lost.first->state != FLIGHT_ACCEPTED;
-        flight_free(push->lost.first);
-    }
     while (push->lists[FLIGHT_DONE].first && can_settle(server)) {
         flight_settle(push->lists[FLIGHT_DONE].first);
     }

@@ -24,7 +24,6 @@
 
 #include "base/buffer.h"
 #include "base/map.h"
-#include "engine/event.h"
 #include "server/loop.h"
 #include "server/push_judge.h"
 #include "server/push_plan.h"
@@ -159,7 +158,7 @@ void push_send(struct server *server);
 
 // What the namespaces tell.
 void push_woken(struct server *server, struct ns *ns, struct slice queue);
-void push_event(struct server *server, struct ns *ns, const struct event *event);
+void push_lease_ended(const struct ns *ns, struct slice jid);
 void push_leaving(struct server *server, struct ns *ns);
 
 // Takes no more jobs; and whether nothing is being sent any more. Then, when time is over, gives
@@ -193,6 +192,8 @@ MUST_USE enum status push_check_namespace(const struct ns *ns, struct error *err
 MUST_USE enum status flight_new(struct push_entry *entry, const struct job *job, int64_t now_us,
                                 struct push_flight **out);
 void flight_free(struct push_flight *flight);
+// Those whose jobs are not the pusher's any more end.
+void push_drop_lost(struct push *push);
 void flight_move(struct push_flight *flight, enum flight_state state);
 static inline struct slice flight_jid(const struct push_flight *flight)
 {

@@ -111,6 +111,7 @@ static void on_beat(evutil_socket_t fd, short what, void *context)
     int64_t expires_us;
     ns_begin(ns_of(flight), now_us);
     server->turn_changes = true;
+    // A lease that ran out while the server stood still is renewed too, as long as its grace lasts.
     if (engine_heartbeat(ns_of(flight)->engine, now_us, &holder, SLICE_EMPTY, &expires_us, NULL)) {
         lose(flight);
         return;
@@ -136,6 +137,37 @@ static enum status write_content(struct push_flight *flight, const struct job *j
     return content->status;
 }
 
+void flight_free(struct push_flight *flight)
+{
+    struct push_entry *entry = flight->entry;
+    flight_abort(flight);
+    unlist(flight);
+    map_remove(&entry->space->flights, flight_jid(flight));
+    entry->running--;
+    entry->accepted -= flight->state == FLIGHT_ACCEPTED;
+    event_free(flight->beat);
+    buffer_release(&flight->content);
+    buffer_release(&flight->answer);
+    mem_free(&allocator_system, flight, sizeof(*flight) + flight->jid_size);
+    if (entry->gone && entry->running == 0) {
+        push_entry_drop(entry);
+    }
+}
+
+// Its job is not the pusher's any more.
+static void drop(struct push_flight *flight)
+{
+    flight->entry->figures.lost += flight->state != FLIGHT_ACCEPTED;
+    flight_free(flight);
+}
+
+void push_drop_lost(struct push *push)
+{
+    while (push->lost.first) {
+        drop(push->lost.first);
+    }
+}
+
 enum status flight_new(struct push_entry *entry, const struct job *job, int64_t now_us,
                        struct push_flight **out)
 {
@@ -144,6 +176,10 @@ enum status flight_new(struct push_entry *entry, const struct job *job, int64_t 
     struct slice jid = job_jid(job);
     struct job_view view;
     job_view(entry->space->ns->engine, job, &view);
+    struct push_flight *before = map_find(&entry->space->flights, jid);
+    if (before) {
+        drop(before); // its lease ended in this turn
+    }
     struct push_flight *flight = mem_zalloc(&allocator_system, sizeof(*flight) + jid.size);
     if (!flight) {
         return STATUS_NO_MEMORY;
@@ -173,34 +209,12 @@ enum status flight_new(struct push_entry *entry, const struct job *job, int64_t 
     return STATUS_OK;
 }
 
-void flight_free(struct push_flight *flight)
+// Also by what the pusher itself does with the job of a flight that is done.
+void push_lease_ended(const struct ns *ns, struct slice jid)
 {
-    struct push_entry *entry = flight->entry;
-    flight_abort(flight);
-    unlist(flight);
-    map_remove(&entry->space->flights, flight_jid(flight));
-    entry->running--;
-    entry->accepted -= flight->state == FLIGHT_ACCEPTED;
-    event_free(flight->beat);
-    buffer_release(&flight->content);
-    buffer_release(&flight->answer);
-    mem_free(&allocator_system, flight, sizeof(*flight) + flight->jid_size);
-    if (entry->gone && entry->running == 0) {
-        push_entry_drop(entry);
-    }
-}
-
-void push_event(struct server *server, struct ns *ns, const struct event *event)
-{
-    (void)server;
     const struct push_space *space = ns->side;
-    bool ends = event->kind == EVENT_COMPLETED || event->kind == EVENT_ADVANCED ||
-                event->kind == EVENT_FAILED || event->kind == EVENT_CANCELED ||
-                event->kind == EVENT_LOCK_LOST;
-    if (!space || !ends || space->flights.count == 0) {
-        return;
-    }
-    struct push_flight *flight = map_find(&space->flights, event->jid);
+    bool any = space && space->flights.count;
+    struct push_flight *flight = any ? map_find(&space->flights, jid) : NULL;
     if (flight && flight->state != FLIGHT_DONE) {
         lose(flight); // it ends with the turn
     }

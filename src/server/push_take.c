@@ -289,6 +289,7 @@ bool push_take(struct server *server)
 {
     struct push *push = &server->push;
     bool taken = false;
+    push_drop_lost(push); // so that there is room for others
     for (struct push_space *at = push->spaces; at; at = at->next) {
         if (at->pending && at->entries) {
             taken |= space_take(at, server_now(server));

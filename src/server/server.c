@@ -430,9 +430,14 @@ static enum status check_admin(const void *session, struct slice ns, struct erro
 
 static void on_event(void *context, struct ns *ns, const struct event *event)
 {
-    push_event(context, ns, event);
     pubsub_event(context, ns, event);
     events_tell(context, ns, event);
+}
+
+static void on_lease_ended(void *context, struct ns *ns, struct slice jid)
+{
+    (void)context;
+    push_lease_ended(ns, jid);
 }
 
 static void on_woken(void *context, struct ns *ns, struct slice queue)
@@ -460,6 +465,7 @@ static enum status make_namespaces(struct server *server, struct error *error)
         .count_max = server->settings.max_namespaces,
         .waiting = blocked_form,
         .event = on_event,
+        .lease_ended = on_lease_ended,
         .woken = on_woken,
         .leaving = on_leaving,
         .log = warn,

@@ -69,6 +69,12 @@ static void receive(void *context, const struct event *event)
     w->event_us = event->when_us;
 }
 
+static void note_end(void *context, struct slice jid)
+{
+    struct world *w = context;
+    buffer_printf(&w->ended, "%s%.*s", w->ended.size ? "," : "", SLICE_PRINT(jid));
+}
+
 struct world *world_new(enum engine_clock clock, uint64_t seed)
 {
     struct world *w = calloc(1, sizeof(*w));
@@ -76,12 +82,13 @@ struct world *world_new(enum engine_clock clock, uint64_t seed)
     fault_alloc_init(&w->fault);
     w->clock = clock;
     buffer_init(&w->events, &allocator_system, TEXT_MAX);
+    buffer_init(&w->ended, &allocator_system, TEXT_MAX);
     buffer_init(&w->text, &allocator_system, TEXT_MAX);
     buffer_init(&w->before, &allocator_system, TEXT_MAX);
     const struct engine_options options = { .allocator = &w->fault.allocator,
                                             .seed = { seed, ~seed },
                                             .clock = clock,
-                                            .sink = { .receive = receive, .context = w } };
+                                            .sink = { receive, w, note_end } };
     assert_int_equal(engine_new(&options, &w->engine), STATUS_OK);
     return w;
 }
@@ -103,6 +110,7 @@ void world_free(struct world *w)
     engine_free(w->engine);
     fault_alloc_release(&w->fault);
     buffer_release(&w->events);
+    buffer_release(&w->ended);
     buffer_release(&w->text);
     buffer_release(&w->before);
     free(w);
@@ -143,7 +151,7 @@ void reload(struct world *w)
     const struct engine_options options = { .allocator = &w->fault.allocator,
                                             .seed = { 77, 78 },
                                             .clock = w->clock,
-                                            .sink = { .receive = receive, .context = w } };
+                                            .sink = { receive, w, note_end } };
     struct engine *loaded = NULL;
     enum status status = engine_load(&options, buffer_slice(&before), &loaded, &w->error);
     if (status) {
@@ -707,6 +715,13 @@ void expect_events(struct world *w, const char *events)
     buffer_append_char(&w->events, '\0');
     assert_string_equal(w->events.data, events);
     buffer_clear(&w->events);
+}
+
+void expect_ended(struct world *w, const char *jids)
+{
+    buffer_append_char(&w->ended, '\0');
+    assert_string_equal(w->ended.data, jids);
+    buffer_clear(&w->ended);
 }
 
 static const char *page_text(struct world *w, const struct page *page)

@@ -29,6 +29,7 @@ struct world {
     struct error error;   // of the last call
     struct buffer events; // what happened since expect_events, as a text
     int64_t event_us;     // the time of the last event
+    struct buffer ended;  // the jobs whose leases ended since expect_ended, as a text
     struct buffer text;   // what the last call returned
     struct buffer before; // engine_save's bytes when refused() was said
     enum status refused;
@@ -160,6 +161,8 @@ size_t lane_count(const struct world *w);
 // "log: put a in q; worker+log: lock_lost a by w1; tracker: popped a"; then forgets them.
 void expect_events(struct world *w, const char *events);
 void forget_events(struct world *w);
+// The jobs whose leases ended: "a,b"; then forgets them.
+void expect_ended(struct world *w, const char *jids);
 
 // A part of a list: "how many in all: jids".
 const char *jobs(struct world *w, double now, enum list list, const char *queue, size_t offset,

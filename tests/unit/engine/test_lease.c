@@ -400,6 +400,31 @@ static void test_lease__timeout_is_for_all_or_for_none(void **state)
     assert_string_equal(pop(w, 3, "q", "w3", 9), "a,b");
 }
 
+static void test_lease__the_host_is_told_of_every_end_and_of_nothing_else(void **state)
+{
+    struct world *w = *state;
+    const char *const jids[] = { "a", "b", "c", "d", "e", "f" };
+    for (size_t i = 0; i < 6; i++) {
+        put(w, 0, "q", jids[i]);
+    }
+    assert_string_equal(pop(w, 0, "q", "w", 6), "a,b,c,d,e,f");
+    expect_ended(w, "");
+    complete(w, 0, "w", "a");
+    fail_job(w, 0, "w", "b", "group");
+    retry(w, 0, "w", "c");
+    expect_ended(w, "a,b,c");
+    cancel(w, 0, "d");
+    put_later(w, 0, "q", "e", 3600);
+    time_out(w, 0, "f");
+    expect_ended(w, "d,e,f");
+    assert_string_equal(pop(w, 1, "q", "w", 9), "f,c");
+    tick(w, 62); // in grace
+    expect_ended(w, "");
+    heartbeat(w, 62, "w", "c");
+    tick(w, 72);
+    expect_ended(w, "f");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +456,7 @@ int main(void)
         SERVER_TEST(test_lease__timeout_takes_it_away_at_no_cost),
         CLIENT_TEST(test_lease__timeout_takes_it_away_at_no_cost),
         SERVER_TEST(test_lease__timeout_is_for_all_or_for_none),
+        SERVER_TEST(test_lease__the_host_is_told_of_every_end_and_of_nothing_else),
     };
     return cmocka_run_group_tests_name("lease", tests, NULL, NULL);
 }
