@@ -143,8 +143,8 @@ struct start_arguments {
 
 static const struct argument start_takes[] = {
     HOLDER(start_arguments),
-    ARGUMENT(start_arguments, pid, INTEGER, "pid", "the process that does it", .min = 0,
-             .max = INT64_MAX),
+    OPTIONAL(start_arguments, pid, INTEGER, "pid", "the process that does it (0: not said)",
+             .min = 0, .max = INT64_MAX),
     TOKEN(start_arguments),
 };
 
@@ -440,7 +440,7 @@ static const struct command commands[] = {
         .flags = SHRINKS,
         TAKES(start_arguments, start_takes),
         .run = run_start,
-        .summary = "Says that the holder has begun, in a process of that id.",
+        .summary = "Says that the holder has begun, in a process of that id if it gives one.",
         .replies = "OK.",
         EXAMPLES({ "Q.START app bob worker-1 4711",
 "OK" }),

@@ -367,7 +367,7 @@ MUST_USE enum status engine_heartbeat(struct engine *engine, int64_t now_us,
 // worker its lease. Only with the server clock. A run that has lasted as long as it may is over.
 MUST_USE enum status engine_resume(struct engine *engine, int64_t now_us, struct error *error);
 
-// The holder has begun, in a process of that id.
+// The holder has begun, in a process of that id; 0: it does not say in which.
 MUST_USE enum status engine_start(struct engine *engine, int64_t now_us,
                                   const struct holder *holder, int64_t pid, struct error *error);
 

@@ -323,7 +323,7 @@ static void adopt(struct push_space *space, const struct job *job, int64_t now_u
     if (!entry || flight_new(entry, job, now_us, &flight)) {
         return; // its lease runs out
     }
-    if (view.started) {
+    if (push_was_accepted(space->ns->engine, job, view.token)) {
         flight->accepted_until_us = now_us + entry->plan.given.report_us;
         flight_move(flight, FLIGHT_ACCEPTED);
     }

@@ -200,6 +200,9 @@ static inline struct slice flight_jid(const struct push_flight *flight)
     return slice_make(flight->jid, flight->jid_size);
 }
 
+// Whether the worker has answered 202 to the job under that lease, be it to an earlier server.
+bool push_was_accepted(const struct engine *engine, const struct job *job, uint64_t token);
+
 // Does with its job what the outcome says; the flight is freed, or accepted.
 void flight_settle(struct push_flight *flight);
 // Its job goes back into line after `delay_us`, as if it had not been taken.

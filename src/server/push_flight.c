@@ -17,6 +17,7 @@ enum {
     JITTER_PART = 4, // a backoff is shorter by up to one part of so many
     DOUBLINGS_MAX = 20,
     HEADER_MAX = 1024,
+    ACCEPTED_SIZE = 40, // of the note that a job was
     CONTENT_PARTS = 8,
 };
 
@@ -388,12 +389,49 @@ void flight_return(struct push_flight *flight, int64_t delay_us)
     flight_free(flight);
 }
 
+// That the worker has accepted the job is kept in its history, with the token of the lease for
+// which that holds: a worker may say by itself that it has begun, whatever it answers.
+#define ACCEPTED_WORD SLICE("accepted")
+
+static struct slice accepted_data(uint64_t token, char text[ACCEPTED_SIZE])
+{
+    int size = snprintf(text, ACCEPTED_SIZE, "{\"token\":%llu}", (unsigned long long)token);
+    return slice_make(text, (size_t)size);
+}
+
+bool push_was_accepted(const struct engine *engine, const struct job *job, uint64_t token)
+{
+    char text[ACCEPTED_SIZE];
+    struct slice data = accepted_data(token, text);
+    struct history_view entry;
+    size_t position = 0;
+    while (job_history_next(engine, job, &position, &entry)) {
+        if (slice_equal(entry.what, ACCEPTED_WORD) && slice_equal(entry.data, data)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum status note_accepted(const struct push_flight *flight, int64_t now_us,
+                                 struct error *error)
+{
+    char text[ACCEPTED_SIZE];
+    const struct log_request request = {
+        .jid = flight_jid(flight),
+        .message = ACCEPTED_WORD,
+        .data = accepted_data(flight->token, text),
+        .worker = PUSH_WORKER,
+        .token = flight->token,
+    };
+    return engine_log(ns_of(flight)->engine, now_us, &request, error);
+}
+
 // The worker goes on with it, and reports by itself.
 static void await_report(struct push_flight *flight, int64_t now_us)
 {
-    const struct holder holder = holder_of(flight);
     struct error error;
-    if (engine_start(ns_of(flight)->engine, now_us, &holder, 0, &error)) {
+    if (note_accepted(flight, now_us, &error)) {
         say_refused(flight, "accept", &error);
         flight->entry->figures.lost++;
         flight_free(flight);

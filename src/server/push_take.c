@@ -142,6 +142,17 @@ static bool may_take(const struct push *push)
            count < server->settings.max_pushes;
 }
 
+// Only what is sent next is taken, so it counts as begun: said now, that is part of the same
+// record.
+static void start(const struct push_flight *flight, int64_t now_us)
+{
+    const struct holder holder = { .jid = flight_jid(flight),
+                                   .worker = PUSH_WORKER,
+                                   .token = flight->token };
+    enum status status = engine_start(flight->entry->space->ns->engine, now_us, &holder, 0, NULL);
+    (void)status; // it holds the lease
+}
+
 // The job was taken for the entry.
 static void begin_flight(struct push_entry *entry, const struct job *job, int64_t now_us)
 {
@@ -152,7 +163,9 @@ static void begin_flight(struct push_entry *entry, const struct job *job, int64_
     if (flight_new(entry, job, now_us, &flight)) {
         // Its lease runs out, and it is taken again.
         log_line(LOG_LEVEL_ERROR, "no memory to push a job", NULL);
+        return;
     }
+    start(flight, now_us);
 }
 
 static bool pop_one(struct push_space *space, struct slice queue, struct push_entry *entry,

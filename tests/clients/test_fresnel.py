@@ -96,7 +96,7 @@ class Life(FresnelTest):
         task = self.get(1)
         self.assertEqual((task["state"], task["firstRunAt"], task["lastRunBy"]),
                          ("reserved", None, None))
-        self.do("/jobs/1/start", {"worker": "w", "pid": 1}, 204)
+        self.do("/jobs/1/start", {"worker": "w"}, 204)
         task = self.get(1)
         self.assertEqual((task["state"], task["attempts"], task["lastRunBy"]), ("running", 1, "w"))
         self.assertGreaterEqual(moment(task["firstRunAt"]), moment(task["queuedAt"]))

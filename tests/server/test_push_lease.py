@@ -101,5 +101,99 @@ class Stall(PushTest):
         self.assertEqual(self.client.push()["counts"]["lost"], 0)
 
 
+class Begun(PushTest):
+    def test_a_task_is_running_while_its_request_is_made(self):
+        go = threading.Event()
+        self.addCleanup(go.set)
+        worker = self.worker(lambda _: go.wait() and (200, b"1", {}))
+        self.push(worker)
+        number = self.client.do("T.PUT", "app", "Work", "[1]")["id"]
+        until(lambda: worker.requests, "the request")
+        task = self.client.do("T.GET", "app", number)
+        self.assertEqual((task["state"], task["attempts"], task["lastRunBy"]),
+                         ("running", 1, "@push"))
+        self.assertEqual({task[name] for name in ("firstRunAt", "lastRunAt")}, {task["reservedAt"]})
+        self.assertIsNotNone(task["reservedAt"])
+
+
+class Restart(unittest.TestCase):
+    """What a server that was killed knows of the jobs that it was pushing."""
+
+    def setUp(self):
+        self.server = outside.server("--push-allow-private", "yes")
+        self.server.__enter__()
+        self.addCleanup(self.server.__exit__, None, None, None)
+
+    def kill(self):
+        self.server.process.kill()
+        self.server.wait()
+        self.server.start()
+
+    def test_a_job_whose_worker_has_begun_but_not_answered_is_sent_again(self):
+        end = threading.Event()
+        self.addCleanup(end.set)
+
+        def answer(_):
+            if len(worker.requests) == 1:
+                end.wait()
+            return 200, b"1", {}
+
+        with Worker(answer) as worker:
+            with Talk(self.server) as client:
+                client.do("Q.PUSH.SET", "app", "Work", worker.href)
+                client.put("j1")
+                until(lambda: worker.requests, "the request")
+                client.do("Q.START", "app", "j1", "@push", 4711, "TOKEN",
+                          worker.requests[0].task["token"])
+            self.kill()
+            with Talk(self.server) as client:
+                client.until_state("j1", "complete")
+            self.assertEqual(len({request.task["token"] for request in worker.requests}), 1)
+            self.assertEqual(len(worker.requests), 2)
+            end.set()
+
+    def test_a_job_that_was_accepted_is_waited_for_whatever_its_worker_says_of_it(self):
+        with Worker(lambda _: (202, b"", {})) as worker:
+            with Talk(self.server) as client:
+                client.do("Q.PUSH.SET", "app", "Work", worker.href)
+                client.put("j1")
+                until(lambda: client.push()["waiting-for-report"] == 1, "the worker's 202")
+                token = worker.requests[0].task["token"]
+                client.do("Q.START", "app", "j1", "@push", 4711, "TOKEN", token)
+                client.do("Q.NOTE", "app", "j1", "accepted")
+            self.kill()
+            with Talk(self.server) as client:
+                self.assertEqual(client.push()["waiting-for-report"], 1)
+                client.put("j2")
+                until(lambda: worker.seen("j2"), "another request")
+                self.assertEqual(len(worker.seen("j1")), 1)
+                client.do("Q.COMPLETE", "app", "j1", "@push", "TOKEN", token)
+
+    def test_that_another_run_was_accepted_does_not_count(self):
+        end = threading.Event()
+        self.addCleanup(end.set)
+
+        def answer(request):
+            if request.task["attempts"] == 1:
+                return 202, b"", {}
+            if len(worker.requests) == 2:
+                end.wait()
+            return 200, b"1", {}
+
+        with Worker(answer) as worker:
+            with Talk(self.server) as client:
+                client.do("Q.PUSH.SET", "app", "Work", worker.href)
+                client.put("j1")
+                until(lambda: client.push()["waiting-for-report"] == 1, "the worker's 202")
+                client.do("Q.RETRY", "app", "j1", "@push", "TOKEN",
+                          worker.requests[0].task["token"])
+                until(lambda: len(worker.requests) == 2, "the second request")
+            self.kill()
+            with Talk(self.server) as client:
+                client.until_state("j1", "complete")
+            self.assertEqual(len(worker.requests), 3)
+            end.set()
+
+
 if __name__ == "__main__":
     sluiced.main()

@@ -134,6 +134,7 @@ static void test_work__a_run_is_reported_and_shown(void **state)
     (void)run(t, "Q.PUT app mail Send {} JID bob TIMEOUT 300");
     (void)run(t, "Q.POP app w 1 mail");
     passes(t, 10);
+    says(t, "Q.START app bob w", "OK");
     says(t, "Q.START app bob w 4711", "OK");
     says(t, "Q.PROGRESS app bob w 0.25", "OK");
     says(t, "Q.PROGRESS app bob w 1.5",
