@@ -89,6 +89,7 @@ struct push_space {
     struct map flights;         // by jid
     struct map lines;           // by queue
     struct push_line *pending, **pending_last;
+    bool news; // a flight ended or a queue was told of, since a look behind the first job of one
 };
 
 enum flight_state {

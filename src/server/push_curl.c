@@ -16,7 +16,6 @@ enum {
     CONNECTIONS_KEPT = 4096,
     CONNECT_MS = 10000, // until a connection is there, if a request may take that long
     DNS_KEPT_S = 60,
-    HEADER_SIZE_MAX = 8192,
     SECOND_US = 1000000,
 };
 
@@ -213,8 +212,8 @@ static CURL *new_handle(const struct settings *settings)
 
 static bool add_header(struct push_flight *flight, struct slice line)
 {
-    char text[HEADER_SIZE_MAX + 1];
-    if (line.size > HEADER_SIZE_MAX) {
+    char text[PUSH_HEADER_SIZE_MAX + 1];
+    if (line.size > PUSH_HEADER_SIZE_MAX) {
         return false;
     }
     memcpy(text, line.data, line.size);
@@ -232,7 +231,7 @@ static bool add_signature(struct push_flight *flight)
     size_t id_size = (size_t)(dot - content.data);
     struct slice when = slice_sub(content, id_size + 1, flight->body - id_size - 2);
     struct buffer line;
-    buffer_init(&line, &allocator_system, HEADER_SIZE_MAX);
+    buffer_init(&line, &allocator_system, PUSH_HEADER_SIZE_MAX);
     buffer_printf(&line, "webhook-id: %.*s", (int)id_size, content.data);
     bool good = !line.status && add_header(flight, buffer_slice(&line));
     buffer_clear(&line);

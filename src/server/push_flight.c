@@ -145,6 +145,7 @@ void flight_free(struct push_flight *flight)
     unlist(flight);
     map_remove(&entry->space->flights, flight_jid(flight));
     entry->running--;
+    entry->space->news = true;
     entry->accepted -= flight->state == FLIGHT_ACCEPTED;
     event_free(flight->beat);
     buffer_release(&flight->content);
@@ -505,7 +506,8 @@ void flight_settle(struct push_flight *flight)
     struct slice message = message_of(flight, text);
     ns_begin(ns_of(flight), now_us);
     server->turn_changes = true;
-    note_error(entry, judgement.health == PUSH_WELL ? SLICE_EMPTY : message);
+    bool good = judgement.verdict == PUSH_COMPLETE || judgement.verdict == PUSH_ACCEPTED;
+    note_error(entry, good ? SLICE_EMPTY : message);
     note_health(entry, judgement.health, now_us);
     switch (judgement.verdict) {
     case PUSH_COMPLETE:

@@ -9,7 +9,7 @@
 enum {
     SECOND_US = 1000000,
     DATE_SIZE_MAX = 64,
-    STARVED_US = SECOND_US,
+    LATER_MIN_US = SECOND_US, // what costs no retry must not go round and round
 };
 
 // More than a week is nobody's intention.
@@ -74,7 +74,7 @@ static struct push_judgement judge_error(const struct push_answer *answer)
     if (answer->starved) {
         judgement.verdict = PUSH_LATER;
         judgement.health = PUSH_UNKNOWN;
-        judgement.delay_us = STARVED_US;
+        judgement.delay_us = LATER_MIN_US;
     }
     name_group(&judgement, answer->refused ? "refused" : word_of((CURLcode)answer->curl));
     return judgement;
@@ -102,7 +102,8 @@ struct push_judgement push_judge(const struct push_answer *answer, bool fail_4xx
         return (struct push_judgement){
             .verdict = PUSH_LATER,
             .health = PUSH_UNKNOWN,
-            .delay_us = answer->retry_after_us,
+            .delay_us =
+                answer->retry_after_us > LATER_MIN_US ? answer->retry_after_us : LATER_MIN_US,
         };
     }
     struct push_judgement judgement = {

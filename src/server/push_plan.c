@@ -44,7 +44,8 @@ const struct argument push_plan_takes[PUSH_PLAN_TAKES] = {
                "how long that while is; then one job is tried (30)", .min = 1000, .max = DAY_US),
     OPTION(push_arguments, fail_4xx, FLAG, "FAIL-4XX",
            "an answer from 400 to 499 fails the job at once, but for 408, 425 and 429"),
-    OPTION_EACH(push_arguments, headers, TEXT, "HEADER", "a header to send, 'Name: value'"),
+    OPTION_EACH(push_arguments, headers, TEXT, "HEADER",
+                "a header to send, 'Name: value', of up to 8192 bytes"),
     OPTION(push_arguments, secret, TEXT, "SECRET",
            "what requests are signed with: whsec_ and base64, or a text"),
     OPTION_EACH(push_arguments, queues, NAME, "QUEUE",
@@ -150,6 +151,10 @@ static enum status check_header(struct slice header, struct error *error)
     if (is_reserved(name)) {
         return error_set(error, STATUS_INVALID, "the HEADER %.*s is the server's to say",
                          SLICE_PRINT(slice_shown(name)));
+    }
+    if (header.size > PUSH_HEADER_SIZE_MAX) {
+        return error_set(error, STATUS_TOO_LARGE, "the HEADER %.*s has more than %d bytes",
+                         SLICE_PRINT(slice_shown(name)), PUSH_HEADER_SIZE_MAX);
     }
     for (size_t i = 0; i < header.size; i++) {
         unsigned char c = (unsigned char)header.data[i];

@@ -11,6 +11,7 @@
 enum {
     PUSH_PLAN_TAKES = 12,       // rows of the table
     PUSH_PLAN_SIZE_MAX = 32768, // bytes of all words, so that as JSON they fit into a note
+    PUSH_HEADER_SIZE_MAX = 8192,
 };
 
 // For the table of commands.

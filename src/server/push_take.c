@@ -5,8 +5,9 @@
 #include "server/server.h"
 
 enum {
-    SCAN_TAKE_MAX = 64, // jobs taken at a time from behind one that cannot be sent
-    SCAN_JOB_US = 20,   // a look at so many jobs in vain is not repeated for this long each
+    SCAN_TAKE_MAX = 64,     // jobs taken at a time from behind one that cannot be sent
+    SCAN_JOB_US = 20,       // a look at so many jobs in vain is not repeated for this long each
+    SCAN_AGAIN_US = 100000, // a look is repeated so much later without news
 };
 
 struct slice push_line_key(const void *line)
@@ -59,6 +60,7 @@ static void mark(struct push_space *space, struct slice queue)
         }
     }
     line_enter(space, line);
+    space->news = true;
 }
 
 void push_space_look(struct push_space *space)
@@ -238,6 +240,7 @@ static bool take_others(struct push_space *space, struct push_line *line, int64_
     if (now_us < line->scan_us || !space_has_room(space, now_us)) {
         return true;
     }
+    space->news = false;
     size_t looked = find_others(space, push_line_key(line), now_us, &found, &wanted);
     bool any = false;
     for (size_t i = 0; i < found.count && may_take(space->push); i++) {
@@ -315,13 +318,24 @@ bool push_take(struct server *server)
 // ---------------------------------------------------------------------------------------------
 // Later
 
+// When a queue is looked at again. Without news what was in vain would be so again, but for what
+// nobody tells of.
+static int64_t next_look(const struct push_space *space, const struct push_line *line,
+                         int64_t now_us)
+{
+    int64_t later_us = now_us + SCAN_AGAIN_US;
+    bool early = space->news && line->scan_us > now_us;
+    return early || line->scan_us > later_us ? line->scan_us : later_us;
+}
+
 // When something of a namespace may be sent that may not be now.
 static int64_t next_of(const struct push_space *space, int64_t now_us)
 {
     int64_t next_us = INT64_MAX;
     bool room = space_has_room(space, now_us);
     for (const struct push_line *at = space->pending; at && room; at = at->next) {
-        next_us = at->scan_us < next_us ? at->scan_us : next_us;
+        int64_t look_us = next_look(space, at, now_us);
+        next_us = look_us < next_us ? look_us : next_us;
     }
     for (const struct push_entry *at = space->entries; at; at = at->next) {
         int64_t open_us = at->breaker == BREAKER_OPEN ? at->open_us : 0;

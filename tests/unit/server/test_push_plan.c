@@ -125,6 +125,26 @@ static void test_push_plan__what_is_wrong_is_refused_and_shows_no_secret(void **
     }
 }
 
+static void test_push_plan__a_header_may_be_as_large_as_one_that_is_sent(void **state)
+{
+    (void)state;
+    char header[PUSH_HEADER_SIZE_MAX + 1];
+    memset(header, 'x', sizeof(header));
+    header[0] = 'A';
+    header[1] = ':';
+    struct slice words[] = { SLICE("Mail"), SLICE("http://x/"), SLICE("HEADER"),
+                             slice_make(header, PUSH_HEADER_SIZE_MAX) };
+    struct push_plan plan;
+    struct error error;
+    assert_int_equal(push_plan_init(&plan, &allocator_system, (struct slices){ words, 4 }, &error),
+                     STATUS_OK);
+    push_plan_release(&plan);
+    words[3].size++;
+    assert_int_equal(push_plan_init(&plan, &allocator_system, (struct slices){ words, 4 }, &error),
+                     STATUS_TOO_LARGE);
+    assert_string_equal(error_sentence(&error), "the HEADER A has more than 8192 bytes");
+}
+
 static void test_push_plan__json_that_is_no_list_of_words_is_refused(void **state)
 {
     (void)state;
@@ -212,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_push_plan__what_is_not_said_has_a_default),
         cmocka_unit_test(test_push_plan__all_that_is_said_is_read_and_survives_as_json),
         cmocka_unit_test(test_push_plan__what_is_wrong_is_refused_and_shows_no_secret),
+        cmocka_unit_test(test_push_plan__a_header_may_be_as_large_as_one_that_is_sent),
         cmocka_unit_test(test_push_plan__json_that_is_no_list_of_words_is_refused),
         cmocka_unit_test(
             test_push_plan__an_item_is_split_as_it_was_written_and_shown_without_secrets),
