@@ -451,8 +451,17 @@ static enum status run_list(struct call *call, struct error *error)
     "13# \"lastRunBy\" => (nil)\n"                                                                 \
     "14# \"priority\" => (integer) 0"
 
+// In the order of the reference.
+enum {
+    PUT,
+    MPUT,
+    GET,
+    LIST,
+    DELETE,
+};
+
 static const struct command commands[] = {
-    {
+    [PUT] = {
         .name = "T.PUT",
         .group = "tasks",
         .flags = WRITES,
@@ -466,7 +475,19 @@ static const struct command commands[] = {
         .replies = "The task.",
         EXAMPLES({ "T.PUT app UserBackfill '[\"12\"]'", EXAMPLE_TASK }),
     },
-    {
+    [MPUT] = {
+        .name = "T.MPUT",
+        .group = "tasks",
+        .flags = WRITES,
+        .each = &commands[PUT],
+        .summary = "Makes many tasks: for each the number of its words, then its words as in T.PUT.",
+        .replies = "A list: for each the task, or an error.",
+        EXAMPLES({ "T.MPUT app 2 UserBackfill '[\"12\"]' 2 UserBackfill '{}'",
+                   "1)  1# \"class\" => \"UserBackfill\"\n..." },
+                 { "T.MPUT app 2 UserBackfill '{}'",
+                   "1) (error) INVALID T.PUT: args must be an array, not an object" }),
+    },
+    [GET] = {
         .name = "T.GET",
         .group = "tasks",
         .flags = READS,
@@ -476,7 +497,7 @@ static const struct command commands[] = {
         .replies = "The task: its public description, its number, its state and its times.",
         EXAMPLES({ "T.GET app 6013", EXAMPLE_TASK }),
     },
-    {
+    [LIST] = {
         .name = "T.LIST",
         .group = "tasks",
         .flags = READS,
@@ -490,7 +511,7 @@ static const struct command commands[] = {
         EXAMPLES(
             { "T.LIST app STATE running", "1# \"tasks\" => (empty array)\n2# \"next\" => (nil)" }),
     },
-    {
+    [DELETE] = {
         .name = "T.DELETE",
         .group = "tasks",
         .flags = SHRINKS,

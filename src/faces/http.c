@@ -390,7 +390,7 @@ void http_face_answer(struct http_face *face, const struct http_call *call, stru
         .content_type = JSON_TYPE,
         .body = buffer_slice(&face->body),
     };
-    if (face->json.made && call->route->flags & HTTP_ROUTE_NUMBERED) {
+    if (face->json.made && !call->many && call->route->flags & HTTP_ROUTE_NUMBERED) {
         say_numbered(face, call, answer, out);
         return;
     }

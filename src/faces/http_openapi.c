@@ -342,28 +342,43 @@ static void write_location(struct paper *paper)
 struct response {
     unsigned status;
     const char *description;
-    bool many;
+    bool one, many; // of a request with an object; with an array of them
 };
+
+static void write_answers(struct paper *paper, const struct http_route *route, const char *shape,
+                          const struct response *response)
+{
+    bool either = response->one && response->many;
+    if (either) {
+        open_object(paper, NULL);
+        open_list(paper, "oneOf");
+    }
+    if (response->one) {
+        write_one_answer(paper, route, shape);
+    }
+    if (response->many) {
+        write_many_answers(paper, route, shape);
+    }
+    if (either) {
+        close_list(paper);
+        close_object(paper);
+    }
+}
 
 static void write_response(struct paper *paper, const struct http_route *route,
                            const struct command *command, const struct response *response)
 {
     const char *shape = http_shape_of(command->name);
-    bool many = response->many;
     open_response(paper, response->status, response->description);
-    if (route->flags & HTTP_ROUTE_NUMBERED) {
+    if (response->one && route->flags & HTTP_ROUTE_NUMBERED) {
         write_location(paper);
     }
     if (response->status != 204) {
         open_object(paper, "content");
         open_object(paper, JSON_TYPE);
         key(paper, "schema");
-        if (many) {
-            write_many_answers(paper, route, shape);
-        } else {
-            write_one_answer(paper, route, shape);
-        }
-        write_answer_example(paper, route, command, many);
+        write_answers(paper, route, shape, response);
+        write_answer_example(paper, route, command, !response->one);
         close_object(paper);
         close_object(paper);
     }
@@ -390,6 +405,16 @@ static void write_page_content(struct paper *paper, const char *type)
     close_object(paper);
 }
 
+// For a route that makes things with numbers, or takes an array.
+static const char *description_of_200(const struct http_route *route)
+{
+    bool numbered = route->flags & HTTP_ROUTE_NUMBERED;
+    return !route->many ? "It was there before."
+           : numbered ? "It was there before; or, of an array, for each object its own answer, or "
+                        "a problem."
+                      : "For each object its own answer, or a problem.";
+}
+
 static void write_responses(struct paper *paper, const struct http_route *route,
                             const struct command *command)
 {
@@ -399,18 +424,15 @@ static void write_responses(struct paper *paper, const struct http_route *route,
         write_page_content(paper, route->content);
         close_object(paper);
     } else {
+        bool numbered = route->flags & HTTP_ROUTE_NUMBERED;
         if (route->command) {
             write_response(paper, route, command,
-                           &(struct response){ route->status, command->replies, false });
+                           &(struct response){ route->status, command->replies, .one = true });
         }
-        if (route->many) {
-            write_response(
-                paper, route, command,
-                &(struct response){ 200, "For each object its own answer, or a problem.", true });
-        }
-        if (route->flags & HTTP_ROUTE_NUMBERED) {
+        if (route->many || numbered) {
             write_response(paper, route, command,
-                           &(struct response){ 200, "It was there before.", false });
+                           &(struct response){ 200, description_of_200(route), numbered,
+                                               route->many != NULL });
         }
         if (route->flags & HTTP_ROUTE_NULL_EMPTY) {
             open_response(paper, 204, "The time was over.");

@@ -132,7 +132,7 @@ static const struct http_route routes[] = {
     // Check
     { "POST", NS "/check", "Q.CHECK", NULL, 200 },
     // Tasks
-    { "POST", NS "/tasks", "T.PUT", NULL, 201, NULL, NUMBERED },
+    { "POST", NS "/tasks", "T.PUT", "T.MPUT", 201, NULL, NUMBERED },
     { "GET", NS "/tasks", "T.LIST", NULL, 200 },
     { "GET", NS "/tasks/{id}", "T.GET", NULL, 200 },
     { "DELETE", NS "/tasks/{id}", "T.DELETE", NULL, 204 },

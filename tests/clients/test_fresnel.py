@@ -171,6 +171,19 @@ class Life(FresnelTest):
             self.assertEqual(self.ask("DELETE", f"{TASKS}/{number}")[0], 404)
         self.assertEqual(sorted(self.listed()), [3, 4, 5])
 
+    def test_many_are_put_at_once_and_answered_in_order(self):
+        same = self.post({"class": "Echo", "args": [1]})
+        status, headers, answers = self.ask("POST", TASKS, [
+            {"class": "Echo", "args": [2], "priority": 3}, {"class": "Echo", "args": [1]},
+            {"class": "Echo", "args": {}}, {"class": "Load", "args": [2]}])
+        self.assertEqual(status, 200, answers)
+        self.assertNotIn("Location", headers)
+        self.assertEqual([answer.get("id") for answer in answers], [2, 1, None, 3])
+        self.assertEqual(answers[1], same)
+        self.assertEqual((answers[2]["status"], answers[2]["field"]), (400, "args"))
+        self.assertEqual(self.get(2), answers[0])
+        self.assertEqual(sorted(self.listed()), [1, 2, 3])
+
     def test_what_is_wrong_is_named_and_not_kept(self):
         for body, status, field in (
                 ({"args": []}, 400, "class"), ({"class": "A"}, 400, "args"),
@@ -182,7 +195,7 @@ class Life(FresnelTest):
                 ({"class": "A", "args": [], "scheduledFor": "soon"}, 400, "scheduledFor"),
                 ({"class": "A", "args": [], "priority": 0.5}, 400, "priority"),
                 ({"class": "A", "args": [], "retries": -1}, 400, "retries"),
-                ('{"class":"A","args":[1', 400, None), ("[]", 400, None)):
+                ('{"class":"A","args":[1', 400, None), ("5", 400, None)):
             with self.subTest(body=body):
                 found, headers, problem = self.ask("POST", TASKS, body)
                 self.assertEqual((found, problem.get("field")), (status, field), problem)

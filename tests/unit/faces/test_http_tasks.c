@@ -25,6 +25,23 @@ static void test_http_tasks__a_new_one_is_201_the_same_again_200_both_with_its_p
     assert_true(has_header(site, "Location: /v1/ns/a%2Fb/tasks/2"));
 }
 
+static void test_http_tasks__of_an_array_each_is_answered_in_order(void **state)
+{
+    struct site *site = *state;
+    says(site, "POST /v1/ns/app/tasks",
+         "[{\"class\":\"A\",\"args\":[]},{\"class\":\"A\",\"args\":{}}]",
+         "200 [{\"class\":\"A\",\"args\":[],\"id\":1,\"attempts\":0,\"state\":\"ready\","
+         "\"lastError\":null,\"queuedAt\":" TIME ",\"firstRunAt\":null,\"reservedAt\":null,"
+         "\"lastRunAt\":null,\"firstScheduledFor\":" TIME ",\"scheduledFor\":" TIME ","
+         "\"lastRunBy\":null,\"priority\":0},"
+         "{\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
+         "\"code\":\"invalid\",\"detail\":\"args must be an array, not an object\","
+         "\"field\":\"args\"}]");
+    assert_false(has_header(site, "Location: /v1/ns/app/tasks/1"));
+    says(site, "POST /v1/ns/app/tasks", "[]", "200 []");
+    says(site, "GET /v1/ns/app/tasks/2", NULL, "404 ...");
+}
+
 static void test_http_tasks__members_are_called_as_fresnel_calls_them(void **state)
 {
     struct site *site = *state;
@@ -64,6 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SITE_TEST(test_http_tasks__a_new_one_is_201_the_same_again_200_both_with_its_place),
+        SITE_TEST(test_http_tasks__of_an_array_each_is_answered_in_order),
         SITE_TEST(test_http_tasks__members_are_called_as_fresnel_calls_them),
         SITE_TEST(test_http_tasks__are_listed_and_deleted),
     };
