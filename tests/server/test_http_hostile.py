@@ -146,7 +146,8 @@ class Hostile(unittest.TestCase):
 
 class Slow(unittest.TestCase):
     def test_who_takes_too_long_is_told_and_closed(self):
-        with server("--http-request-timeout", "1s", "--http-idle-timeout", "1s") as s:
+        # A request takes its time from its first byte on, which must come before a connection is idle.
+        with server("--http-request-timeout", "1s", "--http-idle-timeout", "5s") as s:
             slow = [connect(s) for _ in range(5)]
             slow[0].sendall(b"GET /healthz HT")
             slow[1].sendall(b"GET /healthz HTTP/1.1\r\n" + HOST)
@@ -174,7 +175,7 @@ class Slow(unittest.TestCase):
                 one.close()
 
     def test_who_never_reads_is_closed(self):
-        with server("--http-idle-timeout", "1s") as s, sluiced.Client(s) as client:
+        with server("--http-idle-timeout", "3s") as s, sluiced.Client(s) as client:
             client.expect(("Q.PUT", "app", "q", "K", json.dumps("x" * 500000), "JID", "large"), '"large"')
             with connect(s) as deaf:
                 deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
