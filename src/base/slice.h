@@ -60,11 +60,14 @@ static inline bool slice_ends_with(struct slice slice, struct slice suffix)
 // The bytes from `start` on, at most `size` of them; both are cut to what is there.
 static inline struct slice slice_sub(struct slice slice, size_t start, size_t size)
 {
+    if (!slice.data) {
+        return slice_make(NULL, 0);
+    }
     if (start > slice.size) {
         start = slice.size;
     }
     size_t left = slice.size - start;
-    return slice_make(slice.data ? slice.data + start : NULL, size < left ? size : left);
+    return slice_make(slice.data + start, size < left ? size : left);
 }
 
 // As much of bytes that somebody gave as a sentence about them shows.

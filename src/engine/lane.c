@@ -696,6 +696,7 @@ void line_page(struct page *page, const struct queue *queue)
         bool take_plain =
             from_plain && (!from_laned || index_key_less(from_plain->key, from_laned->key));
         struct index_node *node = take_plain ? from_plain : from_laned;
+        assert(node); // there are as many as were counted
         page->jobs[page->found++] = job_of_node(node);
         page->last = node->key;
         if (take_plain) {
