@@ -154,7 +154,8 @@ struct sluice_put {
 
 // Puts a job, or moves the one with that jid. `jid` (of SLUICE_NAME_SIZE bytes, or NULL) becomes
 // its id, or that of the job that holds the lock asked for by `unique`. When the connection breaks
-// it is looked up and, if it is not there, put again: there are never two.
+// it is looked up and, if it was not heard, put again: there are never two. Of a job that had its
+// jid before, and that was popped or completed meanwhile, it cannot always be told: UNKNOWN.
 SLUICE_API enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put *put,
                                          char *jid, struct sluice_error *error);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Putting jobs. Each carries its jid, so that one whose answer was lost can be looked for.
 #include "base/uuid.h"
+#include "client/heard.h"
 #include "client/pause.h"
-#include "client/queue.h"
 #include "store/file.h"
 
 #include <stdlib.h>
@@ -62,32 +62,6 @@ static void add_put(struct words *words, const struct sluice_put *put, const cha
     words_option(words, "ON-CONFLICT", put->on_conflict);
 }
 
-static bool is_text(const struct sluice_value *value, const char *key, const char *text)
-{
-    const char *there = sluice_value_text(sluice_value_get(value, key), NULL);
-    return there && strcmp(there, text) == 0;
-}
-
-struct putting {
-    struct sluice *sluice;
-    const struct sluice_put *put;
-    int64_t until_us; // of the whole call
-};
-
-// Whether a put whose answer was lost had been heard: the job is there as it was put.
-static enum sluice_status look_for(const struct putting *putting, const char *jid, bool *found,
-                                   struct sluice_error *error)
-{
-    struct sluice_value *job;
-    const struct sluice_put *put = putting->put;
-    enum sluice_status status = queue_get(putting->sluice, jid, putting->until_us, &job, error);
-    *found = !status && is_text(job, "klass", put->klass) && is_text(job, "data", put->data) &&
-             (is_text(job, "queue", put->queue) ||
-              sluice_value_type(sluice_value_get(job, "queue")) == SLUICE_NULL);
-    sluice_value_free(job);
-    return status == SLUICE_NOT_FOUND ? SLUICE_OK : status;
-}
-
 // The jid that the queue has given it.
 static enum sluice_status copy_jid(const struct sluice_value *answer, char jid[SLUICE_NAME_SIZE],
                                    struct sluice_error *error)
@@ -122,22 +96,23 @@ static enum sluice_status unsure_of_it(struct sluice_error *error)
                  "the connection was lost before the answer came: it may have been put, or not");
 }
 
-// After its answer was lost: until it is known that it is there, or refused, or the time is over.
+// After its answer was lost: until it is known that it was heard, or refused, or the time is over.
 static enum sluice_status put_again(const struct putting *putting, char *jid,
                                     struct sluice_error *error)
 {
     enum sluice_status status = SLUICE_UNKNOWN;
     for (unsigned attempts = 0; status == SLUICE_UNKNOWN; attempts++) {
-        bool found;
         bool late = attempts ? !pause_before(attempts, putting->until_us, -1)
                              : monotonic_us() >= putting->until_us;
-        if (late || look_for(putting, jid, &found, error)) {
-            return unsure_of_it(error);
-        }
-        if (found) {
+        switch (late ? HEARD_UNSURE : put_heard(putting, jid)) {
+        case HEARD:
             return SLUICE_OK;
+        case HEARD_UNSURE:
+            return unsure_of_it(error);
+        case HEARD_NOT:
+            status = put_once(putting, jid, error);
+            break;
         }
-        status = put_once(putting, jid, error);
     }
     return status;
 }
@@ -165,7 +140,7 @@ enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put *pu
 {
     char own[SLUICE_NAME_SIZE];
     jid = jid ? jid : own;
-    const struct putting putting = { sluice, put, queue_until_us(sluice) };
+    const struct putting putting = { sluice, put, monotonic_us(), queue_until_us(sluice) };
     enum sluice_status status = take_jid(put, jid, error);
     if (!status) {
         status = put_once(&putting, jid, error);
@@ -211,13 +186,13 @@ static size_t begin_results(const struct sluice_put *puts, size_t count,
     return good;
 }
 
-// After the answer to all of them was lost.
-static void put_each(struct sluice *sluice, const struct sluice_put *puts, size_t count,
-                     struct sluice_put_result *results, int64_t until_us)
+// After the answer to all of them was lost; `putting` says when they were put.
+static void put_each(struct putting putting, const struct sluice_put *puts, size_t count,
+                     struct sluice_put_result *results)
 {
     for (size_t i = 0; i < count; i++) {
         struct sluice_error why = { 0 };
-        const struct putting putting = { sluice, &puts[i], until_us };
+        putting.put = &puts[i];
         if (!results[i].status) {
             set_result(&results[i], put_again(&putting, results[i].jid, &why), why.message);
         }
@@ -259,12 +234,13 @@ static void put_all(struct sluice *sluice, const struct sluice_put *puts, size_t
     struct words words;
     struct sluice_value *answer;
     struct sluice_error why = { 0 };
-    const struct ask ask = { .until_us = queue_until_us(sluice) };
+    const struct putting putting = { sluice, NULL, monotonic_us(), queue_until_us(sluice) };
+    const struct ask ask = { .until_us = putting.until_us };
     queue_words(sluice, &words, "Q.MPUT");
     add_many(&words, puts, count, results);
     enum sluice_status status = queue_ask(sluice, &words, &ask, &answer, &why);
     if (status == SLUICE_UNKNOWN) {
-        put_each(sluice, puts, count, results, ask.until_us);
+        put_each(putting, puts, count, results);
         return;
     }
     size_t index = 0;

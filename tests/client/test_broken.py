@@ -4,6 +4,7 @@
 import os
 import random
 import sys
+import time
 import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../clients"))
@@ -19,12 +20,16 @@ JOB = {"jid": "a", "klass": "k", "queue": "q", "data": "{}", "token": 7, "expire
        "checkpoint": None}
 TAKEN = encode([JOB])
 PUT = {"queue": "q", "klass": "k", "data": "{}", "jid": "a"}
+NAMELESS = {**PUT, "jid": None}
+NOW = 2_000_000_000  # of the fake's clock
+TIME = encode([str(NOW), "0"])
 
 
 def found(**more):
     """The answer to Q.GET of a job."""
     return encode([{"jid": "a", "klass": "k", "queue": "q", "data": "{}", "state": "waiting",
-                    "remaining": 5, "lease": None, **more}])
+                    "priority": 0, "retries": 5, "remaining": 5, "attempts": 0, "moved": float(NOW),
+                    "scheduled": None, "lease": None, **more}])
 
 
 MISSING = encode([None])
@@ -116,26 +121,72 @@ class Repeating(Broken):
 class Putting(Broken):
     def test_one_that_was_heard_is_found(self):
         fake = self.fake(CLOSE, found())
-        self.assertEqual(self.shell(fake).ok("put", "q", PUT)["jid"], "a")
+        jid = self.shell(fake).ok("put", "q", NAMELESS)["jid"]
         self.assertEqual(fake.names(), ["Q.PUT", "Q.GET"])
+        self.assertEqual(fake.heard[1], ["Q.GET", "default", jid])
 
     def test_one_that_was_not_is_put_again_with_the_same_jid(self):
         fake = self.fake(CLOSE, MISSING, lambda _, words: text(words[words.index("JID") + 1]))
-        jid = self.shell(fake).ok("put", "q", {**PUT, "jid": None})["jid"]
+        jid = self.shell(fake).ok("put", "q", NAMELESS)["jid"]
         self.assertEqual(fake.names(), ["Q.PUT", "Q.GET", "Q.PUT"])
         self.assertEqual(fake.heard[0], fake.heard[2])
         self.assertEqual(fake.heard[1], ["Q.GET", "default", jid])
 
-    def test_a_job_that_was_there_before_is_not_taken_for_it(self):
-        for other in ({"klass": "other"}, {"data": "[]"}, {"queue": "other"}):
-            fake = self.fake(CLOSE, found(**other), text("a"))
-            self.shell(fake).ok("put", "q", PUT)
-            self.assertEqual(fake.names(), ["Q.PUT", "Q.GET", "Q.PUT"])
+    def test_a_jid_of_the_librarys_own_is_nobody_elses_whatever_became_of_the_job(self):
+        for since in ({"state": "complete", "queue": None}, {"data": "[]", "queue": "other"},
+                      {"state": "running", "attempts": 1, "moved": float(NOW - 60)}):
+            fake = self.fake(CLOSE, found(**since))
+            self.shell(fake).ok("put", "q", NAMELESS)
+            self.assertEqual(fake.names(), ["Q.PUT", "Q.GET"])
 
-    def test_one_that_was_finished_at_once_counts_too(self):
-        fake = self.fake(CLOSE, found(queue=None, state="complete"))
-        self.shell(fake).ok("put", "q", {**PUT, "jid": None, "data": "{}"})
-        self.assertEqual(fake.names(), ["Q.PUT", "Q.GET"])
+    def put_over(self, put=None, clock=TIME, **job):
+        """Puts a job whose jid the caller chose, and for which this one is found."""
+        fake = self.fake(CLOSE, found(**job), clock, text("a"))
+        status = self.shell(fake).status("put", "q", {**PUT, **(put or {})})
+        self.assertEqual(fake.names()[:3], ["Q.PUT", "Q.GET", "TIME"])
+        return status, len(fake.names()) - 3
+
+    def test_a_job_that_was_there_before_is_not_taken_for_it(self):
+        before = float(NOW - 60)
+        for job in ({}, {"state": "complete", "queue": None, "attempts": 1}, {"klass": "other"},
+                    {"state": "running", "attempts": 1}, {"state": "failed", "attempts": 3}):
+            self.assertEqual(self.put_over(moved=before, **job), ("ok", 1), job)
+        self.assertEqual(self.put_over({"priority": 7, "delay": 9}, moved=before), ("ok", 1))
+
+    def test_one_that_is_in_line_as_it_was_put_was_heard(self):
+        self.assertEqual(self.put_over(), ("ok", 0))
+        self.assertEqual(self.put_over(state="depends"), ("ok", 0))
+        self.assertEqual(self.put_over({"priority": 7, "retries": 2}, priority=7, retries=2),
+                         ("ok", 0))
+        self.assertEqual(self.put_over({"retries": -1}, retries=0), ("ok", 0))
+        for put in ({"delay": 9.5}, {"at": NOW + 9.5}):
+            self.assertEqual(self.put_over(put, state="scheduled", scheduled=NOW + 9.5), ("ok", 0))
+
+    def test_one_that_was_popped_since_was_heard(self):
+        self.assertEqual(self.put_over(state="running", attempts=1, moved=NOW + 30.0), ("ok", 0))
+
+    def test_it_is_unknown_when_the_job_shows_no_more_than_that_something_happened(self):
+        """To put it again could take it from a worker, and to say that it is put could lose it."""
+        for job in ({"state": "complete", "queue": None, "attempts": 1}, {"klass": "other"},
+                    {"attempts": 1}, {"data": "[]"}, {"queue": "other"},
+                    {"state": "scheduled", "scheduled": NOW + 9.0}):
+            self.assertEqual(self.put_over(**job), ("unknown", 0), job)
+        for put in ({"priority": 7}, {"retries": 2}, {"delay": 9}, {"at": NOW + 9}):
+            self.assertEqual(self.put_over(put), ("unknown", 0), put)
+
+    def test_it_is_unknown_when_it_was_popped_just_about_when_the_call_began(self):
+        began = time.monotonic()
+
+        def clock(_connection, _words):
+            us = int((time.monotonic() - began) * 1e6)
+            return encode([str(NOW + us // 1_000_000), str(us % 1_000_000)])
+        self.assertEqual(self.put_over(clock=clock, state="running", attempts=1, moved=NOW + 0.9),
+                         ("unknown", 0))
+
+    def test_it_is_unknown_when_the_server_does_not_say_the_time(self):
+        for answer in (b"-NOPERM you may not\r\n", encode([]), encode(["x", "y"]), encode(7)):
+            fake = self.fake(CLOSE, found(), answer)
+            self.assertEqual(self.shell(fake).status("put", "q", PUT), "unknown")
 
     def test_it_does_not_go_on_for_ever(self):
         fake = self.fake(otherwise=lambda _, words: MISSING if words[0] == "Q.GET"
@@ -155,7 +206,7 @@ class Putting(Broken):
             self.assertEqual(shell.status("put", "q", PUT), "unreachable")
 
     def test_many_of_which_some_were_heard(self):
-        fake = self.fake(CLOSE, found(), MISSING, text("b"), MISSING, b"-STATE no\r\n")
+        fake = self.fake(CLOSE, found(), TIME, MISSING, text("b"), MISSING, b"-STATE no\r\n")
         answer = self.shell(fake).ask("put_many", "q", [PUT, {**PUT, "jid": "b"},
                                                         {**PUT, "jid": "c"}])
         self.assertEqual(answer["status"], "state")

@@ -4,6 +4,7 @@
 import subprocess
 import unittest
 
+from proxy import Proxy
 from real import PUT, TestCase, sluiced
 from shell import LIMIT_S, Shell
 
@@ -287,6 +288,50 @@ class Killing(TestCase):
         self.server.start_again()
         self.put("b", "empty")
         self.assertEqual(take.result(LIMIT_S)["jobs"], ["b"])
+        self.shell.ok("free", "job")
+
+
+class Lost(TestCase):
+    """Connections that break at one command, before the server has heard it or after."""
+
+    def setUp(self):
+        super().setUp()
+        self.open()
+
+    def put_through(self, put, heard, before_end=lambda: None):
+        """Puts a job whose first Q.PUT meets that; the answer of the call."""
+        proxy = Proxy(self.server.port, "Q.PUT", heard, before_end)
+        self.addCleanup(proxy.__exit__)
+        self.open(proxy.url, proxy.url)
+        answer = self.shell.ask("put", proxy.url, put)
+        self.assertTrue(proxy.cut.is_set())
+        return answer
+
+    def test_a_put_over_a_job_that_is_complete_is_not_lost(self):
+        for heard in (False, True):
+            self.put("a")
+            self.take("a")
+            self.shell.ok("done", "a", None)
+            self.free("a")
+            status = self.put_through({**PUT, "jid": "a"}, heard)["status"]
+            self.assertIn(status, ("ok", "unknown"))
+            if heard or status == "ok":
+                self.assertEqual(self.field("a", "state"), "waiting")
+
+    def test_a_new_job_is_put_once(self):
+        for heard in (False, True):
+            for jid in (f"chosen-{heard}", None):
+                answer = self.put_through({**PUT, "jid": jid}, heard)
+                self.assertEqual(answer["status"], "ok")
+                history = self.call("Q.HISTORY", answer["jid"])
+                self.assertEqual([entry["what"] for entry in history], ["put"])
+
+    def test_a_job_is_not_taken_from_the_worker_that_has_popped_it_meanwhile(self):
+        popped = self.shell.begin("next", "q", "q", LIMIT_S, "job")
+        answer = self.put_through({**PUT, "jid": "a"}, True, lambda: popped.result(LIMIT_S))
+        self.assertIn(answer["status"], ("ok", "unknown"))
+        self.assertEqual(popped.result(LIMIT_S)["jobs"], ["a"])
+        self.shell.ok("done", "job", None)
         self.shell.ok("free", "job")
 
 

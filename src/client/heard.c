@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "client/heard.h"
+
+#include "client/clock.h"
+#include "store/file.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    // A server has one time for all that it does in a turn, and clocks are set right while they
+    // run: what lies closer together than this may have been the other way round.
+    SLACK_US = 1000000,
+    ROUNDING_US = 10, // of a moment in seconds
+};
+
+static int64_t us_of(double seconds)
+{
+    return fabs(seconds) < 9e12 ? (int64_t)llround(seconds * 1e6) : 0;
+}
+
+static int64_t moment_of(const struct sluice_value *job, const char *key)
+{
+    return us_of(sluice_value_number(sluice_value_get(job, key)));
+}
+
+static bool has_text(const struct sluice_value *job, const char *key, const char *text)
+{
+    const char *there = sluice_value_text(sluice_value_get(job, key), NULL);
+    return there && strcmp(there, text) == 0;
+}
+
+// What the put left to its default is whatever the job has.
+static bool has_number(const struct sluice_value *job, const char *key, int64_t given, int64_t said)
+{
+    return given == 0 || sluice_value_integer(sluice_value_get(job, key)) == said;
+}
+
+static bool is_due_as_put(const struct sluice_value *job, const struct sluice_put *put)
+{
+    int64_t due_us = moment_of(job, "scheduled");
+    int64_t meant_us = put->at != 0      ? us_of(put->at)
+                       : put->delay != 0 ? moment_of(job, "moved") + us_of(put->delay)
+                                         : 0;
+    return llabs(due_us - meant_us) <= ROUNDING_US;
+}
+
+// Whether it is the job that was put. What is not looked at here makes a difference only when the
+// same jid was put a moment before, in the same way but for that.
+static bool is_same(const struct sluice_value *job, const struct sluice_put *put)
+{
+    int64_t retries = put->retries == SLUICE_NONE ? 0 : put->retries;
+    return has_text(job, "queue", put->queue) && has_text(job, "klass", put->klass) &&
+           has_text(job, "data", put->data) &&
+           has_number(job, "priority", put->priority, put->priority) &&
+           has_number(job, "retries", put->retries, retries);
+}
+
+static bool is_untouched(const struct sluice_value *job)
+{
+    return sluice_value_integer(sluice_value_get(job, "attempts")) == 0 &&
+           !has_text(job, "state", "complete") && !has_text(job, "state", "failed");
+}
+
+static enum heard judge(const struct putting *putting, const struct sluice_value *job,
+                        const struct clock_ahead *ahead)
+{
+    int64_t moved_us = moment_of(job, "moved");
+    if (moved_us < putting->began_us + ahead->least_us - SLACK_US) {
+        return HEARD_NOT;
+    }
+    if (!is_same(job, putting->put)) {
+        return HEARD_UNSURE;
+    }
+    if (is_untouched(job)) {
+        return is_due_as_put(job, putting->put) ? HEARD : HEARD_UNSURE;
+    }
+    bool popped_since = has_text(job, "state", "running") &&
+                        moved_us > putting->began_us + ahead->most_us + SLACK_US;
+    return popped_since ? HEARD : HEARD_UNSURE;
+}
+
+enum heard put_heard(const struct putting *putting, const char *jid)
+{
+    struct sluice_value *job;
+    struct clock_ahead ahead;
+    struct link *link = putting->sluice->link;
+    const struct link_call call = { .repeats = true, .until_us = putting->until_us };
+    enum sluice_status status = queue_get(putting->sluice, jid, putting->until_us, &job, NULL);
+    enum heard heard = HEARD_UNSURE;
+    if (status == SLUICE_NOT_FOUND) {
+        heard = HEARD_NOT;
+    } else if (!status && !putting->put->jid) {
+        heard = HEARD;
+    } else if (!status && !clock_ask(link, &call, &ahead)) {
+        heard = judge(putting, job, &ahead);
+    }
+    sluice_value_free(job);
+    return heard;
+}
