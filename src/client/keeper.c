@@ -2,11 +2,13 @@
 #include "client/keeper.h"
 
 #include "base/json_reader.h"
+#include "client/clock.h"
 #include "client/job.h"
 #include "client/value.h"
 #include "store/file.h"
 #include "store/thread.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +21,8 @@ enum {
     PATIENCE_US = 5000000, // of a call: then the next heartbeats are due as well
     DEAF_US = 60000000,    // how often it tries to listen where that is not allowed
 };
+
+static const double lease_max_us = 1e15; // more than any that means something
 
 struct keeper {
     struct keeper *next;
@@ -33,41 +37,33 @@ struct keeper {
     uint64_t numbers;
     bool stopping;
     int64_t deaf_until_us;
-    _Atomic double ahead; // seconds that the queue's clock is ahead of ours
+    bool has_clock;   // the queue's clock was asked for
+    int64_t ahead_us; // how far it is ahead of monotonic_us
     char worker[SLUICE_NAME_SIZE];
 };
 
 // ---------------------------------------------------------------------------------------------
 // When
 
-static double seconds_now(void)
+static void compare_clocks(struct keeper *keeper)
 {
-    struct timespec now = { 0 };
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-// Where the queue has no clock of its own to ask it is in this process, and has ours.
-static double clock_ahead(struct keeper *keeper)
-{
-    const struct slice word = SLICE("TIME");
-    const struct link_call call = { .words = { &word, 1 }, .repeats = true };
-    struct sluice_value *answer = NULL;
-    double before = seconds_now(), ahead = 0;
-    if (!keeper->link->form->call(keeper->link, &call, &answer, NULL)) {
-        double now = (before + seconds_now()) / 2;
-        const char *seconds = sluice_value_text(sluice_value_at(answer, 0), NULL);
-        const char *us = sluice_value_text(sluice_value_at(answer, 1), NULL);
-        ahead = seconds && us ? strtod(seconds, NULL) + strtod(us, NULL) / 1e6 - now : 0;
+    const struct link_call call = { .repeats = true };
+    struct clock_ahead ahead;
+    if (!clock_ask(keeper->link, &call, &ahead)) {
+        pthread_mutex_lock(&keeper->mutex); // for those who add a job meanwhile
+        keeper->ahead_us = ahead.least_us + (ahead.most_us - ahead.least_us) / 2;
+        keeper->has_clock = true;
+        pthread_mutex_unlock(&keeper->mutex);
     }
-    sluice_value_free(answer);
-    return ahead;
 }
 
+// A queue that cannot be asked is in this process, or else is taken to have this machine's clock.
 static int64_t due_us(const struct keeper *keeper, double expires)
 {
-    double left = expires - (seconds_now() + keeper->ahead);
-    return monotonic_us() + (left > 0 ? (int64_t)(left * 1e6) / BEATS_OF_A_LEASE : 0);
+    int64_t now_us = monotonic_us();
+    int64_t ahead_us = keeper->has_clock ? keeper->ahead_us : clock_assume().least_us;
+    double left_us = fmin(expires * 1e6 - (double)(now_us + ahead_us), lease_max_us);
+    return now_us + (left_us > 0 ? (int64_t)left_us / BEATS_OF_A_LEASE : 0);
 }
 
 static int64_t first_due_us(const struct keeper *keeper)
@@ -257,6 +253,12 @@ static struct slice jid_of(const char *event)
     return SLICE_EMPTY;
 }
 
+static bool may_change_soon(enum sluice_status status)
+{
+    return status == SLUICE_UNREACHABLE || status == SLUICE_BUSY || status == SLUICE_INTERRUPTED;
+}
+
+// A server that does not let us listen has a clock all the same.
 static enum sluice_status begin_listening(struct keeper *keeper)
 {
     char channel[SLUICE_NAME_SIZE + 8];
@@ -266,13 +268,11 @@ static enum sluice_status begin_listening(struct keeper *keeper)
                                    slice_from_cstr(channel), &keeper->listening, NULL);
     if (status) {
         keeper->listening = NULL;
-        return status;
     }
-    double ahead = clock_ahead(keeper);
-    pthread_mutex_lock(&keeper->mutex); // for those who add a job meanwhile
-    keeper->ahead = ahead;
-    pthread_mutex_unlock(&keeper->mutex);
-    return SLUICE_OK;
+    if (!may_change_soon(status)) {
+        compare_clocks(keeper);
+    }
+    return status;
 }
 
 // Waits for an event, at most so long. Without the mutex.
@@ -306,11 +306,11 @@ static void listen_until(struct keeper *keeper, int64_t until_us)
     pthread_mutex_lock(&keeper->mutex);
     if (status == SLUICE_INTERRUPTED) {
         keeper->link->form->interrupt(keeper->link, false);
-    } else if (began && status) {
-        keeper->deaf_until_us =
-            monotonic_us() + (status == SLUICE_UNREACHABLE ? PAUSE_US : DEAF_US);
+    } else if (began && may_change_soon(status)) {
+        keeper->deaf_until_us = monotonic_us() + PAUSE_US;
     } else if (began) {
-        suspect(keeper, SLICE_EMPTY); // of what came before nothing was heard
+        keeper->deaf_until_us = status ? monotonic_us() + DEAF_US : 0;
+        suspect(keeper, SLICE_EMPTY); // of what came before nothing was heard, not even the time
     } else if (!status && event) {
         suspect(keeper, jid_of(event));
     } else if (status && status != SLUICE_TIMED_OUT) {

@@ -596,6 +596,34 @@ class Events(Broken):
             self.assertEqual(shell.status("listen", "q", channel, "events"), "invalid")
 
 
+class Keeping(Broken):
+    def keeper(self, **answers):
+        """Holds the job `a`, which the keeper keeps; the server has these answers to commands."""
+        def answer(connection, words):
+            step = answers[words[0].replace(".", "_")]
+            return step(connection, words) if callable(step) else step
+        fake = self.fake(TAKEN, otherwise=answer)
+        shell = self.shell(fake)
+        shell.ok("next", "q", "q", 0, "job")
+        self.addCleanup(shell.ask, "free", "job")
+        shell.ok("keepalive", "job")
+        return shell, fake
+
+    def wait_for(self, fake, name):
+        while fake.calls.get(timeout=LIMIT_S)[0] != name:
+            pass
+
+    def test_a_server_that_is_years_ahead_and_cannot_be_listened_to(self):
+        """By the clock of this machine the lease that each heartbeat gets would last for years."""
+        began = time.monotonic()
+
+        def expires(_connection, _words):
+            return encode([NOW + time.monotonic() - began + 3])
+        _, fake = self.keeper(SUBSCRIBE=b"-NOPERM no\r\n", TIME=TIME, Q_MHEARTBEAT=expires)
+        for _ in range(3):
+            self.wait_for(fake, "Q.MHEARTBEAT")
+
+
 class Crowd(Broken):
     def test_threads_get_their_own_answers(self):
         """Each call gets what it asked for, though connections break under it all the time."""
