@@ -4,14 +4,18 @@
 #include "base/json_reader.h"
 #include "client/clock.h"
 #include "client/job.h"
+#include "client/pause.h"
 #include "client/value.h"
 #include "store/file.h"
 #include "store/thread.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     BEATS_MAX = 256,       // in one command
@@ -36,6 +40,7 @@ struct keeper {
     struct sluice_job *telling; // its holder is being told that it is lost
     uint64_t numbers;
     bool stopping;
+    int stop; // an event that is readable from then on, and ends a call that is under way
     int64_t deaf_until_us;
     bool has_clock;   // the queue's clock was asked for
     int64_t ahead_us; // how far it is ahead of monotonic_us
@@ -47,7 +52,7 @@ struct keeper {
 
 static void compare_clocks(struct keeper *keeper)
 {
-    const struct link_call call = { .repeats = true };
+    const struct link_call call = { .repeats = true, .stop = keeper->stop };
     struct clock_ahead ahead;
     if (!clock_ask(keeper->link, &call, &ahead)) {
         pthread_mutex_lock(&keeper->mutex); // for those who add a job meanwhile
@@ -166,6 +171,7 @@ static enum sluice_status ask(struct keeper *keeper, const struct beats *beats,
         .command = commands_find(keeper->sluice->commands, SLICE("Q.MHEARTBEAT")),
         .words = { words.items, words.count },
         .repeats = true,
+        .stop = keeper->stop,
     };
     *answer = NULL;
     enum sluice_status status = words.failed
@@ -353,6 +359,23 @@ static bool init_waiting(struct keeper *keeper)
            !pthread_cond_init(&keeper->told, &monotonic) && !pthread_condattr_destroy(&monotonic);
 }
 
+// Of one whose thread has ended, or was never started.
+static void keeper_free(struct keeper *keeper)
+{
+    if (keeper->listening) {
+        keeper->listening->form->free(keeper->listening);
+    }
+    if (keeper->link) {
+        keeper->link->form->close(keeper->link);
+    }
+    if (keeper->stop >= 0) {
+        close(keeper->stop);
+    }
+    pthread_mutex_destroy(&keeper->mutex);
+    pthread_cond_destroy(&keeper->told);
+    free(keeper);
+}
+
 static enum sluice_status keeper_new(struct sluice *sluice, const char *worker, struct keeper **out,
                                      struct sluice_error *error)
 {
@@ -363,14 +386,16 @@ static enum sluice_status keeper_new(struct sluice *sluice, const char *worker, 
     }
     keeper->sluice = sluice;
     (void)snprintf(keeper->worker, sizeof(keeper->worker), "%s", worker);
+    keeper->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int64_t patience_us = sluice->timeout_us < PATIENCE_US ? sluice->timeout_us : PATIENCE_US;
-    enum sluice_status status = queue_link(sluice, patience_us, &keeper->link, error);
+    enum sluice_status status =
+        keeper->stop < 0 ? fault(error, SLUICE_IO, "no event can be made: %s", strerror(errno))
+                         : queue_link(sluice, patience_us, &keeper->link, error);
     if (!status && thread_start(&keeper->thread, run, keeper)) {
-        keeper->link->form->close(keeper->link);
         status = fault(error, SLUICE_NO_MEMORY, "no thread can be started to keep jobs");
     }
     if (status) {
-        free(keeper);
+        keeper_free(keeper);
         return status;
     }
     *out = keeper;
@@ -448,22 +473,22 @@ void keeper_remove(struct sluice_job *job)
     job->kept.keeper = NULL;
 }
 
+static void stop(struct keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->mutex);
+    keeper->stopping = true;
+    wake_set(keeper->stop, true);
+    wake(keeper);
+    pthread_mutex_unlock(&keeper->mutex);
+    pthread_join(keeper->thread, NULL);
+}
+
 void keepers_free(struct sluice *sluice)
 {
     while (sluice->keepers) {
         struct keeper *keeper = sluice->keepers;
         sluice->keepers = keeper->next;
-        pthread_mutex_lock(&keeper->mutex);
-        keeper->stopping = true;
-        wake(keeper);
-        pthread_mutex_unlock(&keeper->mutex);
-        pthread_join(keeper->thread, NULL);
-        if (keeper->listening) {
-            keeper->listening->form->free(keeper->listening);
-        }
-        keeper->link->form->close(keeper->link);
-        pthread_mutex_destroy(&keeper->mutex);
-        pthread_cond_destroy(&keeper->told);
-        free(keeper);
+        stop(keeper);
+        keeper_free(keeper);
     }
 }

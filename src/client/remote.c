@@ -67,7 +67,7 @@ struct asking {
     const struct link_call *call;
     int64_t deadline_us;      // of all of it
     int64_t wait_deadline_us; // of what it waits for
-    int wake;                 // -1: it is not one that waits
+    int wake;                 // -1: nothing but its time ends it
     struct buffer request;
     struct sluice_value **out;
     struct sluice_error *error;
@@ -122,7 +122,7 @@ static enum outcome exchange(struct asking *asking, struct dialog *dialog,
     }
     result = dialog_read(dialog, asking->deadline_us, asking->wake, &answer, &items);
     bool woken = result == STREAM_WOKEN;
-    if (woken) {
+    if (woken && !asking->call->stop) {
         result = read_last(dialog, &answer, &items);
     }
     switch (result) {
@@ -260,7 +260,9 @@ static enum sluice_status remote_call(struct link *link, const struct link_call 
         .remote = remote,
         .call = call,
         .wait_deadline_us = deadline_in(call->wait_us),
-        .wake = call->wait_us ? remote->wake : -1,
+        .wake = call->stop      ? call->stop
+                : call->wait_us ? remote->wake
+                                : -1,
         .out = out,
         .error = error ? error : &ignored,
     };

@@ -603,13 +603,20 @@ class Keeping(Broken):
             step = answers[words[0].replace(".", "_")]
             return step(connection, words) if callable(step) else step
         fake = self.fake(TAKEN, otherwise=answer)
-        shell = self.shell(fake)
+        shell = Shell()
+        self.addCleanup(shell.__exit__, None)
+        shell.open("q", fake.url, timeout=LIMIT_S)
         shell.ok("next", "q", "q", 0, "job")
-        self.addCleanup(shell.ask, "free", "job")
         shell.ok("keepalive", "job")
         return shell, fake
 
-    def wait_for(self, fake, name):
+    @staticmethod
+    def end(shell):
+        shell.ok("free", "job")
+        shell.ok("close", "q")
+
+    @staticmethod
+    def wait_for(fake, name):
         while fake.calls.get(timeout=LIMIT_S)[0] != name:
             pass
 
@@ -619,9 +626,19 @@ class Keeping(Broken):
 
         def expires(_connection, _words):
             return encode([NOW + time.monotonic() - began + 3])
-        _, fake = self.keeper(SUBSCRIBE=b"-NOPERM no\r\n", TIME=TIME, Q_MHEARTBEAT=expires)
+        shell, fake = self.keeper(SUBSCRIBE=b"-NOPERM no\r\n", TIME=TIME, Q_MHEARTBEAT=expires)
         for _ in range(3):
             self.wait_for(fake, "Q.MHEARTBEAT")
+        self.end(shell)
+
+    def test_a_queue_is_closed_at_once_though_the_server_has_fallen_silent(self):
+        """A heartbeat that is under way would be waited for, or tried again, for five seconds."""
+        for hang in (SILENT, CLOSE):
+            shell, fake = self.keeper(SUBSCRIBE=Events.BEGUN, TIME=TIME, Q_MHEARTBEAT=hang)
+            self.wait_for(fake, "Q.MHEARTBEAT")
+            began = time.monotonic()
+            self.end(shell)
+            self.assertLess(time.monotonic() - began, 4)
 
 
 class Crowd(Broken):
