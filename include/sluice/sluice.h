@@ -238,7 +238,7 @@ SLUICE_API enum sluice_status sluice_log(struct sluice_job *job, const char *lin
                                          struct sluice_error *error);
 
 // These settle it. They are repeated when the connection breaks, and then find out whether the
-// first one was heard.
+// first one was heard: that another has settled the job in the meantime is no success.
 
 // Done; with a result (JSON), or NULL.
 SLUICE_API enum sluice_status sluice_done(struct sluice_job *job, const char *result,

@@ -318,6 +318,7 @@ enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct s
 // What it looks like once it is settled.
 struct settled {
     const char *state;  // this one
+    bool names_us;      // with a failure that does
     const char *queue;  // or else there, in nobody's hands
     int64_t *remaining; // becomes how many retries are left; or NULL
 };
@@ -328,6 +329,51 @@ static bool has_text(const struct sluice_value *value, const char *key, const ch
     return there && strcmp(there, text) == 0;
 }
 
+// A lease that runs out fails a job too, or stalls it: the one names nobody, the other is no retry.
+static bool is_settled(const struct sluice_job *job, const struct sluice_value *value,
+                       const struct settled *settled)
+{
+    const struct sluice_value *failure = sluice_value_get(value, "failure");
+    if (settled->state && has_text(value, "state", settled->state)) {
+        return !settled->names_us || has_text(failure, "worker", job->batch->worker);
+    }
+    bool free_now = sluice_value_type(sluice_value_get(value, "lease")) == SLUICE_NULL;
+    return settled->queue && free_now && has_text(value, "queue", settled->queue) &&
+           !has_text(value, "state", "stalled");
+}
+
+// Whether nobody has popped it since, by how often it was; that begins anew in another queue.
+static bool is_our_attempt(const struct sluice_job *job, const struct sluice_value *value,
+                           const struct settled *settled)
+{
+    int64_t ours = sluice_value_integer(sluice_value_get(job->value, "attempts"));
+    return sluice_value_integer(sluice_value_get(value, "attempts")) == (settled->state ? ours : 0);
+}
+
+// A job that is settled has no token. But its history says who popped it last, and whether it was
+// put elsewhere after that, other than by being done.
+static bool was_ours_to_the_end(struct sluice_job *job)
+{
+    struct words words;
+    struct sluice_value *history;
+    const struct ask ask = { .repeats = true };
+    bool ours = false, done = false;
+    queue_words(job->sluice, &words, "Q.HISTORY");
+    words_text(&words, sluice_job_jid(job));
+    enum sluice_status status = queue_ask(job->sluice, &words, &ask, &history, NULL);
+    for (size_t i = 0; !status && i < sluice_value_count(history); i++) {
+        const struct sluice_value *entry = sluice_value_at(history, i);
+        if (has_text(entry, "what", "popped")) {
+            ours = has_text(entry, "worker", job->batch->worker);
+        } else if (has_text(entry, "what", "put") && !done) {
+            ours = false;
+        }
+        done = has_text(entry, "what", "done");
+    }
+    sluice_value_free(history);
+    return ours;
+}
+
 // It was asked more than once, and refused: perhaps since the first time was heard.
 static enum sluice_status look_whether(struct sluice_job *job, const struct settled *settled,
                                        enum sluice_status status, struct sluice_error *error)
@@ -336,9 +382,8 @@ static enum sluice_status look_whether(struct sluice_job *job, const struct sett
     if (sluice_get(job->sluice, sluice_job_jid(job), &value, NULL)) {
         return status;
     }
-    bool free_now = sluice_value_type(sluice_value_get(value, "lease")) == SLUICE_NULL;
-    bool is = (settled->state && has_text(value, "state", settled->state)) ||
-              (settled->queue && free_now && has_text(value, "queue", settled->queue));
+    bool is = is_settled(job, value, settled) && is_our_attempt(job, value, settled) &&
+              was_ours_to_the_end(job);
     if (is && settled->remaining) {
         *settled->remaining = sluice_value_integer(sluice_value_get(value, "remaining"));
     }
@@ -399,7 +444,8 @@ enum sluice_status sluice_fail(struct sluice_job *job, const char *group, const 
     words_text(&words, group);
     words_text(&words, message);
     job_token_words(job, &words);
-    return settle(job, &words, &(struct settled){ .state = "failed" }, NULL, error);
+    const struct settled settled = { .state = "failed", .names_us = true };
+    return settle(job, &words, &settled, NULL, error);
 }
 
 enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char *group,
@@ -416,7 +462,9 @@ enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char
     words_option(&words, "GROUP", group);
     words_option(&words, "MESSAGE", message);
     int64_t left = 0;
-    const struct settled settled = { "failed", sluice_job_queue(job), &left };
+    const struct settled settled = { .state = "failed",
+                                     .queue = sluice_job_queue(job),
+                                     .remaining = &left };
     enum sluice_status status = settle(job, &words, &settled, &answer, error);
     if (!status && remaining) {
         *remaining = answer ? sluice_value_integer(answer) : left;

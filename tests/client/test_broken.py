@@ -17,7 +17,7 @@ from shell import Shell
 FOREVER = -1
 NOTHING = encode([])
 JOB = {"jid": "a", "klass": "k", "queue": "q", "data": "{}", "token": 7, "expires": 4e9,
-       "checkpoint": None}
+       "attempts": 1, "checkpoint": None}
 TAKEN = encode([JOB])
 PUT = {"queue": "q", "klass": "k", "data": "{}", "jid": "a"}
 NAMELESS = {**PUT, "jid": None}
@@ -234,9 +234,18 @@ class Putting(Broken):
         self.assertEqual([result[0] for result in answer["results"]], ["ok", "unknown"])
 
 
+def history(*entries):
+    """The answer to Q.HISTORY: the worker for a pop, or else what happened."""
+    return encode([{"what": "put", "worker": None}] +
+                  [{"what": entry, "worker": None} if entry in ("put", "done", "failed", "retried",
+                                                                "timed-out")
+                   else {"what": "popped", "worker": entry} for entry in entries])
+
+
 class Settling(Broken):
-    def settle(self, *words, found_as, wanted):
-        shell, fake = self.taken(CLOSE, b"-STATE job a is not running\r\n", found_as)
+    def settle(self, *words, found_as, wanted, since=("me", "done")):
+        shell, fake = self.taken(CLOSE, b"-STATE job a is not running\r\n", found_as,
+                                 history(*since), worker="me")
         answer = shell.ask(*words)
         self.assertEqual(answer["status"], wanted)
         self.assertEqual(fake.names()[3], "Q.GET")
@@ -245,37 +254,58 @@ class Settling(Broken):
         return answer
 
     def test_done_was_heard(self):
-        self.settle("done", "job", "{}", found_as=found(state="complete", queue=None), wanted="ok")
+        for since in (("me", "done"), ("other", "put", "me", "timed-out", "done")):
+            self.settle("done", "job", "{}", wanted="ok", since=since,
+                        found_as=found(state="complete", queue=None, attempts=1))
 
     def test_done_was_not(self):
         self.settle("done", "job", "{}", found_as=found(state="waiting"), wanted="state")
         self.settle("done", "job", "{}", found_as=MISSING, wanted="state")
 
+    def test_another_has_done_it(self):
+        """The lease was lost before, and the job is complete all the same."""
+        for since, attempts in ((("me", "timed-out", "other", "done"), 2),
+                                (("me", "timed-out", "me", "done"), 2),
+                                (("me", "put", "other", "done"), 1), ((), 1)):
+            self.settle("done", "job", "{}", wanted="state", since=since,
+                        found_as=found(state="complete", queue=None, attempts=attempts))
+
     def test_failed_was_heard(self):
-        self.settle("fail", "job", "group", "why", found_as=found(state="failed"), wanted="ok")
+        self.settle("fail", "job", "group", "why", wanted="ok", since=("me", "failed"),
+                    found_as=found(state="failed", attempts=1, failure={"worker": "me"}))
 
     def test_failed_was_not(self):
-        self.settle("fail", "job", "group", "why", found_as=found(state="complete"), wanted="state")
+        self.settle("fail", "job", "group", "why", found_as=found(state="complete", attempts=1),
+                    wanted="state")
+        self.settle("fail", "job", "group", "why", wanted="state",
+                    since=("me", "timed-out", "failed"),
+                    found_as=found(state="failed", attempts=1, failure={"worker": None}))
 
     def test_retry_was_heard(self):
-        answer = self.settle("retry", "job", 1, None, None,
-                             found_as=found(state="scheduled", remaining=3), wanted="ok")
+        answer = self.settle("retry", "job", 1, None, None, since=("me", "retried"), wanted="ok",
+                             found_as=found(state="scheduled", remaining=3, attempts=1))
         self.assertEqual(answer["remaining"], 3)
 
     def test_retry_was_heard_and_was_the_last(self):
-        answer = self.settle("retry", "job", 1, None, None,
-                             found_as=found(state="failed", remaining=-1), wanted="ok")
+        answer = self.settle("retry", "job", 1, None, None, since=("me", "failed"), wanted="ok",
+                             found_as=found(state="failed", remaining=-1, attempts=1))
         self.assertEqual(answer["remaining"], -1)
 
     def test_retry_was_not(self):
-        self.settle("retry", "job", 1, None, None,
-                    found_as=found(state="running", lease={"worker": "w"}), wanted="state")
+        self.settle("retry", "job", 1, None, None, wanted="state",
+                    found_as=found(state="running", lease={"worker": "w"}, attempts=1))
+        self.settle("retry", "job", 1, None, None, wanted="state", since=("me", "timed-out"),
+                    found_as=found(state="stalled", attempts=1))
 
     def test_advance_was_heard(self):
-        self.settle("advance", "job", "next", None, 0, found_as=found(queue="next"), wanted="ok")
+        self.settle("advance", "job", "next", None, 0, found_as=found(queue="next"), wanted="ok",
+                    since=("me", "done", "put"))
 
     def test_advance_was_not(self):
         self.settle("advance", "job", "next", None, 0, found_as=found(queue="q"), wanted="state")
+        for since in (("me", "timed-out", "other", "done", "put"), ("me", "put")):
+            self.settle("advance", "job", "next", None, 0, found_as=found(queue="next"),
+                        wanted="state", since=since)
 
     def test_a_refusal_at_the_first_time_is_one(self):
         shell, fake = self.taken(b"-STALE not yours\r\n", b"-NOT_FOUND job a does not exist\r\n")

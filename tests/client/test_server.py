@@ -298,11 +298,15 @@ class Lost(TestCase):
         super().setUp()
         self.open()
 
-    def put_through(self, put, heard, before_end=lambda: None):
-        """Puts a job whose first Q.PUT meets that; the answer of the call."""
-        proxy = Proxy(self.server.port, "Q.PUT", heard, before_end)
+    def broken(self, name, heard, before_end=lambda: None, **options):
+        """The proxy, and under its address a handle whose first command of that name meets it."""
+        proxy = Proxy(self.server.port, name, heard, before_end)
         self.addCleanup(proxy.__exit__)
-        self.open(proxy.url, proxy.url)
+        self.open(proxy.url, proxy.url, **options)
+        return proxy
+
+    def put_through(self, put, heard, before_end=lambda: None):
+        proxy = self.broken("Q.PUT", heard, before_end)
         answer = self.shell.ask("put", proxy.url, put)
         self.assertTrue(proxy.cut.is_set())
         return answer
@@ -333,6 +337,40 @@ class Lost(TestCase):
         self.assertEqual(popped.result(LIMIT_S)["jobs"], ["a"])
         self.shell.ok("done", "job", None)
         self.shell.ok("free", "job")
+
+    def settle_through(self, name, heard, *words, meanwhile=lambda: None):
+        """Takes the job `a` and settles it; the answer of the call."""
+        proxy = self.broken(name, heard, worker="me")
+        self.put("a")
+        self.take("a", handle=proxy.url)
+        meanwhile()
+        answer = self.shell.ask(words[0], "a", *words[1:])
+        self.assertTrue(proxy.cut.is_set())
+        self.free("a")
+        return answer
+
+    def test_what_settles_a_job_is_done_once(self):
+        for heard in (False, True):
+            for name, words, found in (
+                    ("Q.COMPLETE", ("done", "7"), ("state", "complete")),
+                    ("Q.COMPLETE", ("advance", "next", None, 0), ("queue", "next")),
+                    ("Q.FAIL", ("fail", "group", "why"), ("state", "failed")),
+                    ("Q.RETRY", ("retry", 100, None, None), ("state", "scheduled"))):
+                answer = self.settle_through(name, heard, *words)
+                self.assertEqual((words, answer["status"]), (words, "ok"))
+                self.assertEqual(self.field("a", found[0]), found[1])
+                self.shell.ok("cancel" if found[1] != "complete" else "get", "q", "a")
+
+    def test_a_job_that_another_has_done_meanwhile_is_not_ours(self):
+        def by_another():
+            self.put("a")
+            self.take("a", "taken")
+            self.shell.ok("done", "taken", "8")
+            self.free("taken")
+        for heard in (False, True):
+            answer = self.settle_through("Q.COMPLETE", heard, "done", "7", meanwhile=by_another)
+            self.assertEqual(answer["status"], "state")
+            self.assertEqual(self.field("a", "result"), 8)
 
 
 class Rights(TestCase):
