@@ -13,7 +13,7 @@
 struct link;
 
 struct link_call {
-    const struct command *command; // NULL: one that the native tables do not have
+    const struct command *command; // NULL: one that the tables of every host do not have
     struct slices words;           // its name, the namespace if it takes one, and the rest
     // How long it may wait for something to happen (LINK_FOREVER: as long as it takes), and which
     // of the words says so in seconds, for when it has to be said again; 0: none of them.

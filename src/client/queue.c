@@ -6,6 +6,7 @@
 #include "client/chance.h"
 #include "client/deadline.h"
 #include "client/value.h"
+#include "host/services.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ static enum sluice_status set_up(struct sluice *sluice, const char *url, struct 
     (void)snprintf(sluice->ns, sizeof(sluice->ns), "%s", *ns ? ns : "default");
     name_worker(sluice, given->worker);
     sluice->timeout_us = wait_us_of(given->timeout != 0 ? given->timeout : default_timeout_s);
-    if (commands_new(&allocator_system, api_tables, API_TABLES, &sluice->commands)) {
+    if (host_commands_new(&allocator_system, NULL, 0, &sluice->commands)) {
         return fault_no_memory(error);
     }
     status = queue_link(sluice, sluice->timeout_us, &sluice->link, error);

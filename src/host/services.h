@@ -5,6 +5,7 @@
 
 #include "api/call.h"
 #include "host/namespaces.h"
+#include "host/push_commands.h"
 
 // Something that takes long.
 struct work {
@@ -26,6 +27,7 @@ struct services {
     // other work. When it fails the work is not released; else the call waits for the host
     // (WAIT_HOST), and says nothing.
     enum status (*start)(struct call *call, const struct work *work, struct error *error);
+    const struct push_service *push; // NULL: it pushes no jobs
 };
 
 static inline const struct services *services_of(const struct call *call)
@@ -37,6 +39,7 @@ static inline const struct services *services_of(const struct call *call)
 extern const struct command_table host_namespace_commands; // namespace_commands.c
 extern const struct command_table host_help_commands;      // help_command.c
 extern const struct command_table host_backup_commands;    // backup_command.c
+extern const struct command_table host_push_commands;      // push_commands.c
 
 // The native commands, those here, and `more` of the host's own.
 MUST_USE enum status host_commands_new(const struct allocator *allocator,

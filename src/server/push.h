@@ -37,6 +37,9 @@ struct server;
 // Who the engine sees. Its name cannot be taken for a host's.
 #define PUSH_WORKER SLICE("@push")
 
+// What the commands about pushes do (push_commands.c).
+extern const struct push_service server_push;
+
 enum {
     PUSH_SCAN_MAX = 10000, // jobs that are looked at in a queue whose first one cannot be sent
     PUSH_CAUTIOUS = 16,    // that are under way to where no connection has been made yet

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Commands that say where jobs are pushed to.
-#include "api/table.h"
+// What the commands about pushes do.
 #include "base/num.h"
 #include "host/notes.h"
 #include "server/server.h"
 #include "server/tables.h"
-
-struct pattern_arguments {
-    struct slice pattern;
-};
-
-static const struct argument unset_takes[] = {
-    ARGUMENT(pattern_arguments, pattern, NAME, "pattern", "as it was set"),
-};
 
 static struct server *server_of(const struct call *call)
 {
@@ -160,7 +151,7 @@ static enum status run_set(struct call *call, struct error *error)
 static enum status run_unset(struct call *call, struct error *error)
 {
     struct server *server = server_of(call);
-    const struct pattern_arguments *given = call->arguments;
+    const struct push_unset_arguments *given = call->arguments;
     const struct ns *ns = namespaces_find(&server->namespaces, call->ns);
     struct push_space *space = ns ? ns->side : NULL;
     struct push_entry *entry = space ? push_entry_find(space, given->pattern) : NULL;
@@ -290,49 +281,4 @@ static enum status run_pushes(struct call *call, struct error *error)
     return STATUS_OK;
 }
 
-// ---------------------------------------------------------------------------------------------
-
-static const struct command commands[] = {
-    {
-        .name = "Q.PUSH.SET",
-        .group = "push",
-        .flags = WRITES | COMMAND_ADMIN,
-        TAKES(push_arguments, push_plan_takes),
-        .run = run_set,
-        .summary = "Has the server push jobs of a klass to an address, or changes how.",
-        .details = "From now on the server takes jobs of that klass itself, as the worker @push, "
-                   "and POSTs each to the address; docs/push.md says what it sends and what "
-                   "answers mean. Of several patterns that fit, a klass that is named as it is "
-                   "comes first, then the longest pattern. Jobs that no pattern fits stay for "
-                   "other workers. What is under way goes on.",
-        .replies = "OK.",
-        EXAMPLES({ "Q.PUSH.SET app Backfill https://jobs.example.com/backfill CONCURRENCY 20 "
-                   "TIMEOUT 30",
-                   "OK" }),
-    },
-    {
-        .name = "Q.PUSH.UNSET",
-        .group = "push",
-        .flags = SHRINKS | COMMAND_ADMIN,
-        TAKES(pattern_arguments, unset_takes),
-        .run = run_unset,
-        .summary = "Ends the push of a klass or a pattern; what is under way goes on.",
-        .replies = "OK; NOTFOUND when there is none.",
-        EXAMPLES({ "Q.PUSH.UNSET app Backfill", "OK" }),
-    },
-    {
-        .name = "Q.PUSHES",
-        .group = "push",
-        .flags = READS,
-        .run = run_pushes,
-        .summary = "Shows where jobs are pushed to, and how that goes.",
-        .details = "Of secrets and headers it is only said that they are there. breaker is open "
-                   "while nothing is sent since too many requests failed in a row, and trying "
-                   "while one is sent to see whether that has passed.",
-        .replies = "A list of maps, in the order in which they were set.",
-        EXAMPLES({ "Q.PUSHES app", "1)  1# \"pattern\" => \"Backfill\"\n    2# \"href\" => "
-                                   "\"https://jobs.example.com/backfill\"\n    ..." }),
-    },
-};
-
-const struct command_table server_push_commands = TABLE(commands);
+const struct push_service server_push = { run_set, run_unset, run_pushes };

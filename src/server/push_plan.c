@@ -17,45 +17,11 @@ enum {
     SECOND_US = 1000000,
     HREF_SIZE_MAX = 2048,
     WORDS_MAX = 256,
-    CONCURRENCY_MAX = 10000,
 };
-
-#define DAY_US (INT64_C(86400) * SECOND_US)
-
-// clang-format off
-const struct argument push_plan_takes[PUSH_PLAN_TAKES] = {
-    ARGUMENT(push_arguments, pattern, NAME, "pattern",
-             "which jobs: a klass, or a pattern with * for any bytes"),
-    ARGUMENT(push_arguments, href, TEXT, "href", "where to: http://... or https://..."),
-    OPTION_HAS(push_arguments, concurrency, has_concurrency, INTEGER, "CONCURRENCY",
-               "how many at a time (10)", .min = 1, .max = CONCURRENCY_MAX),
-    OPTION_HAS(push_arguments, timeout_us, has_timeout, SECONDS, "TIMEOUT",
-               "how long a request may take (60)", .min = 1000, .max = DAY_US),
-    OPTION_HAS(push_arguments, report_us, has_report, SECONDS, "REPORT-WITHIN",
-               "how long the lease is kept for a worker that has answered 202 (3600)", .min = 0,
-               .max = 30 * DAY_US),
-    OPTION_HAS(push_arguments, backoff_us, has_backoff, SECONDS, "BACKOFF",
-               "how long jobs without a backoff of their own wait at first, each time twice as "
-               "long, up to an hour (1)", .min = 0, .max = DAY_US),
-    OPTION_HAS(push_arguments, failures, has_failures, INTEGER, "FAILURES",
-               "after so many failures in a row nothing is sent for a while (10)", .min = 1,
-               .max = 1000000),
-    OPTION_HAS(push_arguments, cooldown_us, has_cooldown, SECONDS, "COOLDOWN",
-               "how long that while is; then one job is tried (30)", .min = 1000, .max = DAY_US),
-    OPTION(push_arguments, fail_4xx, FLAG, "FAIL-4XX",
-           "an answer from 400 to 499 fails the job at once, but for 408, 425 and 429"),
-    OPTION_EACH(push_arguments, headers, TEXT, "HEADER",
-                "a header to send, 'Name: value', of up to 8192 bytes"),
-    OPTION(push_arguments, secret, TEXT, "SECRET",
-           "what requests are signed with: whsec_ and base64, or a text"),
-    OPTION_EACH(push_arguments, queues, NAME, "QUEUE",
-                "only jobs of this queue; without it, of all"),
-};
-// clang-format on
 
 static const struct command plan_command = {
     .name = "Q.PUSH.SET",
-    TAKES(push_arguments, push_plan_takes),
+    TAKES(push_arguments, push_takes),
 };
 
 // ---------------------------------------------------------------------------------------------

@@ -6,30 +6,11 @@
 #ifndef SLUICE_SERVER_PUSH_PLAN_H
 #define SLUICE_SERVER_PUSH_PLAN_H
 
-#include "api/command.h"
+#include "host/push_commands.h"
 
 enum {
-    PUSH_PLAN_TAKES = 12,       // rows of the table
     PUSH_PLAN_SIZE_MAX = 32768, // bytes of all words, so that as JSON they fit into a note
     PUSH_HEADER_SIZE_MAX = 8192,
-};
-
-// For the table of commands.
-extern const struct argument push_plan_takes[PUSH_PLAN_TAKES];
-
-// Borrowed from the words.
-struct push_arguments {
-    struct slice pattern, href;
-    int64_t concurrency;
-    int64_t timeout_us; // of a request
-    int64_t report_us;  // how long the lease is kept after 202
-    int64_t backoff_us; // for jobs that have none of their own
-    int64_t failures;   // in a row, then nothing is sent
-    int64_t cooldown_us;
-    bool fail_4xx;
-    bool has_concurrency, has_timeout, has_report, has_backoff, has_failures, has_cooldown;
-    struct slices headers, queues;
-    struct slice secret;
 };
 
 struct push_plan {

@@ -478,6 +478,7 @@ static enum status make_namespaces(struct server *server, struct error *error)
         .may_see = may_see,
         .check_admin = check_admin,
         .start = background_start,
+        .push = &server_push,
     };
     return namespaces_init(&server->namespaces, &options, error);
 }

@@ -7,7 +7,6 @@
 
 extern const struct command_table server_session_commands;     // session.c
 extern const struct command_table server_client_commands;      // client.c
-extern const struct command_table server_push_commands;        // push_commands.c
 extern const struct command_table server_pubsub_commands;      // subscribe.c
 extern const struct command_table server_transaction_commands; // transaction.c
 extern const struct command_table server_script_commands;      // script_commands.c

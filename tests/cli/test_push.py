@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+"""Where the server pushes jobs to, as the tool says it: docs/push.md. What is pushed is not looked at
+here; nobody listens at these addresses, and nothing is put."""
+
+import tool
+
+HREF = "https://jobs.example.com/backfill"
+
+
+class Push(tool.ServerCase):
+    def test_there_are_none_at_first(self):
+        done = self.run_tool("push")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertEqual(self.json("push", "list"), [])
+
+    def test_one_is_set_shown_changed_and_unset(self):
+        self.says(f"set Backfill, {HREF}\n", "push", "set", "Backfill", HREF, "--concurrency", "20")
+        self.assertRegex(tool.shape(self.good("push")),
+                         rf"^PATTERN  HREF  CONCURRENCY .*\nBackfill  {HREF}  20  0  closed  0  0  0")
+        self.good("push", "set", "Backfill", HREF, "-c", "5", "--timeout", "10", "--fail-4xx",
+                  "--header", "X-Key: 1", "--secret", "hidden from everybody", "--queue", "mail,films")
+        push, = self.json("push")
+        self.assertEqual({key: push[key] for key in ("concurrency", "timeout", "fail-4xx", "headers",
+                                                     "signed", "queues", "source")},
+                         {"concurrency": 5, "timeout": 10, "fail-4xx": True, "headers": ["X-Key"],
+                          "signed": True, "queues": ["mail", "films"], "source": "command"})
+        self.says("unset Backfill\n", "push", "unset", "Backfill")
+        self.assertEqual(self.json("push"), [])
+
+    def test_they_belong_to_their_namespace(self):
+        self.good("push", "set", "Backfill", HREF)
+        self.assertEqual([push["pattern"] for push in self.json("push")], ["Backfill"])
+        self.url += "-other"
+        self.assertEqual(self.json("push"), [])
+
+    def test_what_is_refused(self):
+        self.refused(3, 'there is no push of "Nothing"', "push", "unset", "Nothing")
+        done = self.run_tool("push", "set", "Backfill", "ftp://example.com")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+
+
+class File(tool.FileCase):
+    def test_a_folder_pushes_nothing_and_says_so(self):
+        for name, words in (("Q.PUSHES", ()), ("Q.PUSH.SET", ("set", "Backfill", HREF)),
+                            ("Q.PUSH.UNSET", ("unset", "Backfill"))):
+            self.refused(1, f"{name} needs a server: it is sluiced that pushes jobs", "push", *words)
+
+
+if __name__ == "__main__":
+    tool.main()
