@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../clients"))
@@ -29,6 +30,7 @@ class RealServer(sluiced.Server):
 class TestCase(unittest.TestCase):
     flags = ()
     maxDiff = None
+    lease_s = None
 
     def setUp(self):
         self.held = set()
@@ -56,6 +58,23 @@ class TestCase(unittest.TestCase):
         if name in self.held:
             self.held.remove(name)
             self.shell.ok("free", name)
+
+    def set_lease(self, seconds, handle="q"):
+        """A lease of the library's jobs, at whose end they are lost at once."""
+        self.lease_s = seconds
+        self.call("Q.CONFIG.SET", "heartbeat", str(seconds), handle=handle)
+        self.call("Q.CONFIG.SET", "grace-period", "0", handle=handle)
+
+    def outlive_the_lease(self, *names):
+        """Has jobs kept until each was renewed when its first lease would have been over."""
+        ends = {name: self.shell.ok("show", name)["expires"] for name in names}
+        for name in names:
+            self.shell.ok("keepalive", name)
+        limit = time.monotonic() + LIMIT_S
+        while any(self.shell.ok("show", name)["expires"] < end + self.lease_s
+                  for name, end in ends.items()):
+            self.assertLess(time.monotonic(), limit, "a lease is not renewed")
+            self.assertEqual(self.shell.status("next", "q", "q", 0.5, "nobody's"), "timed_out")
 
     def call(self, *words, handle="q"):
         return self.shell.ok("call", handle, list(words))["value"]

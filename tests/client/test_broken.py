@@ -15,6 +15,8 @@ from fake import (CLOSE, GREETING, LIMIT_S, SILENT, Fake, byte_by_byte, encode, 
 from shell import Shell
 
 FOREVER = -1
+# A timeout that is waited for, and in which the fake can greet on a machine that has much to do.
+PATIENCE_S = 5
 NOTHING = encode([])
 JOB = {"jid": "a", "klass": "k", "queue": "q", "data": "{}", "token": 7, "expires": 4e9,
        "attempts": 1, "checkpoint": None}
@@ -191,13 +193,15 @@ class Putting(Broken):
     def test_it_does_not_go_on_for_ever(self):
         fake = self.fake(otherwise=lambda _, words: MISSING if words[0] == "Q.GET"
                          else CLOSE(_, words))
-        self.assertEqual(self.shell(fake, timeout=1).status("put", "q", PUT), "unknown")
+        status = self.shell(fake, timeout=PATIENCE_S).status("put", "q", PUT)
+        # When the time ends between two attempts it is known that the one before was not heard.
+        self.assertIn(status, ("unknown", "unreachable"))
         self.assertGreater(len(fake.heard), 1)
 
     def test_it_is_unknown_when_it_cannot_be_looked_for(self):
-        for step in (b"-NOPERM you may not\r\n", SILENT):
+        for step, timeout in ((b"-NOPERM you may not\r\n", LIMIT_S), (SILENT, PATIENCE_S)):
             fake = self.fake(CLOSE, step)
-            self.assertEqual(self.shell(fake, timeout=1).status("put", "q", PUT), "unknown")
+            self.assertEqual(self.shell(fake, timeout=timeout).status("put", "q", PUT), "unknown")
 
     def test_it_is_refused_without_a_doubt_when_it_could_not_be_sent(self):
         holder, port = free_port()
@@ -215,7 +219,7 @@ class Putting(Broken):
 
     def test_many_end_in_time_when_the_server_is_gone(self):
         fake = self.fake(CLOSE, otherwise=SILENT)
-        answer = self.shell(fake, timeout=1).ask("put_many", "q", [PUT] * 1000)
+        answer = self.shell(fake, timeout=PATIENCE_S).ask("put_many", "q", [PUT] * 1000)
         self.assertEqual(answer["status"], "unknown")
         self.assertEqual({result[0] for result in answer["results"]}, {"unknown"})
 
@@ -335,12 +339,14 @@ class Reaching(Broken):
     def test_one_that_never_comes_is_given_up(self):
         holder, port = free_port()
         with holder:
-            shell = self.shell(url=f"sluice://127.0.0.1:{port}", timeout=0.3)
-            for words in (("get", "q", "a"), ("cancel", "q", "a"), ("wait", "q", "a", 0.01),
-                          ("next", "q", "q", 0, "job"), ("next", "q", "q", 0.01, "job"),
-                          ("call", "q", ["Q.POP", "w", "1", "q"]), ("call", "q", ["PING"]),
-                          ("listen", "q", "log", "e")):
-                answer = shell.ask(*words)
+            shell = self.shell(url=f"sluice://127.0.0.1:{port}", timeout=PATIENCE_S)
+            calls = [(words, shell.begin(*words)) for words in (
+                ("get", "q", "a"), ("cancel", "q", "a"), ("wait", "q", "a", 0.01),
+                ("next", "q", "q", 0, "job"), ("next", "q", "q", 0.01, "job"),
+                ("call", "q", ["Q.POP", "w", "1", "q"]), ("call", "q", ["PING"]),
+                ("listen", "q", "log", "e"))]
+            for words, call in calls:
+                answer = call.result(LIMIT_S)
                 self.assertEqual(answer["status"], "unreachable", words)
                 self.assertIn(f"127.0.0.1:{port} cannot be reached", answer["message"])
 
@@ -351,10 +357,12 @@ class Reaching(Broken):
         self.assertIn("nobody.invalid", answer["message"])
 
     def test_a_server_that_says_nothing(self):
-        shell = self.shell(self.fake(otherwise=SILENT), timeout=1)
-        self.assertEqual(shell.status("get", "q", "a"), "unreachable")
-        self.assertEqual(shell.status("cancel", "q", "a"), "unknown")
-        self.assertEqual(shell.status("next", "q", "q", 0.01, "job"), "unknown")
+        shell = self.shell(self.fake(otherwise=SILENT), timeout=PATIENCE_S)
+        calls = [(wanted, shell.begin(*words)) for wanted, words in (
+            ("unreachable", ("get", "q", "a")), ("unknown", ("cancel", "q", "a")),
+            ("unknown", ("next", "q", "q", 0.01, "job")))]
+        for wanted, call in calls:
+            self.assertEqual(call.result(LIMIT_S)["status"], wanted)
 
     def test_a_server_that_does_not_even_greet(self):
         shell = self.shell(self.fake(hello=SILENT), timeout=1)
@@ -379,7 +387,7 @@ class Reaching(Broken):
             fake = self.fake(found(), hello=lambda *_: refusals.pop() if refusals else GREETING)
             self.shell(fake).ok("get", "q", "a")
             fake = self.fake(hello=refusal)
-            self.assertEqual(self.shell(fake, timeout=1).status("get", "q", "a"), "busy")
+            self.assertEqual(self.shell(fake, timeout=PATIENCE_S).status("get", "q", "a"), "busy")
 
     def test_who_we_are_is_said(self):
         fake = self.fake(otherwise=found())
@@ -403,10 +411,10 @@ class Answers(Broken):
 
     def test_what_is_no_resp(self):
         garbage = b"HTTP/1.1 400 Bad Request\r\n\r\n"
-        shell = self.shell(self.fake(otherwise=garbage), timeout=1)
-        self.assertEqual(shell.status("get", "q", "a"), "unreachable")
-        self.assertEqual(shell.status("cancel", "q", "a"), "unknown")
-        shell = self.shell(self.fake(hello=garbage), timeout=1)
+        fake = self.fake(otherwise=garbage)
+        self.assertEqual(self.shell(fake, timeout=1).status("get", "q", "a"), "unreachable")
+        self.assertEqual(self.shell(fake).status("cancel", "q", "a"), "unknown")
+        shell = self.shell(self.fake(hello=garbage), timeout=PATIENCE_S)
         answer = shell.ask("get", "q", "a")
         self.assertEqual(answer["status"], "unreachable")
         self.assertIn("no RESP", answer["message"])
@@ -455,7 +463,7 @@ class Waiting(Broken):
         for wait, words in ((0, []), (0.0000001, []), (FOREVER, ["WAIT", "0"])):
             self.assertEqual(shell.status("next", "q", "q", wait, "job"), "timed_out")
             self.assertEqual(fake.heard[-1], ["Q.POP", "default", "w", "1", *words, "--", "q"])
-        for wait in (0.25, 100.5, 8e12):
+        for wait in (20.25, 100.5, 8e12):
             shell.ask("next", "q", "q", wait, "job")
             said = float(fake.heard[-1][fake.heard[-1].index("WAIT") + 1])
             self.assertTrue(0 < said <= wait)
@@ -612,7 +620,9 @@ class Events(Broken):
         shell = self.shell(fake)
         shell.ok("listen", "q", "log", "events")
         answer = shell.ask("event", "events", 0)
+        limit = time.monotonic() + LIMIT_S
         while answer["status"] != "ok":
+            self.assertLess(time.monotonic(), limit)
             self.assertIn(answer["status"], ("timed_out", "unreachable"))
             self.assertIsNone(answer["event"])
             answer = shell.ask("event", "events", 0)

@@ -396,12 +396,10 @@ class Rights(TestCase):
     def test_leases_are_kept_under_a_users_name(self):
         self.open("q", self.at("ann:pa%40ss@"))
         self.open("root", self.at(":s3cr%25t@"))
-        self.shell.ok("call", "root", ["Q.CONFIG.SET", "heartbeat", "1"])
-        self.shell.ok("call", "root", ["Q.CONFIG.SET", "grace-period", "0"])
+        self.set_lease(6, handle="root")
         self.put("a")
         self.take("a")
-        self.shell.ok("keepalive", "a")
-        self.assertEqual(self.shell.status("next", "root", "q", 2, "x"), "timed_out")
+        self.outlive_the_lease("a")
         self.shell.ok("cancel", "root", "a")
         self.assertEqual(self.shell.lost.get(timeout=LIMIT_S), {"jid": "a", "why": "canceled"})
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../clients"))
@@ -18,6 +19,14 @@ def run(name, *words):
     return done.returncode, done.stdout, done.stderr
 
 
+def wait_for(client, request, part):
+    """Asks until that is in the answer."""
+    limit = time.monotonic() + sluiced.LIMIT_S
+    while part not in client.ask(request):
+        if time.monotonic() > limit:
+            raise AssertionError(f"{request} does not come to say {part}")
+
+
 class Examples(unittest.TestCase):
     def put_and_work(self, address):
         code, jids, said = run("put", address, "ann", "bob")
@@ -25,11 +34,12 @@ class Examples(unittest.TestCase):
         self.assertEqual(run("worker", address),
                          (0, 'Send {"to":"ann"}\nSend {"to":"bob"}\n', ""))
 
-    def ask_and_answer(self, address):
-        """One waits for the result of what the other does."""
+    def ask_and_answer(self, address, client):
+        """One waits for the result of what the other does, who waits a second for a job at most."""
         with subprocess.Popen([os.path.join(os.environ["EXAMPLES"], "example_result"), address,
                                "mail", "Send", '{"to":"cat"}'],
                               stdout=subprocess.PIPE, text=True) as asker:
+            wait_for(client, "Q.LENGTH app mail", ":1")
             self.assertEqual(run("worker", address), (0, 'Send {"to":"cat"}\n', ""))
             self.assertEqual(asker.stdout.read(), 'complete {"sent":true}\n')
 
@@ -38,10 +48,10 @@ class Examples(unittest.TestCase):
             self.put_and_work(f"file:{folder}/jobs")
 
     def test_a_queue_on_a_server(self):
-        with sluiced.Server("--http", "") as server:
+        with sluiced.Server("--http", "") as server, sluiced.Client(server) as client:
             address = f"sluice://127.0.0.1:{server.port}/app"
             self.put_and_work(address)
-            self.ask_and_answer(address)
+            self.ask_and_answer(address, client)
 
     def test_a_job_that_takes_longer_than_its_lease(self):
         with sluiced.Server("--http", "") as server, sluiced.Client(server) as client:
@@ -60,8 +70,7 @@ class Examples(unittest.TestCase):
                     [os.path.join(os.environ["EXAMPLES"], "example_long_job"),
                      f"sluice://127.0.0.1:{server.port}/app", "films"],
                     stdout=subprocess.PIPE, text=True) as worker:
-                while '"rendering"' not in client.ask("Q.GET app film"):
-                    pass
+                wait_for(client, "Q.GET app film", '"rendering"')
                 client.expect("Q.CANCEL app film", ":1")
                 self.assertEqual(worker.stdout.read(), "film was canceled\n")
 

@@ -112,7 +112,7 @@ static void test_local__a_lease_outlives_the_time_that_nobody_had_it_open(void *
     struct local_test *test = *state;
     struct sluice_job *job;
     struct sluice_value *value;
-    local_test_do(test, "Q.CONFIG.SET", "heartbeat", "1");
+    local_test_do(test, "Q.CONFIG.SET", "heartbeat", "5"); // enough to close it before, on any disk
     local_test_do(test, "Q.CONFIG.SET", "grace-period", "0");
     local_test_put(test, "mail", "ann");
     assert_int_equal(sluice_next(test->queue, "mail", 0, &job, NULL), SLUICE_OK);
