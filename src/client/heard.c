@@ -2,6 +2,7 @@
 #include "client/heard.h"
 
 #include "client/clock.h"
+#include "client/value.h"
 #include "store/file.h"
 
 #include <math.h>
@@ -24,12 +25,6 @@ static int64_t moment_of(const struct sluice_value *job, const char *key)
     return us_of(sluice_value_number(sluice_value_get(job, key)));
 }
 
-static bool has_text(const struct sluice_value *job, const char *key, const char *text)
-{
-    const char *there = sluice_value_text(sluice_value_get(job, key), NULL);
-    return there && strcmp(there, text) == 0;
-}
-
 // What the put left to its default is whatever the job has.
 static bool has_number(const struct sluice_value *job, const char *key, int64_t given, int64_t said)
 {
@@ -50,8 +45,8 @@ static bool is_due_as_put(const struct sluice_value *job, const struct sluice_pu
 static bool is_same(const struct sluice_value *job, const struct sluice_put *put)
 {
     int64_t retries = put->retries == SLUICE_NONE ? 0 : put->retries;
-    return has_text(job, "queue", put->queue) && has_text(job, "klass", put->klass) &&
-           has_text(job, "data", put->data) &&
+    return value_has_text(job, "queue", put->queue) && value_has_text(job, "klass", put->klass) &&
+           value_has_text(job, "data", put->data) &&
            has_number(job, "priority", put->priority, put->priority) &&
            has_number(job, "retries", put->retries, retries);
 }
@@ -59,7 +54,7 @@ static bool is_same(const struct sluice_value *job, const struct sluice_put *put
 static bool is_untouched(const struct sluice_value *job)
 {
     return sluice_value_integer(sluice_value_get(job, "attempts")) == 0 &&
-           !has_text(job, "state", "complete") && !has_text(job, "state", "failed");
+           !value_has_text(job, "state", "complete") && !value_has_text(job, "state", "failed");
 }
 
 static enum heard judge(const struct putting *putting, const struct sluice_value *job,
@@ -75,7 +70,7 @@ static enum heard judge(const struct putting *putting, const struct sluice_value
     if (is_untouched(job)) {
         return is_due_as_put(job, putting->put) ? HEARD : HEARD_UNSURE;
     }
-    bool popped_since = has_text(job, "state", "running") &&
+    bool popped_since = value_has_text(job, "state", "running") &&
                         moved_us > putting->began_us + ahead->most_us + SLACK_US;
     return popped_since ? HEARD : HEARD_UNSURE;
 }

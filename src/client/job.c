@@ -2,6 +2,8 @@
 // Taking jobs and settling them.
 #include "client/job.h"
 
+#include "client/value.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -323,23 +325,17 @@ struct settled {
     int64_t *remaining; // becomes how many retries are left; or NULL
 };
 
-static bool has_text(const struct sluice_value *value, const char *key, const char *text)
-{
-    const char *there = sluice_value_text(sluice_value_get(value, key), NULL);
-    return there && strcmp(there, text) == 0;
-}
-
 // A lease that runs out fails a job too, or stalls it: the one names nobody, the other is no retry.
 static bool is_settled(const struct sluice_job *job, const struct sluice_value *value,
                        const struct settled *settled)
 {
     const struct sluice_value *failure = sluice_value_get(value, "failure");
-    if (settled->state && has_text(value, "state", settled->state)) {
-        return !settled->names_us || has_text(failure, "worker", job->batch->worker);
+    if (settled->state && value_has_text(value, "state", settled->state)) {
+        return !settled->names_us || value_has_text(failure, "worker", job->batch->worker);
     }
     bool free_now = sluice_value_type(sluice_value_get(value, "lease")) == SLUICE_NULL;
-    return settled->queue && free_now && has_text(value, "queue", settled->queue) &&
-           !has_text(value, "state", "stalled");
+    return settled->queue && free_now && value_has_text(value, "queue", settled->queue) &&
+           !value_has_text(value, "state", "stalled");
 }
 
 // Whether nobody has popped it since, by how often it was; that begins anew in another queue.
@@ -363,12 +359,12 @@ static bool was_ours_to_the_end(struct sluice_job *job)
     enum sluice_status status = queue_ask(job->sluice, &words, &ask, &history, NULL);
     for (size_t i = 0; !status && i < sluice_value_count(history); i++) {
         const struct sluice_value *entry = sluice_value_at(history, i);
-        if (has_text(entry, "what", "popped")) {
-            ours = has_text(entry, "worker", job->batch->worker);
-        } else if (has_text(entry, "what", "put") && !done) {
+        if (value_has_text(entry, "what", "popped")) {
+            ours = value_has_text(entry, "worker", job->batch->worker);
+        } else if (value_has_text(entry, "what", "put") && !done) {
             ours = false;
         }
-        done = has_text(entry, "what", "done");
+        done = value_has_text(entry, "what", "done");
     }
     sluice_value_free(history);
     return ours;

@@ -236,6 +236,18 @@ static void test_value__maps_are_read_by_key_and_in_order(void **state)
     sluice_value_free(value);
 }
 
+static void test_value__a_map_has_a_text_under_a_key_or_not(void **state)
+{
+    (void)state;
+    struct sluice_value *value = read_good("%2\r\n+a\r\n+one\r\n+b\r\n:1\r\n");
+    assert_true(value_has_text(value, "a", "one"));
+    assert_false(value_has_text(value, "a", "on"));
+    assert_false(value_has_text(value, "b", "1"));
+    assert_false(value_has_text(value, "c", ""));
+    assert_false(value_has_text(NULL, "a", "one"));
+    sluice_value_free(value);
+}
+
 static void test_value__texts_hold_any_byte(void **state)
 {
     (void)state;
@@ -318,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_value__what_does_not_fit_is_nothing),
         cmocka_unit_test(test_value__null_is_a_value_like_any_other),
         cmocka_unit_test(test_value__maps_are_read_by_key_and_in_order),
+        cmocka_unit_test(test_value__a_map_has_a_text_under_a_key_or_not),
         cmocka_unit_test(test_value__texts_hold_any_byte),
         cmocka_unit_test(test_value__an_answer_that_is_an_error_is_a_status),
         cmocka_unit_test(test_value__what_makes_no_sense_is_refused),
