@@ -100,8 +100,8 @@ static const struct option options[] = {
       .type = OPTION_SECONDS,
       .value = "SECONDS",
       .offset = WORK(drain_timeout),
-      .summary = "after SIGTERM or SIGINT: how long jobs may take to end before their processes "
-                 "are ended and they are given back (30s)" },
+      .summary = "after SIGTERM, SIGINT or SIGHUP: how long jobs may take to end before their "
+                 "processes are ended and they are given back (30s)" },
     { .name = "group",
       .type = OPTION_TEXT,
       .value = "GROUP",
@@ -369,7 +369,8 @@ static int run_worker(struct work *work)
 {
     work->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     make_slots(work);
-    if (work->wake < 0 || !work_reporters_start(work) || !work_taker_start(&work->taker, work)) {
+    if (work->wake < 0 || !work_signals_catch(work) || !work_reporters_start(work) ||
+        !work_taker_start(&work->taker, work)) {
         tool_complain("the worker's threads cannot be started");
         return EXIT_REFUSED;
     }
@@ -377,7 +378,7 @@ static int run_worker(struct work *work)
     if (work->abandoned) {
         // Calls may be under way that nobody waits for. What they were about is noted, and found
         // by the next worker.
-        _exit(EXIT_SIGNAL + signal);
+        _exit(signal ? EXIT_SIGNAL + signal : EXIT_USAGE);
     }
     work_taker_join(&work->taker);
     work_reporters_join(work);
@@ -467,10 +468,12 @@ static const struct tool_command commands[] = {
           "the same has its process ended, and nothing is said about it. Processes are ended with "
           "their group: SIGTERM, then SIGKILL after --grace."
           "\n\n"
-          "SIGTERM or SIGINT: takes no more jobs and ends with those that run; after "
-          "--drain-timeout they are ended and given back, first in line and without counting as a "
-          "retry. A second signal ends them at once. While a server cannot be reached the worker "
-          "waits for it."
+          "SIGTERM, SIGINT or SIGHUP (unless that is ignored, as under nohup): takes no more jobs "
+          "and ends with those that run; after --drain-timeout they are ended and given back, "
+          "first in line and without counting as a retry. A second signal ends them at once. "
+          "While a server cannot be reached the worker waits for it, but when it is to end no "
+          "longer than --drain-timeout, --grace and a moment: then what could not be told is left "
+          "to the leases, and the exit code is 128 and the signal's number."
           "\n\n"
           "A worker that is killed takes its processes with it (SIGTERM, unless --orphans keep). "
           "The next worker of the same user that starts on the host for the same queue ends what "

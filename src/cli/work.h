@@ -227,7 +227,8 @@ struct work {
     size_t slot_count;
     int wake;           // an eventfd: something happened that poll does not see
     bool draining;      // nothing more is begun
-    double drain_until; // while draining: then processes are ended; 0: never
+    double drain_until; // while draining: then processes are ended; 0: never, or they were
+    double hurry_at;    // while they are being ended: then hurry; 0: never
     atomic_bool hurry;  // do not wait for anybody
     double hurry_until; // then end, whatever is left
     bool abandoned;     // something was
@@ -241,7 +242,10 @@ void work_wake(const struct work *work);
 double work_now(void); // a clock that only goes forward
 // A thread that is not bothered with signals.
 bool work_thread_start(pthread_t *thread, void *(*run)(void *context), void *context);
-// Until all is done, or somebody is in a hurry: then gives the signal that said so, otherwise 0.
+// From now on the loop sees SIGTERM, SIGINT and SIGHUP, also if they come before it runs.
+bool work_signals_catch(const struct work *work);
+// Until all is done, or somebody is in a hurry. Gives the signal that ended it before all was done,
+// otherwise 0.
 int work_loop(struct work *work);
 // Takes no more, and ends when what runs has ended.
 void work_drain(struct work *work);

@@ -77,6 +77,32 @@ static void end_all(struct work *work, int signal)
     }
 }
 
+// Nobody is waited for any more: what cannot be told soon is left to the leases, and to the next
+// worker on this host.
+static void hurry(struct work *work, double now)
+{
+    if (!atomic_load(&work->hurry)) {
+        atomic_store(&work->hurry, true);
+        work->hurry_until = now + hurry_s;
+        end_all(work, SIGKILL);
+    }
+}
+
+// First what runs may end by itself, then its processes are ended, and at last it is left: also a
+// server that does not answer holds nobody up.
+static void see_drain(struct work *work, double now)
+{
+    if (work->drain_until > 0 && now >= work->drain_until) {
+        work->drain_until = 0;
+        work->hurry_at = now + work->options->grace;
+        end_all(work, SIGTERM);
+    }
+    if (work->hurry_at > 0 && now >= work->hurry_at) {
+        work->hurry_at = 0;
+        hurry(work, now);
+    }
+}
+
 // The first signal drains, the second one ends at once.
 static void see_signals(struct work *work)
 {
@@ -85,18 +111,22 @@ static void see_signals(struct work *work)
                       work->status.running);
         work_drain(work);
     }
-    if (signal_count >= 2 && !atomic_load(&work->hurry)) {
-        atomic_store(&work->hurry, true);
-        work->hurry_until = work_now() + hurry_s;
-        end_all(work, SIGKILL);
+    if (signal_count >= 2) {
+        hurry(work, work_now());
     }
 }
 
-static bool catch_signals(void)
+bool work_signals_catch(const struct work *work)
 {
-    struct sigaction action = { .sa_handler = on_signal };
+    struct sigaction action = { .sa_handler = on_signal }, before;
     (void)sigfillset(&action.sa_mask);
-    bool good = sigaction(SIGTERM, &action, NULL) == 0 && sigaction(SIGINT, &action, NULL) == 0;
+    signal_wake = work->wake;
+    bool good = sigaction(SIGTERM, &action, NULL) == 0 && sigaction(SIGINT, &action, NULL) == 0 &&
+                sigaction(SIGHUP, NULL, &before) == 0;
+    // Under nohup the worker is to go on without its terminal.
+    if (good && before.sa_handler != SIG_IGN) {
+        good = sigaction(SIGHUP, &action, NULL) == 0;
+    }
     action.sa_handler = SIG_IGN;
     return good && sigaction(SIGPIPE, &action, NULL) == 0;
 }
@@ -133,10 +163,10 @@ static void gather(const struct work *work, struct pollfd *files)
 
 static int milliseconds_until_due(struct work *work, double now)
 {
-    double due = work->drain_until > now ? work->drain_until : 0;
-    if (work->hurry_until > 0) {
-        due = work->hurry_until;
-    }
+    // They come one after the other.
+    double due = work->hurry_until > 0 ? work->hurry_until
+                 : work->hurry_at > 0  ? work->hurry_at
+                                       : work->drain_until;
     for (size_t i = 0; i < work->slot_count; i++) {
         double at = work_slot_due(&work->slots[i]);
         if (at > 0 && (due == 0 || at < due)) {
@@ -239,24 +269,17 @@ static void turn(struct work *work, struct pollfd *files)
         see_slot(&work->slots[i], now);
     }
     assign_jobs(work);
-    if (work->draining && work->drain_until > 0 && now >= work->drain_until) {
-        work->drain_until = 0;
-        end_all(work, SIGTERM);
-    }
+    see_drain(work, now);
     work_status_draw(&work->status, now);
 }
 
 int work_loop(struct work *work)
 {
     struct pollfd *files = tool_allocate((1 + work->slot_count * FILES) * sizeof(*files));
-    signal_wake = work->wake;
-    if (!catch_signals()) {
-        work_drain(work);
-    }
     while (!is_over(work, work_now())) {
         turn(work, files);
     }
     tool_free(files);
     work_status_end(&work->status);
-    return atomic_load(&work->hurry) ? signal_last : 0;
+    return signal_count >= 2 || work->abandoned ? signal_last : 0;
 }

@@ -539,7 +539,7 @@ class Orphans(WorkCase):
 
 
 class Ending(WorkCase):
-    """SIGTERM and SIGINT to the worker."""
+    """SIGTERM, SIGINT and SIGHUP to the worker."""
 
     WAITS = 'echo $$ >"$OUT"; until [ -e "$OUT.end" ]; do sleep 0.02; done; echo 1'
 
@@ -558,6 +558,27 @@ class Ending(WorkCase):
         worker.wait()
         self.assertEqual(self.get("one")["result"], "1")
         self.assertEqual((self.get("two")["state"], self.get("two")["attempts"]), ("waiting", 0))
+
+    def test_a_terminal_that_is_gone_is_no_reason_to_drop_what_runs(self):
+        worker, _ = self.start(self.WAITS)
+        worker.signal(signal.SIGHUP)
+        eventually(lambda: any("ending" in line for line in worker.errors))
+        with open(self.path("out.end"), "w", encoding="utf-8"):
+            pass
+        worker.wait()
+        self.assertEqual(self.get("one")["result"], "1")
+
+    def test_under_nohup_it_goes_on(self):
+        self.put("one")
+        self.put("two")
+        worker = self.shell(self.WAITS, "--count", 2, env={"OUT": self.path("out")},
+                            before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.pid("out")
+        worker.signal(signal.SIGHUP)
+        with open(self.path("out.end"), "w", encoding="utf-8"):
+            pass
+        worker.wait()
+        self.assertEqual(self.get("two")["result"], "1")
 
     def test_what_takes_too_long_is_given_back_and_no_retry_is_counted(self):
         worker, pid = self.start("echo $$ >$OUT; exec sleep 1000", "--drain-timeout", "0.1")
@@ -903,6 +924,24 @@ class Restart(WorkCase):
         worker.wait()
         job = self.get("one")
         self.assertEqual((job["state"], job["result"], job["attempts"]), ("complete", "1", 1))
+
+    def test_a_worker_that_is_to_end_does_not_wait_for_a_server_for_ever(self):
+        with sluiced.Server() as server:
+            client = Client(server)
+            self.addCleanup(client.close)
+            client.ask("HELLO 3")
+            client.ask("Q.PUT", "app", self.queue, "Do", "{}")
+            worker = self.shell(
+                'echo $$ >"$OUT"; until [ -e "$OUT.end" ]; do sleep 0.02; done', "--drain-timeout",
+                "0.1", "--grace", "0.1", env={"OUT": self.path("out")},
+                url=f"sluice://127.0.0.1:{server.port}/app")
+            pid = self.pid("out")
+            server.stop()
+            with open(self.path("out.end"), "w", encoding="utf-8"):
+                pass
+            gone(pid)
+            worker.signal(signal.SIGTERM)
+            worker.wait(128 + signal.SIGTERM)
 
 
 class Secret(sluiced.TestCase):
