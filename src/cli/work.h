@@ -74,6 +74,8 @@ void work_taker_allow(struct work_taker *taker);
 struct sluice_job *work_taker_next(struct work_taker *taker);
 // Whether nothing more will come.
 bool work_taker_ended(struct work_taker *taker);
+// Whether the same call may go well later: a server that is away or starts, a disk that is full.
+bool work_passes(enum sluice_status status);
 
 // ---------------------------------------------------------------------------------------------
 // work_report.c: what is told about a job

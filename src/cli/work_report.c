@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The threads that tell the queue about jobs. A slot's reports go to one thread, in order, so that
 // a job's log is written before it is done. What ends a job is told again and again while the queue
-// cannot be reached: as long as the job is ours, nobody else can do it.
+// cannot be reached, or has no room: as long as the job is ours, nobody else can do it.
 #include "cli/work.h"
 
 #include "cli/work_json.h"
@@ -70,8 +70,7 @@ static enum work_outcome lost_outcome(const struct sluice_job *job)
 static bool is_worth_repeating(const struct work *work, const struct sluice_job *job,
                                enum sluice_status status)
 {
-    bool passes = status == SLUICE_UNREACHABLE || status == SLUICE_UNKNOWN || status == SLUICE_BUSY;
-    return passes && !atomic_load(&work->hurry) && sluice_job_lost(job) == SLUICE_KEPT;
+    return work_passes(status) && !atomic_load(&work->hurry) && sluice_job_lost(job) == SLUICE_KEPT;
 }
 
 // What the queue does not take (a result deeper than it allows, a group with too long a name) is

@@ -84,16 +84,17 @@ static void rest(struct work_taker *taker)
     pthread_mutex_unlock(&taker->mutex);
 }
 
-static bool passes(enum sluice_status status)
+bool work_passes(enum sluice_status status)
 {
-    return status == SLUICE_UNREACHABLE || status == SLUICE_UNKNOWN || status == SLUICE_BUSY;
+    return status == SLUICE_UNREACHABLE || status == SLUICE_UNKNOWN || status == SLUICE_BUSY ||
+           status == SLUICE_NO_SPACE;
 }
 
 // Who works on until stopped waits for the server to come back; who was to end with the jobs ends.
 static bool refused(struct work_taker *taker, const struct sluice_error *error, bool said)
 {
     const struct work_options *options = taker->work->options;
-    bool waits = passes(error->status) && !options->once && !options->drain &&
+    bool waits = work_passes(error->status) && !options->once && !options->drain &&
                  !tool_given(taker->work->tool, "wait");
     if (!said) {
         work_complain(&taker->work->status, "%s%s", error->message, waits ? "; trying again" : "");

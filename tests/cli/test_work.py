@@ -10,6 +10,7 @@ import resource
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -942,6 +943,61 @@ class Restart(WorkCase):
             gone(pid)
             worker.signal(signal.SIGTERM)
             worker.wait(128 + signal.SIGTERM)
+
+
+class FullServer:
+    """A server that says to all but greetings that its disk is full, and counts how often."""
+
+    def __init__(self):
+        self.refused = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"sluice://127.0.0.1:{self.listener.getsockname()[1]}/app"
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self):
+        talks = []
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                break
+            talks.append(threading.Thread(target=self.talk, args=(connection,)))
+            talks[-1].start()
+        for talk in talks:
+            talk.join()
+
+    def talk(self, connection):
+        with connection, connection.makefile("rb") as requests:
+            while (count := requests.readline()):
+                words = []
+                for _ in range(int(count[1:])):
+                    words.append(requests.read(int(requests.readline()[1:]) + 2)[:-2])
+                if words[0] == b"HELLO":
+                    connection.sendall(b"%1\r\n+server\r\n+sluice\r\n")
+                else:
+                    self.refused += 1
+                    connection.sendall(b"-NO_SPACE the disk is full\r\n")
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+
+
+class Full(unittest.TestCase):
+    def test_a_disk_that_is_full_ends_no_worker(self):
+        folder = tempfile.mkdtemp(prefix="sluice-work-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        server = FullServer()
+        self.addCleanup(server.close)
+        worker = Worker(server.url, "-q", "mail", "--state", folder, "--", "true")
+        self.addCleanup(worker.kill)
+        eventually(lambda: server.refused >= 2)
+        worker.signal(signal.SIGTERM)
+        worker.wait()
+        self.assertEqual([line for line in worker.errors if "disk" in line],
+                         ["sluice: the disk is full; trying again"])
 
 
 class Secret(sluiced.TestCase):
