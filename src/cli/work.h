@@ -151,7 +151,7 @@ struct work_slot {
     char *mark;     // of the process: the value of SLUICE_RUN
     char *sandbox;  // or NULL
     struct work_lines errors;
-    struct work_tail tail;
+    struct work_tail tail; // what it wrote to standard error since the last job's end
     // Standard output: of a process a job as bytes, of one in a pool as lines.
     struct work_output output;
     struct work_lines answers;
@@ -171,11 +171,12 @@ struct work_slot {
 
 // A way to have jobs done.
 struct work_model {
-    void (*begin)(struct work_slot *slot);             // the job of the slot
-    void (*readable)(struct work_slot *slot);          // standard output has something, or its end
-    void (*writable)(struct work_slot *slot);          // standard input has room; may be NULL
-    void (*ended)(struct work_slot *slot, int status); // the process; all it wrote was read
-    void (*tick)(struct work_slot *slot, double now);  // time has gone by; may be NULL
+    void (*begin)(struct work_slot *slot);    // the job of the slot
+    void (*readable)(struct work_slot *slot); // standard output has something, or its end
+    void (*writable)(struct work_slot *slot); // standard input has room; may be NULL
+    // The process; all it wrote was read, and the other ends of its pipes are closed after.
+    void (*ended)(struct work_slot *slot, int status);
+    void (*tick)(struct work_slot *slot, double now); // time has gone by; may be NULL
 };
 
 extern const struct work_model work_fork_model, work_pool_model;
@@ -185,6 +186,8 @@ void work_slot_assign(struct work_slot *slot, struct sluice_job *job);
 // child.in is to be written to. False: it could not be started, and was complained about; `error`
 // says why.
 bool work_slot_spawn(struct work_slot *slot, const char *input, struct work_spawn_error *error);
+// The program cannot be started at all: its job, if it has one, is given back, and the worker ends.
+void work_slot_unrunnable(struct work_slot *slot);
 // Its job is with its process now.
 void work_slot_started(struct work_slot *slot);
 // Ends its process: SIGTERM now, SIGKILL after the grace.

@@ -261,6 +261,22 @@ bool work_child_spawn(const struct work_spawn *spawn, struct work_child *child,
     return good;
 }
 
+bool work_spawn_is_for_good(const struct work_spawn_error *error)
+{
+    switch (error->error) {
+    case ENOENT:
+    case EACCES:
+    case EPERM:
+    case ENOEXEC:
+    case ENOTDIR:
+    case ELOOP:
+    case EINVAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Ending
 

@@ -45,6 +45,9 @@ struct work_spawn_error {
 bool work_child_spawn(const struct work_spawn *spawn, struct work_child *child,
                       struct work_spawn_error *error);
 
+// Whether the program cannot be started now or later, for no job.
+bool work_spawn_is_for_good(const struct work_spawn_error *error);
+
 // To it and all of its group.
 void work_child_signal(const struct work_child *child, int signal);
 // It has ended: ends the rest of its group, and gives how it ended as waitpid says it. What it

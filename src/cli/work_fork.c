@@ -27,30 +27,10 @@ static void begin_later(struct work_slot *slot, const char *group, char *message
                                                   .message = message });
 }
 
-// Whether no job could be begun, now or later.
-static bool is_for_good(const struct work_spawn_error *error)
-{
-    switch (error->error) {
-    case ENOENT:
-    case EACCES:
-    case EPERM:
-    case ENOEXEC:
-    case ENOTDIR:
-    case ELOOP:
-    case EINVAL:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void could_not_start(struct work_slot *slot, const struct work_spawn_error *error)
 {
-    struct work *work = slot->work;
-    if (is_for_good(error)) {
-        work->unrunnable = true;
-        work_slot_settle(slot, (struct work_verdict){ .kind = WORK_VERDICT_RETURN });
-        work_drain(work);
+    if (work_spawn_is_for_good(error)) {
+        work_slot_unrunnable(slot);
     } else {
         begin_later(slot, "start",
                     tool_format("%s: %s", error->step, strerrordesc_np(error->error)));

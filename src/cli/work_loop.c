@@ -276,6 +276,7 @@ static void turn(struct work *work, struct pollfd *files)
 int work_loop(struct work *work)
 {
     struct pollfd *files = tool_allocate((1 + work->slot_count * FILES) * sizeof(*files));
+    work_wake(work); // the processes of a pool are started before there are jobs
     while (!is_over(work, work_now())) {
         turn(work, files);
     }

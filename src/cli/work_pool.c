@@ -8,16 +8,18 @@
 //     {"progress":0.4, "message":"page 4"}      in between; also {"log":...}, {"checkpoint":...}
 //
 // One that dies is started again, after a pause that grows with each time that it does nothing
-// else.
+// else. Only a job that it has begun to read is tried again for that.
 #include "cli/work.h"
 
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
     READS_MAX = 16, // in one turn
     CRASHES_MAX = 10,
+    UNREAD_MAX = 3, // crashes in a row through which a job is kept that no process has read
 };
 
 static const double rest_min_s = 0.1, rest_max_s = 30;
@@ -50,6 +52,26 @@ static void retire(struct work_slot *slot)
     }
 }
 
+// What still lies in the pipe was not read, and so counts as not sent.
+static void take_back_unread(struct work_slot *slot)
+{
+    int unread = 0;
+    if (slot->input && slot->child.in >= 0 && ioctl(slot->child.in, FIONREAD, &unread) == 0) {
+        size_t size = (size_t)unread;
+        slot->input_sent -= size < slot->input_sent ? size : slot->input_sent;
+    }
+}
+
+// It does not read any more, most likely since it has ended. If not, it has to: it can get no job.
+static void reads_no_more(struct work_slot *slot)
+{
+    take_back_unread(slot);
+    work_child_close_fd(&slot->child.in);
+    if (slot->kill_at == 0) {
+        slot->kill_at = work_now() + slot->work->options->grace;
+    }
+}
+
 static void send_input(struct work_slot *slot)
 {
     while (slot->child.in >= 0 && slot->input_sent < slot->input_size) {
@@ -60,9 +82,7 @@ static void send_input(struct work_slot *slot)
         } else if (errno == EAGAIN) {
             return;
         } else if (errno != EINTR) {
-            work_child_close_fd(&slot->child.in);
-            slot->wrong = tool_format("it has closed its standard input");
-            work_slot_end(slot, WORK_ENDING_PROTOCOL);
+            reads_no_more(slot);
         }
     }
 }
@@ -88,7 +108,11 @@ static void start(struct work_slot *slot)
 {
     struct work_spawn_error error;
     if (!work_slot_spawn(slot, NULL, &error)) {
-        crashed(slot);
+        if (work_spawn_is_for_good(&error)) {
+            work_slot_unrunnable(slot);
+        } else {
+            crashed(slot);
+        }
         return;
     }
     slot->jobs_done = 0;
@@ -104,8 +128,11 @@ static void tick(struct work_slot *slot, double now)
 {
     struct work *work = slot->work;
     bool idle = slot->state == WORK_SLOT_FREE || slot->state == WORK_SLOT_RESTING;
+    bool unbegun = slot->state == WORK_SLOT_RUNNING && !slot->child.pid;
     if (idle && (work->draining || work->closing)) {
         retire(slot);
+    } else if (unbegun && work->draining) {
+        work_slot_end(slot, WORK_ENDING_RETURN);
     } else if (!slot->child.pid && slot->state != WORK_SLOT_SETTLING && now >= slot->rest_until) {
         start(slot);
     }
@@ -199,9 +226,23 @@ static void readable(struct work_slot *slot)
 // ---------------------------------------------------------------------------------------------
 // Its end
 
+// One that had stopped reading was going by itself.
+static bool was_told_to_end(const struct work_slot *slot)
+{
+    return slot->retiring || (slot->termed && slot->child.in >= 0);
+}
+
+// A job that the process has not read is none the worse for its end, and the next one gets it. But
+// where none comes to reading, somebody has to hear of it.
+static bool is_for_the_next(struct work_slot *slot)
+{
+    take_back_unread(slot);
+    return slot->input && slot->input_sent == 0 && slot->crashes <= UNREAD_MAX;
+}
+
 static void ended(struct work_slot *slot, int status)
 {
-    bool expected = slot->retiring || slot->termed;
+    bool expected = was_told_to_end(slot);
     work_lines_clear(&slot->answers);
     slot->retiring = slot->termed = false;
     if (!expected) {
@@ -214,8 +255,8 @@ static void ended(struct work_slot *slot, int status)
         }
     } else if (slot->ending != WORK_ENDING_NONE) {
         work_slot_settle(slot, work_slot_verdict(slot));
-    } else if (slot->input && slot->input_sent == 0) {
-        return; // it never saw the job, which the next one gets
+    } else if (is_for_the_next(slot)) {
+        slot->tell_at = 0; // it is with nobody
     } else {
         work_slot_settle(slot, work_verdict_of_crash(&slot->work->rules, status, &slot->tail));
     }

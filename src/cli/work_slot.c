@@ -30,7 +30,6 @@ void work_slot_assign(struct work_slot *slot, struct sluice_job *job)
     slot->ending = WORK_ENDING_NONE;
     slot->output.size = 0;
     slot->output.over = false;
-    work_tail_clear(&slot->tail);
     work->status.running++;
     if (work->draining) {
         work_slot_settle(slot, (struct work_verdict){ .kind = WORK_VERDICT_RETURN });
@@ -115,11 +114,21 @@ bool work_slot_spawn(struct work_slot *slot, const char *input, struct work_spaw
     work_environment_free(environment);
     slot->kill_at = 0;
     slot->termed = slot->retiring = false;
+    work_tail_clear(&slot->tail);
     if (!good) {
         work_complain(&work->status, "%s cannot be started: %s: %s", work->program, error->step,
                       strerrordesc_np(error->error));
     }
     return good;
+}
+
+void work_slot_unrunnable(struct work_slot *slot)
+{
+    slot->work->unrunnable = true;
+    if (slot->state == WORK_SLOT_RUNNING) {
+        work_slot_settle(slot, (struct work_verdict){ .kind = WORK_VERDICT_RETURN });
+    }
+    work_drain(slot->work);
 }
 
 void work_slot_started(struct work_slot *slot)
@@ -209,10 +218,10 @@ void work_slot_exited(struct work_slot *slot)
     if (slot->child.out >= 0) {
         work->model->readable(slot);
     }
-    work_child_close(&slot->child);
     work_lines_clear(&slot->errors);
     slot->kill_at = 0;
     work->model->ended(slot, status);
+    work_child_close(&slot->child);
 }
 
 struct work_verdict work_slot_verdict(struct work_slot *slot)
@@ -252,6 +261,7 @@ void work_slot_settle(struct work_slot *slot, struct work_verdict verdict)
     slot->tell_at = 0;
     tool_free(slot->input);
     slot->input = NULL;
+    work_tail_clear(&slot->tail);
     work_report_verdict(slot, verdict);
 }
 

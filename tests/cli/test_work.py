@@ -748,6 +748,44 @@ class Pool(WorkCase):
         self.assertEqual(self.get("leave")["result"], "1")
         self.assertEqual(self.retried("leave")[0][0], "exit:0")
 
+    def test_a_job_that_a_process_has_not_read_costs_nothing(self):
+        for i in range(6):
+            self.put(i)
+        # It ends when it has its second job, which it does not read.
+        program = ("import os, select\n"
+                   "if os.read(0, 65536):\n"
+                   "    os.write(1, b'{\"result\":1}\\n')\n"
+                   "    select.select([0], [], [])\n")
+        self.worker("--pool", 2, "--drain", "--", sys.executable, "-c", program).wait()
+        jobs = [self.get(i) for i in range(6)]
+        self.assertEqual([(job["state"], job["attempts"]) for job in jobs],
+                         [("complete", 1)] * 6)
+
+    def test_one_that_reads_no_more_is_replaced_and_its_job_goes_to_the_next(self):
+        script = ('[ ! -e "$OUT" ] || exec "$WORK_HANDLER" "$OUT.notes"; '
+                  'exec 0<&-; echo $$ >"$OUT"; exec sleep 1000')
+        worker = self.shell(script, "--pool", 1, "--count", 1, "--grace", "0.1",
+                            env={"OUT": self.path("out")})
+        pid = self.pid("out")
+        self.put("one")
+        worker.wait()
+        gone(pid)
+        self.assertEqual((self.get("one")["state"], self.get("one")["attempts"]), ("complete", 1))
+
+    def test_where_no_process_comes_to_reading_the_job_says_why(self):
+        self.put("one", {}, "RETRIES", 0)
+        self.shell("echo broken >&2; exit 3", "--pool", 1, "--drain").wait()
+        failure = self.get("one")["failure"]
+        self.assertEqual((failure["group"], failure["message"]), ("exit:3", "broken"))
+
+    def test_what_was_written_before_the_job_came_is_part_of_the_message(self):
+        worker = self.shell("echo early >&2; read job; exit 3", "--pool", 1, "--count", 1)
+        eventually(lambda: "early" in worker.errors)
+        self.put("one", {}, "RETRIES", 0)
+        worker.wait()
+        failure = self.get("one")["failure"]
+        self.assertEqual((failure["group"], failure["message"]), ("exit:3", "early"))
+
     def test_an_answer_that_is_none(self):
         self.put("nonsense", {"do": "nonsense"})
         self.pool("--drain").wait()
@@ -890,10 +928,12 @@ class Usage(WorkCase):
             file.write("#!/no/such/interpreter\n")
         os.chmod(self.path("handler"), 0o700)
         self.put("one")
-        worker = self.worker("--", self.path("handler")).wait(2)
-        self.assertIn("cannot be started", worker.errors[0])
-        job = self.get("one")
-        self.assertEqual((job["state"], job["remaining"]), ("stalled", 5))
+        for words in ((), ("--pool", 2), ("--pool", 1, "--drain")):
+            worker = self.worker(*words, "--", self.path("handler")).wait(2)
+            self.assertIn("cannot be started", worker.errors[0])
+            job = self.get("one")
+            self.assertEqual(job["remaining"], 5, words)
+            self.assertIn(job["state"], ("waiting", "stalled"), words)
 
     def test_a_server_that_is_not_there(self):
         worker = Worker("sluice://127.0.0.1:1", "-q", "a", "--state", self.path("state"), "--", "true")
