@@ -166,12 +166,6 @@ static const struct option options[] = {
       .minimum = -20,
       .maximum = 19,
       .summary = "its niceness: 19 gives way to all others" },
-    { .name = "orphans",
-      .type = OPTION_TEXT,
-      .value = "WHAT",
-      .offset = WORK(orphans),
-      .choices = "kill|keep",
-      .summary = "whether processes go on when the worker is killed (kill)" },
     { .name = "state",
       .type = OPTION_TEXT,
       .value = "FOLDER",
@@ -400,7 +394,6 @@ static int run_work(struct tool *tool)
     work.limits.cpu_s = (uint64_t)ceil(given.limit_cpu);
     work.limits.files = (uint64_t)given.limit_files;
     work.limits.nice = (int)given.nice;
-    work.outlive = given.orphans && strcmp(given.orphans, "keep") == 0;
     fill_standard_files();
     raise_files_limit(&work.limits);
     work_status_init(&work.status, !given.quiet);
@@ -477,8 +470,9 @@ static const struct tool_command commands[] = {
           "longer than --drain-timeout, --grace and a moment: then what could not be told is left "
           "to the leases, and the exit code is 128 and the signal's number."
           "\n\n"
-          "A worker that is killed takes its processes with it (SIGTERM, unless --orphans keep). "
-          "The next worker of the same user that starts on the host for the same queue ends what "
+          "A worker that is killed takes its processes with it (SIGTERM): nobody would renew their "
+          "leases or hear how they end. The next worker of the same user that starts on the host "
+          "for the same queue ends what "
           "is left of them and gives their jobs back for a retry at once (group orphaned); "
           "otherwise that happens when their leases run out.",
       .examples = examples },

@@ -39,7 +39,7 @@ struct work_options {
     double limit_cpu;
     const char *limit_memory, *limit_file_size;
     int64_t limit_files, nice;
-    const char *state, *orphans;
+    const char *state;
     bool pass_url, quiet, verbose;
 };
 
@@ -219,7 +219,6 @@ struct work {
     char **arguments; // with its name; ends with NULL
     char *child_url;  // without its password, unless it is to be passed on
     char *sandbox;    // where folders for jobs are made, from the root; or NULL
-    bool outlive;     // processes go on when the worker is killed
     struct work_limits limits;
     struct work_verdict_rules rules;
     uint64_t result_max, message_max;

@@ -103,11 +103,9 @@ static _Noreturn void become(const struct new_process *process)
     if (setsid() < 0) {
         refuse(process, STEP_SESSION);
     }
-    if (!spawn->outlive) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (getppid() != process->parent) {
-            _exit(127); // it was killed before we could ask to be told
-        }
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != process->parent) {
+        _exit(127); // it was killed before we could ask to be told
     }
     reset_signals();
     if (dup2(process->in, STDIN_FILENO) < 0 || dup2(process->out, STDOUT_FILENO) < 0 ||

@@ -32,7 +32,6 @@ struct work_spawn {
     // What it reads: these bytes; or NULL, and child->in is the end of a pipe to write to.
     const char *input;
     size_t input_size;
-    bool outlive; // goes on when the worker is killed
 };
 
 // The first step that failed, and its errno.

@@ -94,8 +94,8 @@ char *work_run_write(const struct work_run *run, const char *boot)
     if (!out) {
         return tool_copy("", 0);
     }
-    print(out, "pid %lld\nstart %llu\ntoken %lld\noutlive %d\n", (long long)run->pid,
-          (unsigned long long)run->start, (long long)run->token, run->outlive);
+    print(out, "pid %lld\nstart %llu\ntoken %lld\n", (long long)run->pid,
+          (unsigned long long)run->start, (long long)run->token);
     put_value(out, "boot", boot);
     put_value(out, "jid", run->jid);
     put_value(out, "worker", run->worker);
@@ -159,19 +159,14 @@ static void take_line(const struct field *fields, size_t count, const char *line
 
 bool work_run_read(const char *text, struct work_run *run, char **boot)
 {
-    int64_t pid = 0, start = 0, token = 0, outlive = 0;
+    int64_t pid = 0, start = 0, token = 0;
     *run = (struct work_run){ 0 };
     *boot = NULL;
     const struct field fields[] = {
-        { "pid", NULL, &pid },
-        { "start", NULL, &start },
-        { "token", NULL, &token },
-        { "outlive", NULL, &outlive },
-        { "boot", boot, NULL },
-        { "jid", &run->jid, NULL },
-        { "worker", &run->worker, NULL },
-        { "mark", &run->mark, NULL },
-        { "sandbox", &run->sandbox, NULL },
+        { "pid", NULL, &pid },        { "start", NULL, &start },
+        { "token", NULL, &token },    { "boot", boot, NULL },
+        { "jid", &run->jid, NULL },   { "worker", &run->worker, NULL },
+        { "mark", &run->mark, NULL }, { "sandbox", &run->sandbox, NULL },
     };
     bool whole = false;
     for (const char *end; !whole && (end = strchr(text, '\n')); text = end + 1) {
@@ -182,7 +177,6 @@ bool work_run_read(const char *text, struct work_run *run, char **boot)
     run->pid = (pid_t)pid;
     run->start = (uint64_t)start;
     run->token = token;
-    run->outlive = outlive != 0;
     return whole && pid > 1 && start > 0 && token > 0 && *boot && run->jid && run->worker &&
            run->mark && *run->mark;
 }
@@ -473,15 +467,10 @@ static bool reap_run(struct reaping *reaping, const char *path)
     char *text = file_read(path, &size);
     bool good = work_run_read(text ? text : "", &run, &boot), dealt = true;
     if (good) {
-        bool lives = strcmp(boot, reaping->orphans->boot) == 0;
-        if (lives && run.outlive && is_same(&run)) {
-            dealt = false; // it was meant to
-        } else {
-            if (lives) {
-                end_processes(&run, reaping->grace);
-            }
-            dealt = give_back(&run, reaping->queue, reaping->status, &reaping->count);
+        if (strcmp(boot, reaping->orphans->boot) == 0) {
+            end_processes(&run, reaping->grace);
         }
+        dealt = give_back(&run, reaping->queue, reaping->status, &reaping->count);
     }
     if (dealt && run.sandbox) {
         (void)work_sandbox_remove(run.sandbox);

@@ -25,7 +25,6 @@ struct work_run {
     pid_t pid;
     uint64_t start; // of the process, in ticks since the system's start
     int64_t token;
-    bool outlive; // it was meant to go on without its worker
     char *jid, *worker;
     char *mark;    // the value of its variable SLUICE_RUN, which its own processes inherit
     char *sandbox; // or NULL

@@ -108,7 +108,6 @@ bool work_slot_spawn(struct work_slot *slot, const char *input, struct work_spaw
         .limits = &work->limits,
         .input = input,
         .input_size = input ? strlen(input) : 0,
-        .outlive = work->outlive,
     };
     bool good = work_child_spawn(&spawn, &slot->child, error);
     work_environment_free(environment);
@@ -139,7 +138,6 @@ void work_slot_started(struct work_slot *slot)
         .pid = slot->child.pid,
         .start = work_process_start(slot->child.pid),
         .token = sluice_job_token(slot->job),
-        .outlive = work->outlive,
         .jid = slot->jid,
         .worker = worker,
         .mark = slot->mark,

@@ -511,22 +511,6 @@ class Orphans(WorkCase):
         gone(inner)
         self.assertEqual(self.get("job")["state"], "complete")
 
-    def test_processes_that_are_kept(self):
-        self.lease(3600)
-        self.put("job")
-        out = {"OUT": self.path("out")}
-        first = self.shell('echo $$ >"$OUT"; exec sleep 1000', "--orphans", "keep", env=out)
-        pid = self.pid("out")
-        eventually(lambda: self.get("job")["lease"]["pid"])
-        first.kill()
-        self.shell("true", "--drain").wait()
-        os.kill(pid, 0)
-        self.assertEqual(self.get("job")["state"], "running")
-        os.kill(pid, signal.SIGKILL)
-        gone(pid)
-        self.shell("true", "--drain").wait()
-        self.assertEqual(self.get("job")["state"], "complete")
-
     def test_the_process_is_known_to_the_queue(self):
         self.put("job")
         worker = self.shell('echo $$ >"$OUT"; exec sleep 1000', env={"OUT": self.path("out")})

@@ -30,7 +30,6 @@ static struct work_run sample(void)
     return (struct work_run){ .pid = 4711,
                               .start = 123456789,
                               .token = 42,
-                              .outlive = true,
                               .jid = "a job\nwith % and %41",
                               .worker = "host-1",
                               .mark = "abc-1",
@@ -47,7 +46,6 @@ static void test_run__is_read_as_it_was_written(void **state)
     assert_int_equal(again.pid, run.pid);
     assert_int_equal(again.start, run.start);
     assert_int_equal(again.token, run.token);
-    assert_true(again.outlive);
     assert_string_equal(again.jid, run.jid);
     assert_string_equal(again.worker, run.worker);
     assert_string_equal(again.mark, run.mark);
@@ -76,11 +74,11 @@ static void test_run__one_that_names_no_process_is_none(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "pid 1\nstart 5\ntoken 1\noutlive 0\nboot b\njid j\nworker w\nmark m\nend\n",
-        "pid -5\nstart 5\ntoken 1\noutlive 0\nboot b\njid j\nworker w\nmark m\nend\n",
-        "pid 55\nstart 0\ntoken 1\noutlive 0\nboot b\njid j\nworker w\nmark m\nend\n",
-        "pid 55\nstart 5\ntoken 1\noutlive 0\nboot b\njid j\nworker w\nend\n",
-        "pid 55\nstart 5\ntoken 1\noutlive 0\nboot b\njid j\nworker w\nmark \nend\n",
+        "pid 1\nstart 5\ntoken 1\nboot b\njid j\nworker w\nmark m\nend\n",
+        "pid -5\nstart 5\ntoken 1\nboot b\njid j\nworker w\nmark m\nend\n",
+        "pid 55\nstart 0\ntoken 1\nboot b\njid j\nworker w\nmark m\nend\n",
+        "pid 55\nstart 5\ntoken 1\nboot b\njid j\nworker w\nend\n",
+        "pid 55\nstart 5\ntoken 1\nboot b\njid j\nworker w\nmark \nend\n",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct work_run run;
