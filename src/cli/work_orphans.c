@@ -4,12 +4,13 @@
 // turn is known by the variable SLUICE_RUN, which no other run has.
 #include "cli/work_orphans.h"
 
+#include "cli/work.h"
 #include "cli/work_sandbox.h"
-#include "cli/work_status.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -21,6 +22,7 @@ enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
     FILE_SIZE_MAX = 1024 * 1024,
+    POLL_MS_MAX = 60000,
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -347,24 +349,84 @@ uint64_t work_process_start(pid_t pid)
     return start;
 }
 
-// Waits for a process to end, so long; then kills it with its group.
-static void end_group(pid_t pid, int pidfd, double grace)
+// One that was left behind.
+struct orphan {
+    struct work_run run;
+    char *path;    // of its note
+    size_t folder; // which of the claimed ones that is in
+    bool here;     // the system has not been started anew since
+    bool dealt;    // nothing more is to be done about it
+};
+
+// A handle of a process that runs still; -1: it does not. As long as that is open its number is no
+// other's.
+static int open_process(const struct orphan *orphan)
 {
-    struct pollfd wait = { .fd = pidfd, .events = POLLIN };
-    (void)kill(-pid, SIGTERM);
-    if (poll(&wait, 1, (int)(grace * 1000)) == 0) {
-        (void)kill(-pid, SIGKILL);
-        (void)poll(&wait, 1, -1);
+    int pidfd = orphan->here ? pidfd_open(orphan->run.pid, 0) : -1;
+    if (pidfd >= 0 && work_process_start(orphan->run.pid) != orphan->run.start) {
+        (void)close(pidfd);
+        return -1;
+    }
+    return pidfd;
+}
+
+// Closes the handles of those that have ended; gives how many have not.
+static size_t close_ended(struct pollfd *files, size_t count)
+{
+    size_t running = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (files[i].fd >= 0 && files[i].revents) {
+            (void)close(files[i].fd);
+            files[i].fd = -1;
+        }
+        running += files[i].fd >= 0;
+    }
+    return running;
+}
+
+static void signal_groups(const struct orphan *orphans, const struct pollfd *files, size_t count,
+                          int signal)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (files[i].fd >= 0) {
+            (void)kill(-orphans[i].run.pid, signal);
+        }
     }
 }
 
-// Whether it runs still. As long as `pidfd` is open its number is no other's.
-static bool is_same(const struct work_run *run)
+// Waits for all of them at once: as many as there are, they have one grace.
+static void end_groups(const struct orphan *orphans, struct pollfd *files, size_t count,
+                       double grace)
 {
-    return work_process_start(run->pid) == run->start;
+    double now = work_now(), until = now + grace;
+    signal_groups(orphans, files, count, SIGTERM);
+    while (close_ended(files, count) && now < until) {
+        (void)poll(files, count, (int)fmin(ceil((until - now) * 1000), POLL_MS_MAX));
+        now = work_now();
+    }
+    signal_groups(orphans, files, count, SIGKILL);
+    while (close_ended(files, count)) {
+        (void)poll(files, count, -1);
+    }
 }
 
-static bool has_mark(const char *pid, const char *variable)
+// Whether a variable is the mark of one of them.
+static bool is_mark(const char *variable, const struct orphan *orphans, size_t count)
+{
+    static const char name[] = "SLUICE_RUN=";
+    if (strncmp(variable, name, sizeof(name) - 1) != 0) {
+        return false;
+    }
+    const char *mark = variable + sizeof(name) - 1;
+    for (size_t i = 0; i < count; i++) {
+        if (orphans[i].here && strcmp(orphans[i].run.mark, mark) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_mark(const char *pid, const struct orphan *orphans, size_t count)
 {
     size_t size;
     char *path = tool_format("/proc/%s/environ", pid);
@@ -373,22 +435,21 @@ static bool has_mark(const char *pid, const char *variable)
     const char *end = text ? text + size : NULL;
     bool found = false;
     for (const char *at = text; at < end && !found; at += strlen(at) + 1) {
-        found = strcmp(at, variable) == 0;
+        found = is_mark(at, orphans, count);
     }
     tool_free(text);
     return found;
 }
 
-// What the process has started, and what went its own way.
-static void end_marked(const char *mark)
+// What the processes have started, and what went its own way.
+static void end_marked(const struct orphan *orphans, size_t count)
 {
-    char *variable = tool_format("SLUICE_RUN=%s", mark);
     DIR *list = opendir("/proc");
     struct dirent *entry;
     while (list && (entry = readdir(list))) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
         int pidfd = pid > 1 ? pidfd_open(pid, 0) : -1;
-        if (pidfd >= 0 && has_mark(entry->d_name, variable)) {
+        if (pidfd >= 0 && has_mark(entry->d_name, orphans, count)) {
             (void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
         }
         if (pidfd >= 0) {
@@ -398,23 +459,25 @@ static void end_marked(const char *mark)
     if (list) {
         (void)closedir(list);
     }
-    tool_free(variable);
 }
 
-static void end_processes(const struct work_run *run, double grace)
+static void end_processes(const struct orphan *orphans, size_t count, double grace)
 {
-    int pidfd = pidfd_open(run->pid, 0);
-    if (pidfd >= 0) {
-        if (is_same(run)) {
-            end_group(run->pid, pidfd, grace);
-        }
-        (void)close(pidfd);
+    struct pollfd *files = tool_allocate((count + 1) * sizeof(*files));
+    bool any_here = false;
+    for (size_t i = 0; i < count; i++) {
+        files[i] = (struct pollfd){ .fd = open_process(&orphans[i]), .events = POLLIN };
+        any_here = any_here || orphans[i].here;
     }
-    end_marked(run->mark);
+    end_groups(orphans, files, count, grace);
+    if (any_here) {
+        end_marked(orphans, count);
+    }
+    tool_free(files);
 }
 
 // ---------------------------------------------------------------------------------------------
-// Reaping
+// Giving back
 
 // Whether the queue has an answer: the job is back, or another's already.
 static bool give_back(const struct work_run *run, struct sluice *queue, struct work_status *status,
@@ -450,68 +513,94 @@ static bool give_back(const struct work_run *run, struct sluice *queue, struct w
     }
 }
 
-struct reaping {
-    const struct work_orphans *orphans;
-    struct sluice *queue;
-    double grace;
-    struct work_status *status;
+// ---------------------------------------------------------------------------------------------
+// All of them
+
+struct found {
+    struct orphan *items;
     size_t count;
 };
 
-// Whether nothing more is to be done about it.
-static bool reap_run(struct reaping *reaping, const char *path)
+// What cannot be read is forgotten: its lease runs out.
+static void find_one(struct found *found, const char *our_boot, size_t folder, char *path)
 {
     size_t size;
-    struct work_run run;
-    char *boot;
-    char *text = file_read(path, &size);
-    bool good = work_run_read(text ? text : "", &run, &boot), dealt = true;
-    if (good) {
-        if (strcmp(boot, reaping->orphans->boot) == 0) {
-            end_processes(&run, reaping->grace);
-        }
-        dealt = give_back(&run, reaping->queue, reaping->status, &reaping->count);
+    char *boot, *text = file_read(path, &size);
+    struct orphan orphan = { .path = path, .folder = folder };
+    if (work_run_read(text ? text : "", &orphan.run, &boot)) {
+        orphan.here = strcmp(boot, our_boot) == 0;
+        found->items = tool_resize(found->items, (found->count + 1) * sizeof(*found->items));
+        found->items[found->count++] = orphan;
+    } else {
+        (void)unlink(path);
+        work_run_release(&orphan.run);
+        tool_free(path);
     }
-    if (dealt && run.sandbox) {
-        (void)work_sandbox_remove(run.sandbox);
-    }
-    work_run_release(&run);
     tool_free(boot);
     tool_free(text);
-    return dealt;
 }
 
-static void reap_folder(struct reaping *reaping, const char *folder)
+static void find_in(struct found *found, const struct work_orphans *orphans, size_t folder)
 {
-    DIR *list = opendir(folder);
+    DIR *list = opendir(orphans->claimed[folder]);
     struct dirent *entry;
-    bool empty = true;
     while (list && (entry = readdir(list))) {
         if (strncmp(entry->d_name, "run-", 4) == 0) {
-            char *path = tool_format("%s/%s", folder, entry->d_name);
-            if (!reap_run(reaping, path) || unlink(path) != 0) {
-                empty = false;
-            }
-            tool_free(path);
+            find_one(found, orphans->boot, folder,
+                     tool_format("%s/%s", orphans->claimed[folder], entry->d_name));
         }
     }
     if (list) {
         (void)closedir(list);
     }
-    if (empty) {
-        (void)work_sandbox_remove(folder);
+}
+
+static void clean_up(struct orphan *orphan)
+{
+    if (orphan->dealt && orphan->run.sandbox) {
+        (void)work_sandbox_remove(orphan->run.sandbox);
     }
+    if (orphan->dealt) {
+        orphan->dealt = unlink(orphan->path) == 0;
+    }
+}
+
+// A folder in which something is still to be done is left to the next worker.
+static void leave_folder(struct work_orphans *orphans, size_t folder, const struct found *found)
+{
+    bool dealt = true;
+    for (size_t i = 0; i < found->count; i++) {
+        dealt = dealt && (found->items[i].folder != folder || found->items[i].dealt);
+    }
+    if (dealt) {
+        (void)work_sandbox_remove(orphans->claimed[folder]);
+    }
+    (void)close(orphans->claimed_locks[folder]);
+    tool_free(orphans->claimed[folder]);
 }
 
 size_t work_orphans_reap(struct work_orphans *orphans, struct sluice *queue, double grace,
                          struct work_status *status)
 {
-    struct reaping reaping = { orphans, queue, grace, status, 0 };
+    struct found found = { 0 };
+    size_t given_back = 0;
     for (size_t i = 0; i < orphans->claimed_count; i++) {
-        reap_folder(&reaping, orphans->claimed[i]);
-        (void)close(orphans->claimed_locks[i]);
-        tool_free(orphans->claimed[i]);
+        find_in(&found, orphans, i);
+    }
+    end_processes(found.items, found.count, grace);
+    for (size_t i = 0; i < found.count; i++) {
+        struct orphan *orphan = &found.items[i];
+        orphan->dealt = give_back(&orphan->run, queue, status, &given_back);
+        clean_up(orphan);
+    }
+    for (size_t i = 0; i < orphans->claimed_count; i++) {
+        leave_folder(orphans, i, &found);
     }
     orphans->claimed_count = 0;
-    return reaping.count;
+    for (size_t i = 0; i < found.count; i++) {
+        work_run_release(&found.items[i].run);
+        tool_free(found.items[i].path);
+    }
+    tool_free(found.items);
+    return given_back;
 }

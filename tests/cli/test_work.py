@@ -511,6 +511,27 @@ class Orphans(WorkCase):
         gone(inner)
         self.assertEqual(self.get("job")["state"], "complete")
 
+    def test_a_restart_ends_all_that_is_left_at_once(self):
+        self.lease(3600)
+        # Each is asked to end twice, when its worker is killed and by the next one, and does so
+        # when the other was as well.
+        script = ('exec 2>/dev/null; me="$OUT.${SLUICE_JID##*-}"; n=0; '
+                  'trap \'n=$((n+1)); echo >"$me.$n"\' TERM; echo $$ >"$me"; '
+                  'until [ -e "$OUT.a.2" ] && [ -e "$OUT.b.2" ]; do sleep 0.02; done; echo >"$me.ended"')
+        for jid in ("a", "b"):
+            self.put(jid)
+        first = self.shell(script, "-j", 2, env={"OUT": self.path("out")})
+        for jid in ("a", "b"):
+            self.pid(f"out.{jid}")
+            eventually(lambda: self.get(jid)["lease"]["pid"])
+        first.kill()
+        for jid in ("a", "b"):
+            eventually(lambda: os.path.exists(self.path(f"out.{jid}.1")))
+        self.shell("true", "--count", 2, "--grace", LIMIT_S).wait()
+        for jid in ("a", "b"):
+            self.assertTrue(os.path.exists(self.path(f"out.{jid}.ended")), jid)
+        self.assertEqual(os.listdir(self.path("state")), ["lock"])
+
     def test_the_process_is_known_to_the_queue(self):
         self.put("job")
         worker = self.shell('echo $$ >"$OUT"; exec sleep 1000', env={"OUT": self.path("out")})
