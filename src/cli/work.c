@@ -21,7 +21,8 @@ enum {
 };
 
 static const double grace_default_s = 10, drain_default_s = 30;
-static const double call_s = 30; // how long a call may take
+static const double call_s = 30;   // how long a call may take
+static const double goodbye_s = 2; // how long the last one may
 
 #define WORK(field) offsetof(struct work_options, field)
 
@@ -359,6 +360,20 @@ static void make_slots(struct work *work)
     }
 }
 
+// Nobody of that name is there any more. If that is not heard, it is forgotten by and by. Calls of
+// the worker's own handle may take longer than somebody waits for it to end.
+static void say_goodbye(const struct work *work)
+{
+    struct sluice *queue;
+    const struct sluice_options short_calls = { .timeout = goodbye_s };
+    if (tool_open(work->tool, &short_calls, &queue, NULL)) {
+        return;
+    }
+    const char *words[] = { "Q.WORKER.DEREGISTER", work->worker };
+    (void)sluice_call(queue, words, NULL, 2, NULL, NULL);
+    sluice_close(queue);
+}
+
 static int run_worker(struct work *work)
 {
     work->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -380,6 +395,7 @@ static int run_worker(struct work *work)
     if (signal) {
         return EXIT_SIGNAL + signal;
     }
+    say_goodbye(work);
     return work->unrunnable ? EXIT_USAGE : work->taker.exit_code;
 }
 
@@ -468,7 +484,9 @@ static const struct tool_command commands[] = {
           "While a server cannot be reached, or its disk is full, the worker waits for it, but "
           "when it is to end no "
           "longer than --drain-timeout, --grace and a moment: then what could not be told is left "
-          "to the leases, and the exit code is 128 and the signal's number."
+          "to the leases, and the exit code is 128 and the signal's number. One that ends of its "
+          "own "
+          "accord, or by the first signal, is deregistered."
           "\n\n"
           "A worker that is killed takes its processes with it (SIGTERM): nobody would renew their "
           "leases or hear how they end. The next worker of the same user that starts on the host "

@@ -613,13 +613,20 @@ class Ending(WorkCase):
         job = self.get("one")
         self.assertEqual((job["state"], job["remaining"]), ("stalled", 5))
 
-    def test_a_worker_that_waits_ends(self):
+    def is_known(self, worker):
+        workers = self.c.ask("Q.WORKERS", "app", "COUNT", 1000)["workers"]
+        return any(f"-{worker.process.pid}-" in entry["worker"] for entry in workers)
+
+    def test_a_worker_that_waits_ends_and_is_known_no_more(self):
         worker = self.shell("true")
-        workers = lambda: self.c.ask("Q.WORKERS", "app", "COUNT", 1000)["workers"]
-        name = f"-{worker.process.pid}-"
-        eventually(lambda: any(name in entry["worker"] for entry in workers()))
+        eventually(lambda: self.is_known(worker))
         worker.signal(signal.SIGTERM)
         worker.wait()
+        self.assertFalse(self.is_known(worker))
+
+    def test_one_that_has_done_all_is_known_no_more(self):
+        self.put("one")
+        self.assertFalse(self.is_known(self.work("true")))
 
 
 class Box(WorkCase):
