@@ -102,12 +102,14 @@ struct sluice_options {
 
 // Opens a queue by its address:
 //
-//     file:PATH[?ns=NAME&durability=...]       a folder, in this process alone; made if need be
+//     file:PATH[?ns=NAME&durability=...]       a folder, in this process alone; made if need be,
+//                                              but with create=no
 //     sluice://[USER:PASSWORD@]HOST[:PORT][/NS]  a server; also as redis://
 //     sluices://...                              the same with TLS; also as rediss://
 //
 // A server need not be there yet: each call finds it, again and again with growing pauses, until
-// its time is up. BUSY: another process has the folder open.
+// its time is up. BUSY: another process has the folder open. NOT_FOUND: there is no queue in it,
+// and none is to be made.
 SLUICE_API enum sluice_status sluice_open(const char *url, const struct sluice_options *options,
                                           struct sluice **out, struct sluice_error *error);
 

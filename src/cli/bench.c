@@ -221,18 +221,17 @@ static int bench_run(struct tool *tool)
 {
     const struct bench_options *options = tool->options;
     struct bench bench = { .jobs = options->jobs ? options->jobs : JOBS_DEFAULT };
-    struct sluice_error error = { 0 };
     char *ns = tool_format("bench-%lld-%lld", (long long)getpid(), (long long)time(NULL));
-    if (tool_open(tool, &(struct sluice_options){ .ns = ns }, &tool->queue, &error)) {
-        return tool_refuse(&error);
+    int code = tool_connect(tool, &(struct sluice_options){ .ns = ns }, &tool->queue);
+    if (code) {
+        return code;
     }
     bench.queue = tool->queue;
     bench.data = payload_of(options->payload ? (size_t)options->payload : PAYLOAD_DEFAULT);
     for (enum step step = 0; step < STEP_COUNT; step++) {
         bench.times[step] = tool_allocate((size_t)bench.jobs * sizeof(double));
     }
-    int code =
-        run_threads(tool, &bench, options->threads ? (size_t)options->threads : THREADS_DEFAULT);
+    code = run_threads(tool, &bench, options->threads ? (size_t)options->threads : THREADS_DEFAULT);
     int removed = atomic_load(&bench.ended) ? remove_namespace(tool, ns) : EXIT_DONE;
     return code ? code : removed;
 }
@@ -245,6 +244,7 @@ static const struct tool_command commands[] = {
       .options_size = sizeof(struct bench_options),
       .run = bench_run,
       .offline = true,
+      .makes = true,
       .summary = "Measures how many jobs a second go through their lives",
       .details =
           "A life is a put, a take and a done. The jobs are in a namespace of their own, which is "

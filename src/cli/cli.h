@@ -76,6 +76,7 @@ struct tool_command {
     const char *details;           // paragraphs, with an empty line between them; or NULL
     const struct tool_example *examples; // ends with a line of NULL; or NULL
     bool offline;                        // needs no queue: tool->queue is NULL
+    bool makes;                          // begins a folder (file:PATH) that is not there yet
     bool primary; // of a family: what its name alone stands for ("recur" is "recur list")
     const struct call *call; // of commands that are only words and columns: see call.h
 };
@@ -120,9 +121,14 @@ struct tool {
 const char *tool_given(const struct tool *tool, const char *name);
 
 // Opens another handle of the same queue, for commands that need one with options of their own
-// (`worker`, `log`). What is not said there is as the tool was told.
+// (`worker`, `log`). What is not said there is as the tool was told. A folder that is not there is
+// made only by commands that put something into it: a wrong path must not look like an empty queue.
 enum sluice_status tool_open(const struct tool *tool, const struct sluice_options *options,
                              struct sluice **out, struct sluice_error *error);
+
+// The same, and says what is wrong; gives an exit code.
+int tool_connect(const struct tool *tool, const struct sluice_options *options,
+                 struct sluice **out);
 
 // Says "sluice: SENTENCE" on standard error.
 __attribute__((format(printf, 1, 2))) void tool_complain(const char *format, ...);

@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "cli/sets.h"
 #include "cli/table.h"
+#include "cli/url.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static const char *folder_of(const struct tool *tool)
     if (tool->argument_count) {
         return tool->arguments[0];
     }
-    if (strncmp(tool->url, "file:", 5) != 0) {
+    if (!url_is_folder(tool->url)) {
         return NULL;
     }
     const char *path = tool->url + 5;
@@ -181,17 +182,14 @@ static int check_namespace(struct tool *tool)
 static int examine_server(struct tool *tool)
 {
     const struct doctor_options *options = tool->options;
-    struct sluice_error error = { 0 };
     if (options->repair) {
         int answer = tool_confirm(tool, "Mend what can be mended in the running server?");
         if (answer) {
             return answer;
         }
     }
-    if (tool_open(tool, NULL, &tool->queue, &error)) {
-        return tool_refuse(&error);
-    }
-    return check_namespace(tool);
+    int code = tool_connect(tool, NULL, &tool->queue);
+    return code ? code : check_namespace(tool);
 }
 
 static int doctor_run(struct tool *tool)

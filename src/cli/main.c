@@ -50,11 +50,11 @@ static struct tool tool_of(const struct parsed *parsed)
 
 static int run(struct tool *tool)
 {
-    struct sluice_error error;
-    if (!tool->command->offline && tool_open(tool, NULL, &tool->queue, &error)) {
-        return tool_refuse(&error);
+    int code = tool->command->offline ? EXIT_DONE : tool_connect(tool, NULL, &tool->queue);
+    if (code) {
+        return code;
     }
-    int code = tool->command->run(tool);
+    code = tool->command->run(tool);
     sluice_close(tool->queue);
     return code;
 }

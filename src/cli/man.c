@@ -270,10 +270,14 @@ static void markdown_command(const struct tool_command *command)
 
 static void markdown_all(void)
 {
-    print(stdout, "# sluice\n\nA job queue on the command line: `sluice COMMAND [OPTION]... "
-                  "[ARGUMENT]...`. Options may stand anywhere behind the command, those of every "
-                  "command also before it; words behind `--` are arguments. Answers are tables for "
-                  "people; with `--json` they are JSON for programs. Times are in UTC.\n\n");
+    print(stdout,
+          "# sluice\n\nA job queue on the command line: `sluice COMMAND [OPTION]... "
+          "[ARGUMENT]...`. Options may stand anywhere behind the command, those of every "
+          "command also before it; words behind `--` are arguments. Answers are tables for "
+          "people; with `--json` they are JSON for programs: one value, or where that is said a "
+          "line for each thing, and none when there are no such things. Times are in UTC. A "
+          "folder (file:PATH) that is not there is made by commands that put something "
+          "into it; to all others there is no queue.\n\n");
     markdown_options(global_option_table, global_option_count);
     print(stdout, "Exit codes: " EXIT_CODES "\n\n");
     for (const char *const *group = tool_groups; *group; group++) {

@@ -29,6 +29,7 @@ static const struct tool_command commands[] = {
       ONE,
       OPTIONS(create_options),
       CALL(.words = "Q.NAMESPACE.CREATE", .form = CALL_SAID, .said = "created"),
+      .makes = true,
       .summary = "Makes a namespace" },
     { .name = "namespaces delete",
       .group = "Looking after it",

@@ -67,6 +67,7 @@ static const struct tool_command commands[] = {
       .option_count = PUT_OPTION_COUNT,
       .options_size = sizeof(struct put_options),
       .run = put_run,
+      .makes = true,
       .summary = "Puts a job into a queue",
       .details =
           "Prints the job's id. DATA is JSON ({}); - reads it from standard input, @FILE from a "

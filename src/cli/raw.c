@@ -23,6 +23,7 @@ static const struct tool_command commands[] = {
       .arguments = "WORD...",
       MANY,
       .run = call_raw_run,
+      .makes = true,
       .summary = "Runs any command of the queue by its words",
       .details =
           "The namespace is left out of the words. A text is printed as it is, anything else as "

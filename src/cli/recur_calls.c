@@ -130,6 +130,7 @@ static const struct tool_command commands[] = {
       OPTIONS(add_options),
       CALL(.words = "Q.RECUR", .form = CALL_SAID, .said = "recurring:", .otherwise = "{}",
            .json_argument = 4),
+      .makes = true,
       .summary = "Makes a recurring job, or replaces the one with that jid",
       .details = "It puts a job every interval, or as a cron expression says. With --interval the "
                  "first is due after --delay, so that without it one is made at once.",

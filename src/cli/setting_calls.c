@@ -63,6 +63,7 @@ static const struct tool_command commands[] = {
       .arguments_min = 2,
       .arguments_max = 2,
       CALL(.words = "Q.CONFIG.SET", .form = CALL_SAID, .said = "set"),
+      .makes = true,
       .summary = "Sets an option of the namespace",
       .examples = EXAMPLES({ "sluice config set mail-heartbeat 300",
                              "leases of the queue mail last five minutes" }) },
@@ -86,6 +87,7 @@ static const struct tool_command commands[] = {
       .arguments = "",
       OPTIONS(limit_set_options),
       CALL(.words = "Q.LIMIT.SET", .form = CALL_SAID, .said = "set"),
+      .makes = true,
       .summary = "Sets how often and how many at a time the jobs of a lane may run",
       .details = "It replaces what was set for the same queue and domain. Of rate, concurrency and "
                  "weight each counts as the most specific limit says: a queue and its domain, a "
@@ -114,6 +116,7 @@ static const struct tool_command commands[] = {
       .arguments_max = 2,
       OPTIONS(policy_options),
       CALL(.words = "Q.POLICY.SET", .form = CALL_SAID, .said = "set"),
+      .makes = true,
       .summary = "Sets how the jobs of a klass or a queue are run that do not say it themselves",
       .details =
           "It replaces what was set before. What a klass says counts before what a queue says.",

@@ -2,6 +2,7 @@
 // What every command needs: how it complains, asks and prints.
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "cli/url.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -123,5 +124,18 @@ enum sluice_status tool_open(const struct tool *tool, const struct sluice_option
     if (all.timeout == 0) {
         all.timeout = tool->timeout;
     }
-    return sluice_open(tool->url, &all, out, error);
+    char *url = tool->command->makes ? NULL : url_of_existing(tool->url);
+    enum sluice_status status = sluice_open(url ? url : tool->url, &all, out, error);
+    tool_free(url);
+    return status;
+}
+
+int tool_connect(const struct tool *tool, const struct sluice_options *options, struct sluice **out)
+{
+    struct sluice_error error = { 0 };
+    enum sluice_status status = tool_open(tool, options, out, &error);
+    if (status == SLUICE_INVALID) {
+        return tool_misuse(tool, "%s", error.message);
+    }
+    return status ? tool_refuse(&error) : EXIT_DONE;
 }

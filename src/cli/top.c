@@ -201,13 +201,12 @@ static int run_once(struct tool *tool, struct top *top)
 // A folder can be open once; a server gets a connection whose calls do not take long.
 static int open_queue(const struct tool *tool, struct top *top)
 {
-    struct sluice_error error;
-    if (!strncmp(tool->url, "file:", 5)) {
+    if (url_is_folder(tool->url)) {
         top->queue = tool->queue;
         return EXIT_DONE;
     }
     const struct sluice_options options = { .timeout = TIMEOUT_S };
-    return tool_open(tool, &options, &top->queue, &error) ? tool_refuse(&error) : EXIT_DONE;
+    return tool_connect(tool, &options, &top->queue);
 }
 
 static int run_top(struct tool *tool)

@@ -179,6 +179,7 @@ static const struct tool_command commands[] = {
       OPTIONS(import_options),
       .options_size = sizeof(struct import_options),
       .run = import_run,
+      .makes = true,
       .summary = "Puts jobs from a file, a line of JSON each",
       .details =
           "The lines are as in `sluice put --bulk` and as `sluice export` writes them; - is "

@@ -29,3 +29,15 @@ const char *url_to_show(const char *url)
     from[strcspn(from, host ? "/?#" : "?")] = '\0';
     return shown;
 }
+
+bool url_is_folder(const char *url)
+{
+    return strncmp(url, "file:", 5) == 0;
+}
+
+char *url_of_existing(const char *url)
+{
+    const char *options = strchr(url, '?');
+    const char *between = !options ? "?" : options[1] ? "&" : "";
+    return url_is_folder(url) ? tool_format("%s%screate=no", url, between) : NULL;
+}

@@ -303,13 +303,13 @@ static void on_log(void *context, const char *sentence)
 
 static int open_queue(struct work *work)
 {
-    struct sluice_error error = { 0 };
     const struct sluice_options queue_options = { .worker = work->options->name,
                                                   .timeout = call_s,
                                                   .log = on_log,
                                                   .log_context = &work->status };
-    if (tool_open(work->tool, &queue_options, &work->queue, &error)) {
-        return tool_refuse(&error);
+    int code = tool_connect(work->tool, &queue_options, &work->queue);
+    if (code) {
+        return code;
     }
     work->worker = sluice_worker(work->queue);
     char *url = url_without_password(work->tool->url);

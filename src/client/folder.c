@@ -452,6 +452,9 @@ static enum status share(struct folder *folder, const struct folder_options *opt
 static enum status open_new(const struct folder_options *options, struct folder_user *user,
                             struct folder **out, struct error *error)
 {
+    if (options->existing && !store_is_there(options->path)) {
+        return error_set(error, STATUS_NOT_FOUND, "there is no queue in %s", options->path);
+    }
     struct folder *folder = folder_new(options);
     if (!folder) {
         return error_set(error, STATUS_NO_MEMORY, "out of memory");

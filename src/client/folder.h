@@ -70,12 +70,14 @@ struct folder {
 
 struct folder_options {
     const char *path;
+    bool existing; // it is not made
     enum store_durability durability;
     int64_t interval_us;
 };
 
-// BUSY when another process has it open; STATE when this one has, with another durability. The user
-// stays where it is until it closes.
+// BUSY when another process has it open; STATE when this one has, with another durability;
+// NOT_FOUND when there is no queue and none is to be made. The user stays where it is until it
+// closes.
 MUST_USE enum status folder_open(const struct folder_options *options, struct folder_user *user,
                                  struct folder **out, struct error *error);
 // With the last one all is brought to disk.

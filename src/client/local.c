@@ -130,7 +130,8 @@ static enum sluice_status read_durability(const struct link_options *options,
 enum sluice_status local_open(const struct link_options *options, struct link **out,
                               struct sluice_error *error)
 {
-    struct folder_options folder = { .path = options->url->path };
+    struct folder_options folder = { .path = options->url->path,
+                                     .existing = options->url->existing };
     enum sluice_status status = read_durability(options, &folder, error);
     if (status) {
         return status;

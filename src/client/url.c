@@ -44,6 +44,15 @@ static struct slice cut(struct slice *rest, char c)
     return before;
 }
 
+static enum sluice_status read_create(struct slice value, struct url *out,
+                                      struct sluice_error *error)
+{
+    out->existing = slice_equal(value, SLICE("no"));
+    return out->existing || slice_equal(value, SLICE("yes"))
+               ? SLUICE_OK
+               : fault(error, SLUICE_INVALID, "the address's create is neither yes nor no");
+}
+
 static enum sluice_status read_query(struct slice query, struct url *out,
                                      struct sluice_error *error)
 {
@@ -55,6 +64,8 @@ static enum sluice_status read_query(struct slice query, struct url *out,
             status = put_part(out->ns, sizeof(out->ns), value, "namespace", error);
         } else if (slice_equal(name, SLICE("durability")) && out->kind == URL_FILE) {
             status = put_part(out->durability, sizeof(out->durability), value, "durability", error);
+        } else if (slice_equal(name, SLICE("create")) && out->kind == URL_FILE) {
+            status = read_create(value, out, error);
         } else {
             status = fault(error, SLUICE_INVALID,
                            "the address has an option \"%.*s\", which it "

@@ -25,6 +25,7 @@ struct url {
     char user[SLUICE_NAME_SIZE], password[URL_PART_SIZE];
     char ns[SLUICE_NAME_SIZE];
     char durability[32];
+    bool existing; // a folder that is not there is not made
 };
 
 // INVALID with a sentence that names what is wrong. A password never stands in it.

@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include "store/checkpoint.h"
+#include "store/create.h"
 #include "store/file.h"
 #include "store/journal.h"
 #include "store/lock.h"
@@ -161,6 +162,18 @@ static enum status check_options(const struct store_options *options, struct err
                          "there must be at least 2 segments, and no time below 0");
     }
     return STATUS_OK;
+}
+
+bool store_is_there(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) {
+        return errno != ENOENT;
+    }
+    bool there = faccessat(folder, "base", F_OK, 0) == 0 ||
+                 create_check_all_unused(folder, NULL) != STATUS_OK;
+    close(folder);
+    return there;
 }
 
 static enum status open_folder(struct store *store, struct error *error)

@@ -83,6 +83,9 @@ MUST_USE enum status store_open(const struct store_options *options,
                                 const struct store_visitor *visitor, struct store **out,
                                 struct error *error);
 
+// Whether there is a store in a folder, be it one that does not open; false: opening would make it.
+bool store_is_there(const char *path);
+
 // Writes all that was appended, brings the base up to date and lets go of the folder. The status
 // says whether all of it is on disk; the store is gone in any case.
 enum status store_close(struct store *store, struct error *error);

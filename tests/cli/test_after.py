@@ -191,6 +191,8 @@ class Doctor(tool.ServerCase):
         path = self.server.path("backup")
         self.says(f"backed up to {path}\n", "backup", path)
         self.assertEqual(self.run_tool("backup", path).returncode, 1)
+        self.refused(2, "PATH is on the server's machine, and so must be absolute: rel", "backup",
+                     "rel")
         ns = self.url.rsplit("/", 1)[1]
         done = tool.run("get", "ann", "--json", "--url", f"file:{path}", "--ns", ns)
         self.assertEqual(json.loads(done.stdout)["jid"], "ann")
@@ -203,6 +205,9 @@ class Folder(tool.FileCase):
         self.put("ann")
         path = os.path.join(self.scratch.name, "backup")
         self.says(f"backed up to {path}\n", "backup", path)
+        from_here = os.path.relpath(self.scratch.name) + "/another"
+        self.says(f"backed up to {from_here}\n", "backup", from_here)
+        self.assertTrue(os.path.isdir(os.path.join(self.scratch.name, "another")))
         self.assertEqual(self.good("doctor").splitlines()[-1], f"{self.folder} is sound")
         findings = self.json("doctor")
         self.assertEqual((findings["path"], findings["sound"]), (self.folder, True))

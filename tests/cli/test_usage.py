@@ -167,9 +167,25 @@ class Reaching(tool.ServerCase):
         self.assertTrue(errors.startswith("sluice: "), errors)
 
     def test_an_address_that_is_none_is_refused(self):
-        done = tool.run("queues", "--url", "nonsense")
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, "^sluice: an address begins with file:")
+        for words in (["queues"], ["backup", "/nothing"], ["bench"], ["doctor"],
+                      ["work", "-q", "mail", "--", "true"]):
+            done = tool.run("--url", "nonsense", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertRegex(done.stderr, "^sluice: an address begins with file:")
+
+    def test_a_wrong_path_does_not_look_like_an_empty_queue(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "typo")
+            for words in (["queues"], ["pop", "mail"], ["top", "--once"], ["backup", "/nothing"],
+                          ["work", "-q", "mail", "--", "true"]):
+                for url in (f"file:{path}", f"file:{path}?", f"file:{path}?ns=app"):
+                    done = tool.run("--url", url, *words)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr),
+                                     (3, "", f"sluice: there is no queue in {path}\n"), words)
+            self.assertEqual(os.listdir(folder), [])
+            done = tool.run("put", "mail", "Send", "--jid", "ann", "--url", f"file:{path}")
+            self.assertEqual((done.returncode, done.stdout), (0, "ann\n"), done.stderr)
+            self.assertIn("mail", tool.run("queues", "--url", f"file:{path}?ns=default").stdout)
 
     def test_the_address_comes_from_the_environment(self):
         self.put("ann")

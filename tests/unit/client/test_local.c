@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -291,6 +292,30 @@ static void open_anew(struct local_test *test, struct seen *seen)
     memcpy(seen->message, error.message, sizeof(seen->message));
 }
 
+static void test_local__a_folder_that_is_not_to_be_made_is_not(void **state)
+{
+    struct local_test *test = *state;
+    struct sluice *queue;
+    char url[sizeof(test->url) + 32];
+    (void)snprintf(url, sizeof(url), "file:%s/elsewhere?create=no", test->folder);
+    assert_int_equal(sluice_open(url, NULL, &queue, &test->error), SLUICE_NOT_FOUND);
+    assert_non_null(strstr(test->error.message, "there is no queue in"));
+    (void)snprintf(url, sizeof(url), "%s/elsewhere", test->folder);
+    assert_int_equal(access(url, F_OK), -1);
+    // A folder of something else is none either, and stays as it is.
+    assert_int_equal(mkdir(url, 0700), 0);
+    (void)snprintf(url, sizeof(url), "file:%s/elsewhere?create=no", test->folder);
+    assert_int_equal(sluice_open(url, NULL, &queue, &test->error), SLUICE_NOT_FOUND);
+    (void)snprintf(url, sizeof(url), "%s/elsewhere", test->folder);
+    assert_int_equal(rmdir(url), 0);
+    // One that is there is opened, now and again.
+    sluice_close(test->queue);
+    (void)snprintf(url, sizeof(url), "%s?create=no", test->url);
+    assert_int_equal(sluice_open(url, NULL, &test->queue, &test->error), SLUICE_OK);
+    assert_int_equal(sluice_open(url, NULL, &queue, &test->error), SLUICE_OK);
+    sluice_close(queue);
+}
+
 static void test_local__another_process_is_told_who_has_it(void **state)
 {
     struct local_test *test = *state;
@@ -362,6 +387,7 @@ int main(void)
         TEST(one_folder_has_one_durability),
         TEST(a_durability_is_one_of_three),
         TEST(a_path_is_found_again_from_elsewhere),
+        TEST(a_folder_that_is_not_to_be_made_is_not),
         TEST(another_process_is_told_who_has_it),
         TEST(a_child_cannot_use_what_its_parent_opened),
         TEST(what_is_missing_is_said),

@@ -75,6 +75,7 @@ static void test_url__a_folder_in_every_form(void **state)
         { "file:jobs?durability=interval:50&ns=a%26b", "jobs", "a&b", "interval:50" },
         { "file:jobs?", "jobs", "", "" },
         { "file:a@b:c", "a@b:c", "", "" },
+        { "file:jobs?create=yes&ns=app", "jobs", "app", "" },
     };
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         struct url url = read_good(forms[i].text);
@@ -83,7 +84,9 @@ static void test_url__a_folder_in_every_form(void **state)
         assert_string_equal(url.path, forms[i].path);
         assert_string_equal(url.ns, forms[i].ns);
         assert_string_equal(url.durability, forms[i].durability);
+        assert_false(url.existing);
     }
+    assert_true(read_good("file:jobs?create=no").existing);
 }
 
 static void test_url__what_is_wrong_is_named(void **state)
@@ -101,6 +104,8 @@ static void test_url__what_is_wrong_is_named(void **state)
         { "file:?ns=app", "path" },
         { "file://host/jobs", "another machine" },
         { "file:jobs?name=x", "option \"name\"" },
+        { "file:jobs?create=maybe", "create" },
+        { "sluice://host?create=no", "option \"create\"" },
         { "file:a%2", "path has a %" },
         { "file:a%", "path has a %" },
         { "file:a%zz", "path has a %" },
