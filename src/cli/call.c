@@ -341,6 +341,23 @@ static int add_arguments(struct words *words, const struct tool *tool, const str
     return words_add_options(words, tool) ? EXIT_DONE : EXIT_USAGE;
 }
 
+static int check_one_of(const struct tool *tool, const char *names)
+{
+    struct words words = { 0 };
+    words_add_all(&words, names);
+    char *list = tool_copy("", 0);
+    bool given = false;
+    for (size_t i = 0; i < words.count; i++) {
+        given = given || tool_given(tool, words.items[i]);
+        list = tool_format("%s%s--%s", list,
+                           !i                    ? ""
+                           : i + 1 < words.count ? ", "
+                                                 : " or ",
+                           words.items[i]);
+    }
+    return given ? EXIT_DONE : tool_misuse(tool, "%s needs %s", tool->command->name, list);
+}
+
 static char *replace_argument(const char *text, const char *argument)
 {
     const char *mark = strstr(text, "%s");
@@ -353,6 +370,9 @@ int call_run(struct tool *tool)
     const struct call *call = tool->command->call;
     if (call->with_argument && tool->argument_count) {
         call = call->with_argument;
+    }
+    if (call->one_of && check_one_of(tool, call->one_of)) {
+        return EXIT_USAGE;
     }
     if (call->question) {
         char *question = replace_argument(call->question, tool->arguments[0]);

@@ -30,6 +30,7 @@ struct call {
     size_t json_argument;  // which argument, from 1 on, may be - or @FILE; 0: none
     const char *question;  // to be asked first, with the argument in place of %s; see tool_confirm
     bool leased;           // the job's worker and token go with it
+    const char *one_of;    // "rate weight": options of which there must be one; or NULL
     const struct call *with_argument; // instead of this one when there is an argument
 };
 

@@ -129,7 +129,7 @@ static const struct tool_command commands[] = {
       .arguments_max = 4,
       OPTIONS(add_options),
       CALL(.words = "Q.RECUR", .form = CALL_SAID, .said = "recurring:", .otherwise = "{}",
-           .json_argument = 4),
+           .json_argument = 4, .one_of = "interval cron"),
       .makes = true,
       .summary = "Makes a recurring job, or replaces the one with that jid",
       .details = "It puts a job every interval, or as a cron expression says. With --interval the "

@@ -86,7 +86,8 @@ static const struct tool_command commands[] = {
       .group = "Settings",
       .arguments = "",
       OPTIONS(limit_set_options),
-      CALL(.words = "Q.LIMIT.SET", .form = CALL_SAID, .said = "set"),
+      CALL(.words = "Q.LIMIT.SET", .form = CALL_SAID, .said = "set",
+           .one_of = "rate concurrency weight"),
       .makes = true,
       .summary = "Sets how often and how many at a time the jobs of a lane may run",
       .details = "It replaces what was set for the same queue and domain. Of rate, concurrency and "
@@ -115,7 +116,8 @@ static const struct tool_command commands[] = {
       .arguments_min = 2,
       .arguments_max = 2,
       OPTIONS(policy_options),
-      CALL(.words = "Q.POLICY.SET", .form = CALL_SAID, .said = "set"),
+      CALL(.words = "Q.POLICY.SET", .form = CALL_SAID, .said = "set",
+           .one_of = "backoff run-timeout result-ttl max-crashes on-dependency-failure"),
       .makes = true,
       .summary = "Sets how the jobs of a klass or a queue are run that do not say it themselves",
       .details =

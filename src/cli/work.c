@@ -86,10 +86,10 @@ static const struct option options[] = {
       .value = "NAME",
       .offset = WORK(name),
       .summary = "the worker's name (HOST-PID-RANDOM)" },
-    { .name = "timeout",
+    { .name = "run-timeout",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
-      .offset = WORK(timeout),
+      .offset = WORK(run_timeout),
       .summary = "the longest run of a job: then its process is ended, and it is tried again "
                  "(group timeout)" },
     { .name = "grace",
@@ -430,7 +430,7 @@ static int run_work(struct tool *tool)
 
 static const struct tool_example examples[] = {
     { "sluice work -q mail -- ./send", "one job after the other" },
-    { "sluice work -q mail,reports -j 8 --sandbox /tmp/jobs --timeout 5m -- ./handler",
+    { "sluice work -q mail,reports -j 8 --sandbox /tmp/jobs --run-timeout 5m -- ./handler",
       "eight at once, each in a folder of its own and for five minutes at most" },
     { "sluice work -q mail --pool 4 --max-jobs 1000 -- python3 handler.py",
       "four processes that live on" },

@@ -30,7 +30,7 @@ struct work_options {
     bool fork, once, drain;
     double wait;
     const char *name;
-    double timeout, grace, drain_timeout;
+    double run_timeout, grace, drain_timeout;
     const char *group;
     struct texts retry_on, fail_on;
     const char *result_max, *message_max;

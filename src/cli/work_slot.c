@@ -239,8 +239,8 @@ struct work_verdict work_slot_verdict(struct work_slot *slot)
         tail = work_tail_text(&slot->tail);
         verdict.kind = WORK_VERDICT_RETRY;
         verdict.group = tool_copy("timeout", 7);
-        verdict.message = tool_format("it ran longer than %g s%s%s", slot->work->options->timeout,
-                                      *tail ? "\n" : "", tail);
+        verdict.message = tool_format("it ran longer than %g s%s%s",
+                                      slot->work->options->run_timeout, *tail ? "\n" : "", tail);
         tool_free(tail);
         break;
     case WORK_ENDING_PROTOCOL:
@@ -321,8 +321,8 @@ void work_slot_tick(struct work_slot *slot, double now)
         slot->tell_at = 0;
         work_report_start(slot, slot->child.pid);
     }
-    if (running && slot->ending == WORK_ENDING_NONE && options->timeout > 0 &&
-        now >= slot->began + options->timeout) {
+    if (running && slot->ending == WORK_ENDING_NONE && options->run_timeout > 0 &&
+        now >= slot->began + options->run_timeout) {
         work_slot_end(slot, WORK_ENDING_TIMEOUT);
     }
     if (slot->child.pid && slot->kill_at > 0 && now >= slot->kill_at) {
@@ -346,8 +346,8 @@ double work_slot_due(const struct work_slot *slot)
     double due = slot->child.pid ? slot->kill_at : slot->rest_until;
     due = sooner(due, slot->tell_at);
     if (slot->state == WORK_SLOT_RUNNING && slot->ending == WORK_ENDING_NONE &&
-        options->timeout > 0) {
-        due = sooner(due, slot->began + options->timeout);
+        options->run_timeout > 0) {
+        due = sooner(due, slot->began + options->run_timeout);
     }
     return due;
 }

@@ -57,6 +57,10 @@ class Help(unittest.TestCase):
         for words, sentence in ((["quues"], "there is no command quues; is it queues?"),
                                 (["put", "--dely", "5"], "there is no option --dely of put"),
                                 (["help", "quues"], "there is no command quues; is it queues?"),
+                                (["limit", "set"],
+                                 "limit set needs --rate, --concurrency or --weight"),
+                                (["recur", "add", "a", "b", "c"],
+                                 "recur add needs --interval or --cron"),
                                 (["pop"], "pop needs QUEUE...")):
             done = tool.run(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)

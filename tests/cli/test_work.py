@@ -408,7 +408,7 @@ class Killed(WorkCase):
 
     def test_a_job_that_runs_too_long_is_tried_again(self):
         self.put("long")
-        self.work('[ "$SLUICE_ATTEMPT" != 1 ] || exec sleep 1000', "--timeout", 1)
+        self.work('[ "$SLUICE_ATTEMPT" != 1 ] || exec sleep 1000', "--run-timeout", 1)
         retried = [entry for entry in self.history("long") if entry["what"] == "retried"]
         self.assertEqual([entry["group"] for entry in retried], ["timeout"])
         self.assertEqual(self.get("long")["state"], "complete")

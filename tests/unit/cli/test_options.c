@@ -217,6 +217,22 @@ static void test_options__lines_of_json_that_are_wrong_say_why(void **state)
     }
 }
 
+static void test_options__no_command_takes_a_name_that_all_have(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tool_command_at(i); i++) {
+        const struct tool_command *command = tool_command_at(i);
+        for (size_t j = 0; j < command->option_count * global_option_count; j++) {
+            const struct option *own = &command->options[j / global_option_count];
+            const struct option *global = &global_option_table[j % global_option_count];
+            if (!strcmp(own->name, global->name) ||
+                (own->letter && own->letter == global->letter)) {
+                fail_msg("--%s of %s hides that of all commands", own->name, command->name);
+            }
+        }
+    }
+}
+
 static void test_options__the_nearest_name_is_found(void **state)
 {
     (void)state;
@@ -240,6 +256,7 @@ int main(void)
         cmocka_unit_test_teardown(test_options__as_words_lengths_and_moments_are_seconds, release),
         cmocka_unit_test_teardown(test_options__lines_of_json_have_the_same_names, release),
         cmocka_unit_test_teardown(test_options__lines_of_json_that_are_wrong_say_why, release),
+        cmocka_unit_test(test_options__no_command_takes_a_name_that_all_have),
         cmocka_unit_test_teardown(test_options__the_nearest_name_is_found, release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
