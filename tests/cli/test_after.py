@@ -15,13 +15,15 @@ class Events(tool.ServerCase):
         process = tool.start("events", *words, "--url", self.url)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
-        # Whoever listens hears of what is put until then.
-        while process.poll() is None:
+
+        def listens():
+            self.assertIsNone(process.poll())
             with tool.sluiced.Client(self.server) as client:
-                if "(none)" != client.ask("PUBSUB CHANNELS *") != "[]":
-                    return process
-        self.fail(process.communicate())
-        return None
+                return client.ask("PUBSUB CHANNELS *") != "[]"
+
+        # Whoever listens hears of what is put from then on.
+        tool.eventually(listens)
+        return process
 
     def test_events_are_followed(self):
         process = self.follow()
@@ -138,12 +140,11 @@ class Transfer(tool.ServerCase):
     def test_a_server_that_goes_away_ends_an_import(self):
         with tool.sluiced.Server() as server:
             url = f"sluice://127.0.0.1:{server.port}/app"
-            process = tool.start("import", "-", "--url", url, "--timeout", "300ms")
+            process = tool.start("import", "-", "--url", url)
             for number in range(500):
                 process.stdin.write('{"queue":"q","klass":"K","jid":"j%d"}\n' % number)
             process.stdin.flush()
-            while tool.run("count", "--url", url).stdout != "500\n":
-                pass
+            tool.eventually(lambda: tool.run("count", "--url", url).stdout == "500\n")
             server.stop()
             output, errors = process.communicate('{"queue":"q","klass":"K","jid":"last"}\n')
             self.assertEqual(output, "500 put, 0 there already, 0 refused\n")

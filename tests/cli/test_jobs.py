@@ -167,10 +167,13 @@ class OnServer(Work, tool.ServerCase):
 
     def until_somebody_waits(self, process):
         name = self.url.rsplit("/", 1)[1]
-        while process.poll() is None:
-            if any(ns["name"] == name and ns["clients_waiting"] for ns in self.json("namespaces")):
-                return
-        self.fail(process.communicate())
+
+        def waits():
+            self.assertIsNone(process.poll())
+            return any(ns["name"] == name and ns["clients_waiting"]
+                       for ns in self.json("namespaces"))
+
+        tool.eventually(waits)
 
     def test_a_put_can_wait_for_the_result(self):
         waiting = tool.start("put", "mail", "Send", "--wait", "--for", "60s", "--url", self.url)
@@ -207,15 +210,11 @@ class OnServer(Work, tool.ServerCase):
 
 class InFolder(Work, tool.FileCase):
     def test_a_folder_that_is_open_elsewhere_is_busy(self):
-        self.put("ann")
-        holder = done = None
-        while done is None or done.returncode == 0:
-            # The holder may find the folder open itself, by the call below.
-            if holder is None or holder.poll() is not None:
-                if holder:
-                    holder.communicate()
-                holder = tool.start("wait", "ann", "--url", self.url)
-            done = self.run_tool("queues")
+        self.take("ann")
+        self.good("log", "ann", "one")
+        holder = tool.start("logs", "ann", "--follow", "--url", self.url)
+        self.assertRegex(holder.stdout.readline(), "one")  # it has it open
+        done = self.run_tool("queues")
         holder.kill()
         holder.communicate()
         self.assertEqual(done.returncode, 1)
