@@ -112,6 +112,7 @@ struct tool {
     size_t given_count;
     const char *url, *ns; // ns: NULL when nothing was said
     double timeout;       // 0: the library's
+    bool timeout_given;   // it was said by who called the tool
     bool json;
     bool color;    // of standard output
     bool terminal; // standard output and standard error are one: progress may be shown

@@ -42,6 +42,7 @@ static struct tool tool_of(const struct parsed *parsed)
         .url = first_text(global->url, "SLUICE_URL", URL_DEFAULT),
         .ns = first_text(global->ns, "SLUICE_NS", NULL),
         .timeout = global->timeout > 0 ? global->timeout : TIMEOUT_DEFAULT,
+        .timeout_given = global->timeout > 0,
         .json = global->json,
         .color = wants_color(global->color),
         .terminal = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO),

@@ -304,7 +304,7 @@ static void on_log(void *context, const char *sentence)
 static int open_queue(struct work *work)
 {
     const struct sluice_options queue_options = { .worker = work->options->name,
-                                                  .timeout = call_s,
+                                                  .timeout = work->tool->timeout_given ? 0 : call_s,
                                                   .log = on_log,
                                                   .log_context = &work->status };
     int code = tool_connect(work->tool, &queue_options, &work->queue);
@@ -471,8 +471,7 @@ static const struct tool_command commands[] = {
           "\"message\":TEXT}, {\"log\":TEXT} or {\"checkpoint\":TEXT}. At the end of its input it "
           "ends. One that dies in a job has the job tried again, and is started anew, after pauses "
           "that grow while it does nothing else; a job that it has not read goes to the next one "
-          "at "
-          "no cost. Its SLUICE_ variables are those that are not about a job."
+          "at no cost. Its SLUICE_ variables are those that are not about a job."
           "\n\n"
           "The lease is renewed as long as the program runs. A job that is canceled or lost all "
           "the same has its process ended, and nothing is said about it. Processes are ended with "
@@ -481,18 +480,16 @@ static const struct tool_command commands[] = {
           "SIGTERM, SIGINT or SIGHUP (unless that is ignored, as under nohup): takes no more jobs "
           "and ends with those that run; after --drain-timeout they are ended and given back, "
           "first in line and without counting as a retry. A second signal ends them at once. "
-          "While a server cannot be reached, or its disk is full, the worker waits for it, but "
-          "when it is to end no "
-          "longer than --drain-timeout, --grace and a moment: then what could not be told is left "
-          "to the leases, and the exit code is 128 and the signal's number. One that ends of its "
-          "own "
-          "accord, or by the first signal, is deregistered."
+          "While a server cannot be reached (--timeout for each call, 30s here), or its disk is "
+          "full, the worker waits for it, but when it is to end no longer than --drain-timeout, "
+          "--grace and a moment: then what could not be told is left to the leases, and the exit "
+          "code is 128 and the signal's number. One that ends of its own accord, or by the first "
+          "signal, is deregistered."
           "\n\n"
           "A worker that is killed takes its processes with it (SIGTERM): nobody would renew their "
           "leases or hear how they end. The next worker of the same user that starts on the host "
-          "for the same queue ends what "
-          "is left of them and gives their jobs back for a retry at once (group orphaned); "
-          "otherwise that happens when their leases run out.",
+          "for the same queue ends what is left of them and gives their jobs back for a retry at "
+          "once (group orphaned); otherwise that happens when their leases run out.",
       .examples = examples },
 };
 
