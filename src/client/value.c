@@ -171,13 +171,13 @@ enum sluice_status value_read_whole(struct slice answer, struct sluice_value **o
     return value_read(slice_sub(answer, 0, scan.position), scan.items, out, error);
 }
 
-// The root stands first in the block of all.
 bool value_has_text(const struct sluice_value *map, const char *key, const char *text)
 {
     const char *there = sluice_value_text(sluice_value_get(map, key), NULL);
     return there && strcmp(there, text) == 0;
 }
 
+// The root stands first in the block of all.
 void value_keep_first(struct sluice_value *list)
 {
     const struct sluice_value first = list->list.items[0];

@@ -17,7 +17,7 @@ class Push(tool.ServerCase):
         self.says(f"set Backfill, {HREF}\n", "push", "set", "Backfill", HREF, "--concurrency", "20")
         self.assertRegex(tool.shape(self.good("push")),
                          rf"^PATTERN  HREF  CONCURRENCY .*\nBackfill  {HREF}  20  0  closed  0  0  0")
-        self.good("push", "set", "Backfill", HREF, "-c", "5", "--timeout", "10", "--fail-4xx",
+        self.good("push", "set", "Backfill", HREF, "-c", "5", "--request-timeout", "10", "--fail-4xx",
                   "--header", "X-Key: 1", "--secret", "hidden from everybody", "--queue", "mail,films")
         push, = self.json("push")
         self.assertEqual({key: push[key] for key in ("concurrency", "timeout", "fail-4xx", "headers",
