@@ -41,6 +41,7 @@ class Push(tool.ServerCase):
 
 class File(tool.FileCase):
     def test_a_folder_pushes_nothing_and_says_so(self):
+        self.good("put", "mail", "Send", "{}")
         for name, words in (("Q.PUSHES", ()), ("Q.PUSH.SET", ("set", "Backfill", HREF)),
                             ("Q.PUSH.UNSET", ("unset", "Backfill"))):
             self.refused(1, f"{name} needs a server: it is sluiced that pushes jobs", "push", *words)

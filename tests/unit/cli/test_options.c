@@ -134,9 +134,9 @@ static void test_options__what_is_wrong_is_named(void **state)
         { "put a b --at noon", "--at is not a time such as 2030-01-31, 2030-01-31T12:00:00Z or "
                                "seconds since 1970: noon" },
         { "put a b --on-conflict maybe",
-          "--on-conflict is one of existing|replace|refuse, not maybe" },
+          "--on-conflict is one of existing|replace|refuse|once, not maybe" },
         { "put a b --on-conflict exist",
-          "--on-conflict is one of existing|replace|refuse, not exist" },
+          "--on-conflict is one of existing|replace|refuse|once, not exist" },
         { "put a b --bulk=yes", "--bulk takes no value" },
         { "pop mail --count 0", "--count must be from 1 to 1000: 0" },
         { "pop", "pop needs QUEUE..." },
