@@ -92,7 +92,9 @@ static void hold_all(struct server *server, uint64_t group, bool durable)
         struct connection *next = connection->turn_next;
         connection->in_turn = false;
         connection->turn_next = NULL;
-        if (!connection->closed) {
+        if (connection->given_up) {
+            connection_close(connection);
+        } else if (!connection->closed) {
             if (durable && connection->holds == 0) {
                 connection->replies = 0;
                 let_go(connection);

@@ -248,12 +248,22 @@ void connection_says(struct connection *connection)
 void connection_said(struct connection *connection, uint32_t replies)
 {
     connection->replies += replies;
-    if (connection->output.status && !connection->closed) {
-        connection->server->figures.slow++;
-        log_line(LOG_LEVEL_WARNING, "a connection does not read what it is told, and is closed",
-                 "address=%s unread=%zu", connection->address, connection_unsent(connection));
-        connection_close(connection);
+    // What EXEC runs is said as one answer, which becomes an error when it is too large.
+    if (connection->output.status && !transaction_runs(connection)) {
+        connection_give_up(connection);
     }
+}
+
+void connection_give_up(struct connection *connection)
+{
+    if (connection->closed || connection->given_up) {
+        return;
+    }
+    connection->server->figures.slow++;
+    log_line(LOG_LEVEL_WARNING, "a connection does not read what it is told, and is closed",
+             "address=%s unread=%zu", connection->address, connection_unsent(connection));
+    connection->given_up = true;
+    connection_drain(connection);
 }
 
 // Sent bytes make room.

@@ -73,6 +73,7 @@ struct connection {
     bool handshaking;        // under TLS
     bool ended;              // its client sends no more
     bool draining;           // no more requests
+    bool given_up;           // draining, and closed at the end of the turn
     bool closed;             // it has no descriptor any more
     bool dead;               // closed, and in the list of those to be freed
     bool failing;            // what was held is being replaced by errors
@@ -104,9 +105,13 @@ void connection_close(struct connection *connection);
 void connection_drain(struct connection *connection);
 
 // Something is about to be said to it in this turn; and has been: `replies` of it are answers to
-// requests. What does not fit ends the connection.
+// requests. When it does not fit the connection is given up.
 void connection_says(struct connection *connection);
 void connection_said(struct connection *connection, uint32_t replies);
+
+// It could not be told all. It is closed at the end of the turn: whoever speaks to it may be in the
+// middle of a list that it stands in, or of a command of its own.
+void connection_give_up(struct connection *connection);
 
 // Sends what may be sent.
 void connection_flush(struct connection *connection);

@@ -275,6 +275,10 @@ void execute(struct connection *connection, struct slices words)
 bool execute_again(struct blocked *blocked, bool last)
 {
     struct connection *connection = blocked->connection;
+    if (connection->given_up) {
+        blocked_end(blocked); // a job would be handed to nobody
+        return true;
+    }
     const struct waiter *waiter = &blocked->waiter;
     struct server *server = connection->server;
     struct run run;

@@ -292,7 +292,7 @@ void pubsub_answer_end(struct connection *connection)
     }
     pubsub->answering = NULL;
     if (pubsub->later.status) {
-        connection_close(connection); // as any subscriber that cannot be told all
+        connection_give_up(connection); // as any subscriber that cannot be told all
     } else if (pubsub->later.size && !connection->closed) {
         connection_says(connection);
         buffer_append(&connection->output, buffer_slice(&pubsub->later));

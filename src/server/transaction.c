@@ -185,7 +185,8 @@ static void run_kept(struct connection *connection, struct transaction *transact
     connection->reply_off = false;
     transaction->runs = true;
     resp_array(&connection->output, transaction->count);
-    for (struct kept *kept = transaction->first; kept; kept = kept->next) {
+    // A SHUTDOWN among them may close it.
+    for (struct kept *kept = transaction->first; kept && !connection->closed; kept = kept->next) {
         execute(connection, (struct slices){ kept->words, kept->count });
     }
     transaction->runs = false;
@@ -270,7 +271,9 @@ static const struct command commands[] = {
         .run = run_exec,
         .summary = "Runs what was kept since MULTI, with nothing in between.",
         .details = "All changes become durable together. A command that fails does not undo the "
-                   "others. A command that would wait answers at once.",
+                   "others. A command that would wait answers at once. When the answers are larger "
+                   "together than max-output allows, there is one error instead of them, though "
+                   "all were run.",
         .replies = "A list: the answer of each. EXECABORT when one of them was refused.",
         EXAMPLES({ "EXEC", "1) \"ann\"\n2) \"bob\"" }),
     },

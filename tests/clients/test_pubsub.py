@@ -119,6 +119,31 @@ class Subscriptions(sluiced.TestCase):
                 self.assertIn("client_output_buffer_limit_disconnections:1",
                               loud.ask("INFO stats"))
 
+    def test_who_is_cut_off_in_the_middle_of_a_message_leaves_with_all_its_patterns(self):
+        with sluiced.Server("--max-output", "1MiB", "--max-payload", "256KiB") as server:
+            with sluiced.Client(server) as slow, sluiced.Client(server) as loud:
+                slow.send("PSUBSCRIBE", "z*", *[f"q{i}*" for i in range(300)], "zz*")
+                for _ in range(302):
+                    slow.read()
+                text = "x" * 100000
+                while loud.ask("PUBLISH", "zz1", text) != ":0":
+                    pass
+                loud.expect("PUBSUB NUMPAT", ":0")
+
+    def test_who_is_cut_off_while_it_waits_gets_no_job(self):
+        with sluiced.Server("--max-output", "1MiB", "--max-payload", "256KiB") as server:
+            with sluiced.Client(server) as slow, sluiced.Client(server) as loud:
+                slow.ask("HELLO 3")
+                slow.expect("SUBSCRIBE news", '>["subscribe", "news", :1]')
+                slow.send("Q.POP", "app", "w1", "1", "WAIT", "60", "mail")
+                while "blocked_clients:1" not in loud.ask("INFO clients"):
+                    pass
+                text = "x" * 200000
+                while loud.ask("PUBLISH", "news", text) == ":1":
+                    pass
+                loud.expect("Q.PUT app mail Send {} JID bob", '"bob"')
+                self.assertIn('"state", "waiting"', loud.ask("Q.GET app bob"))
+
 
 class Events(sluiced.TestCase):
     def hear_event(self, client, channel):
