@@ -81,6 +81,14 @@ static bool matches(struct slice pattern, struct slice text, bool any_case)
     return position == pattern.size;
 }
 
+enum status glob_check(const char *what, struct slice word, struct error *error)
+{
+    return word.size <= GLOB_SIZE_MAX
+               ? STATUS_OK
+               : error_set(error, STATUS_TOO_LARGE, "a %s has at most %d bytes, not %zu", what,
+                           GLOB_SIZE_MAX, word.size);
+}
+
 bool glob_matches(struct slice pattern, struct slice text)
 {
     return matches(pattern, text, false);

@@ -43,9 +43,12 @@ static const struct argument keys_takes[] = {
 
 static enum status run_keys(struct call *call, struct error *error)
 {
-    (void)error;
     const struct connection *connection = call->session;
     const struct name_arguments *given = call->arguments;
+    enum status status = glob_check("pattern", given->name, error);
+    if (status) {
+        return status;
+    }
     const struct ns *first = connection->server->namespaces.first;
     size_t count = 0;
     for (const struct ns *ns = first; ns; ns = ns->next) {

@@ -191,8 +191,9 @@ enum status pubsub_subscribe(struct connection *connection, struct slice name, b
     if (channel && find(connection, channel)) {
         return STATUS_OK;
     }
-    if (connection->subscriptions.channels + connection->subscriptions.patterns >=
-        SUBSCRIPTIONS_MAX) {
+    const struct subscriptions *own = &connection->subscriptions;
+    if (own->channels + own->patterns >= SUBSCRIPTIONS_MAX ||
+        (pattern && own->patterns >= PATTERNS_MAX)) {
         return STATUS_TOO_LARGE;
     }
     struct subscription *subscription =

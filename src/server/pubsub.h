@@ -24,6 +24,7 @@
 
 enum {
     SUBSCRIPTIONS_MAX = 100000, // of a connection
+    PATTERNS_MAX = 1000,        // of them; every message is matched with every pattern
 };
 
 struct connection;

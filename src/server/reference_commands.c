@@ -106,6 +106,10 @@ static enum status run_list(struct call *call, struct slices words, struct error
     } else if (words.count) {
         return error_set(error, STATUS_INVALID, "COMMAND LIST takes FILTERBY PATTERN pattern");
     }
+    enum status status = glob_check("pattern", pattern, error);
+    if (status) {
+        return status;
+    }
     size_t count = 0;
     const struct command *command;
     for (size_t i = 0; (command = commands_at(commands_of(call), i)); i++) {

@@ -43,10 +43,23 @@ static void confirm(struct connection *connection, const char *what, struct slic
         out, (int64_t)(connection->subscriptions.channels + connection->subscriptions.patterns));
 }
 
-static enum status subscribe(struct call *call, bool pattern)
+static enum status check_names(struct slices names, bool pattern, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < names.count && !status; i++) {
+        status = glob_check(pattern ? "pattern" : "channel", names.items[i], error);
+    }
+    return status;
+}
+
+static enum status subscribe(struct call *call, bool pattern, struct error *error)
 {
     struct connection *connection = call->session;
     const struct names_arguments *given = call->arguments;
+    enum status checked = check_names(given->names, pattern, error);
+    if (checked) {
+        return checked;
+    }
     for (size_t i = 0; i < given->names.count; i++) {
         enum status status = pubsub_subscribe(connection, given->names.items[i], pattern);
         if (status) {
@@ -85,14 +98,12 @@ static enum status unsubscribe(struct call *call, bool pattern)
 
 static enum status run_subscribe(struct call *call, struct error *error)
 {
-    (void)error;
-    return subscribe(call, false);
+    return subscribe(call, false, error);
 }
 
 static enum status run_psubscribe(struct call *call, struct error *error)
 {
-    (void)error;
-    return subscribe(call, true);
+    return subscribe(call, true, error);
 }
 
 static enum status run_unsubscribe(struct call *call, struct error *error)
@@ -123,6 +134,10 @@ static const struct argument publish_takes[] = {
 static enum status check_channel(const struct connection *connection, struct slice channel,
                                  struct error *error)
 {
+    enum status status = glob_check("channel", channel, error);
+    if (status) {
+        return status;
+    }
     if (slice_starts_with(channel, SLICE("sluice:"))) {
         return error_set(error, STATUS_DENIED,
                          "only the server itself speaks on channels that begin with sluice:");
@@ -175,11 +190,14 @@ static void visit_channel(void *context, struct slice name)
 
 static enum status run_channels(struct call *call, struct slices words, struct error *error)
 {
-    (void)error;
     const struct connection *connection = call->session;
     struct channel_list list = { .has_pattern = words.count };
     if (words.count) {
         list.pattern = words.items[0];
+        enum status status = glob_check("pattern", list.pattern, error);
+        if (status) {
+            return status;
+        }
     }
     pubsub_each_channel(connection->server, visit_channel, &list);
     reply_list(call->reply, list.count);
@@ -263,7 +281,8 @@ static const struct command commands[] = {
         .run = run_psubscribe,
         .summary = "Listens to all channels whose names match a pattern.",
         .details = "In a pattern * is any bytes, ? any byte, [a-c] one of a set, [^a-c] one that "
-                   "is not, and \\ takes the meaning of the next byte away.",
+                   "is not, and \\ takes the meaning of the next byte away. A connection has at "
+                   "most 1,000 patterns; they and the names of channels have at most 1,024 bytes.",
         .replies = "As SUBSCRIBE, with psubscribe and the pattern. Messages come as: pmessage, the "
                    "pattern, the channel, the text.",
         EXAMPLES({ "PSUBSCRIBE sluice:app:*",

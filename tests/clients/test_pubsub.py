@@ -106,6 +106,26 @@ class Subscriptions(sluiced.TestCase):
         self.assertEqual(2000, len(left))
         d.expect("PUBLISH many:1234 hello", ":0")
 
+    def test_names_and_patterns_have_a_limit(self):
+        c, d = self.client(3), self.client()
+        most, more = "x" * 1024, "x" * 1025
+        c.expect(f"SUBSCRIBE {most}", f'>["subscribe", "{most}", :1]')
+        d.expect(f"PUBLISH {most} hello", ":1")
+        for request in (f"SUBSCRIBE a {more}", f"PSUBSCRIBE a {more}", f"PUBLISH {more} hello",
+                        f"PUBSUB CHANNELS {more}", f"KEYS {more}", f"CONFIG GET * {more}",
+                        f"COMMAND LIST FILTERBY PATTERN {more}"):
+            what = "channel" if request.startswith(("SUBSCRIBE", "PUBLISH")) else "pattern"
+            d.expect(request, f"-TOO_LARGE a {what} has at most 1024 bytes, not 1025")
+        d.expect("PUBSUB NUMSUB a", '["a", :0]')
+
+    def test_patterns_of_a_connection_have_a_limit(self):
+        c = self.client(3)
+        c.send("PSUBSCRIBE", *[f"p{i}" for i in range(1001)])
+        for i in range(1000):
+            c.hear(f'>["psubscribe", "p{i}", :{i + 1}]')
+        c.hear("-ERR too many subscriptions")
+        c.expect("SUBSCRIBE a", '>["subscribe", "a", :1001]')
+
     def test_who_does_not_read_is_cut_off_and_the_others_are_not(self):
         with sluiced.Server("--max-output", "1MiB", "--max-payload", "256KiB") as server:
             with sluiced.Client(server) as slow, sluiced.Client(server) as good, \
