@@ -133,6 +133,32 @@ static bool is_immediate(const struct command *command)
     return false;
 }
 
+// Whether it has one answer of its own, which can be an element of EXEC's. Those of a subscription
+// are as many as its channels, and CLIENT REPLY takes away what the list has promised.
+static bool has_one_answer(const struct command *command, struct slices words)
+{
+    static const char *const names[] = { "SUBSCRIBE", "PSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(command->name, names[i]) == 0) {
+            return false;
+        }
+    }
+    return strcmp(command->name, "CLIENT") != 0 || words.count == 0 ||
+           !word_is(words.items[0], "REPLY");
+}
+
+static enum status take(struct connection *connection, const struct command *command,
+                        struct slices words, struct error *error)
+{
+    if (!has_one_answer(command, words)) {
+        return error_set(error, STATUS_UNSUPPORTED,
+                         "%s cannot be part of a transaction: it does not have just one answer",
+                         strcmp(command->name, "CLIENT") ? command->name : "CLIENT REPLY");
+    }
+    enum status status = check_words(connection->server, command, words, error);
+    return status ? status : keep(connection, command, words, error);
+}
+
 bool transaction_takes(struct connection *connection, const struct command *command,
                        struct slices words)
 {
@@ -141,11 +167,7 @@ bool transaction_takes(struct connection *connection, const struct command *comm
         return false;
     }
     struct error error;
-    enum status status = check_words(connection->server, command, words, &error);
-    if (!status) {
-        status = keep(connection, command, words, &error);
-    }
-    if (status) {
+    if (take(connection, command, words, &error)) {
         transaction->spoiled = true;
         say_error(connection, &error);
         return true;
@@ -260,7 +282,8 @@ static const struct command commands[] = {
         .flags = COMMAND_CONNECTION,
         .run = run_multi,
         .summary = "Keeps the requests that follow until EXEC, which runs them together.",
-        .details = "For many jobs of one kind Q.MPUT and its like are shorter.",
+        .details = "For many jobs of one kind Q.MPUT and its like are shorter. SUBSCRIBE and its "
+                   "like and CLIENT REPLY are refused: they do not have just one answer.",
         .replies = "OK; then QUEUED for each request that is kept.",
         EXAMPLES({ "MULTI", "OK" }),
     },

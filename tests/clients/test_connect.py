@@ -401,6 +401,20 @@ class Transactions(sluiced.TestCase):
             c.expect("EXEC", "-EXECABORT Transaction discarded because of previous errors.")
             c.expect("Q.GET three ann", "[nil]")
 
+    def test_what_has_not_one_answer_is_refused(self):
+        c = self.client(3)
+        for refused in ("SUBSCRIBE a b", "PSUBSCRIBE a", "UNSUBSCRIBE", "PUNSUBSCRIBE",
+                        "client reply off", "CLIENT REPLY SKIP"):
+            c.expect("MULTI", "+OK")
+            c.expect("PING", "+QUEUED")
+            name = "CLIENT REPLY" if "REPLY" in refused.upper() else refused.split()[0]
+            c.expect(refused, f"-UNSUPPORTED {name} cannot be part of a transaction: it does not "
+                              "have just one answer")
+            c.expect("EXEC", "-EXECABORT...")
+        c.expect("MULTI", "+OK")
+        c.expect("CLIENT ID", "+QUEUED")
+        c.expect("EXEC", "[:...")
+
     def test_discard(self):
         c = self.client()
         c.expect("DISCARD", "-ERR DISCARD without MULTI")
