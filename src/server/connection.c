@@ -27,6 +27,26 @@ static void serve_input(struct connection *connection);
 // ---------------------------------------------------------------------------------------------
 // The loop is asked
 
+// Who must log in and has not may take little of the server's memory.
+static bool is_stranger(const struct connection *connection)
+{
+    return connection->protocol->logs_in && !connection->user;
+}
+
+// With so many bytes here it is not read on unless it can be served; with so many unread it is not
+// served.
+static size_t input_limit(const struct connection *connection)
+{
+    return is_stranger(connection) ? UNAUTHENTICATED_KEPT
+                                   : connection->server->settings.max_request;
+}
+
+static size_t output_limit(const struct connection *connection)
+{
+    return is_stranger(connection) ? UNAUTHENTICATED_KEPT
+                                   : connection->server->settings.max_output / 2;
+}
+
 // It is read on while it may be served, and also while it waits or is held up, so that a client
 // that goes away is noticed; but not with a whole request's worth of bytes here already.
 static void update_reading(struct connection *connection)
@@ -34,7 +54,7 @@ static void update_reading(struct connection *connection)
     const struct server *server = connection->server;
     bool wanted = !connection->closed && !connection->draining && !connection->ended &&
                   !server->stopping &&
-                  (may_serve(connection) || connection->input.size < server->settings.max_request);
+                  (may_serve(connection) || connection->input.size < input_limit(connection));
     if (wanted && !connection->reading) {
         (void)event_add(&connection->readable, NULL);
     } else if (!wanted && connection->reading) {
@@ -365,7 +385,7 @@ static bool may_serve(const struct connection *connection)
     return !connection->closed && !connection->draining && !connection_waits(connection) &&
            !server->stopping && server->store_state != STORE_BUSY &&
            connection->under_way + connection->replies < server->settings.max_pipeline &&
-           connection_unsent(connection) < server->settings.max_output / 2;
+           connection_unsent(connection) < output_limit(connection);
 }
 
 // Runs the whole requests at the front of `bytes`; gives how many bytes they took.
@@ -441,7 +461,8 @@ static enum transport_result read_some(struct connection *connection)
     size_t size = 0;
     enum transport_result result;
     if (connection->input.size == 0) {
-        result = transport_read(&connection->transport, server->input, SERVER_SCRATCH_SIZE, &size);
+        size_t size_max = is_stranger(connection) ? UNAUTHENTICATED_KEPT : SERVER_SCRATCH_SIZE;
+        result = transport_read(&connection->transport, server->input, size_max, &size);
         if (result == TRANSPORT_OK) {
             on_bytes(connection, size);
             serve_fresh(connection, size);
@@ -562,7 +583,7 @@ void connections_sweep(struct server *server)
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
         int64_t idle_us = now_us - at->active_us;
-        bool late = at->handshaking || (at->protocol->logs_in && !at->user);
+        bool late = at->handshaking || is_stranger(at);
         if (late && server->settings.auth_timeout_us &&
             now_us - at->began_us > server->settings.auth_timeout_us) {
             log_line(LOG_LEVEL_INFO, "nobody logged in in time", "address=%s", at->address);

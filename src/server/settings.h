@@ -23,13 +23,14 @@
 #include <stdint.h>
 
 enum {
-    SETTINGS_COUNT_MAX = 64,     // rows of the table
-    SETTINGS_LIST_MAX = 1024,    // values of a list
-    SETTINGS_VALUE_MAX = 4096,   // bytes of a value
-    SETTINGS_FILE_MAX = 1 << 20, // bytes of a config file
-    ORIGIN_SIZE_MAX = 255,       // of http-origins
-    UNAUTHENTICATED_WORDS = 16,  // of a request from who has not said who he is
-    UNAUTHENTICATED_SIZE = 4096, // of a word of such a request
+    SETTINGS_COUNT_MAX = 64,         // rows of the table
+    SETTINGS_LIST_MAX = 1024,        // values of a list
+    SETTINGS_VALUE_MAX = 4096,       // bytes of a value
+    SETTINGS_FILE_MAX = 1 << 20,     // bytes of a config file
+    ORIGIN_SIZE_MAX = 255,           // of http-origins
+    UNAUTHENTICATED_WORDS = 16,      // of a request from who has not said who he is
+    UNAUTHENTICATED_SIZE = 4096,     // of a word of such a request
+    UNAUTHENTICATED_KEPT = 32 << 10, // of what he has sent or not read, each
 };
 
 // Where a value comes from; the later ones win.

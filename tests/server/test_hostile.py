@@ -70,6 +70,21 @@ class SlowReaders(Case):
         slow.send_raw(one[sent % len(one):])
         slow.hear(f'"{word.decode()}"')
 
+    def test_strangers_that_do_not_read_take_little_memory(self):
+        server = self.serve("--password", "secret")
+        other = self.client(server)
+        other.expect("AUTH secret", "+OK")
+        strangers = [self.client(server) for _ in range(3)]
+        for stranger in strangers:
+            self.fill(stranger, request("HELLO", "3") * 4000)
+        sizes = [int(line.split(" tot-mem=")[1].split(" ")[0])
+                 for line in other.ask("CLIENT LIST").split("\n") if " user=(none) " in line]
+        self.assertEqual(len(strangers), len(sizes))
+        self.assertLess(max(sizes), MIB // 2)
+        for stranger in strangers:
+            stranger.hear("-NOAUTH HELLO must be called...")
+        other.expect("PING", "+PONG")
+
     def test_one_whose_replies_wait_for_the_disk_is_held_up_too(self):
         server = self.serve("--max-pipeline", "100")
         slow, other = self.client(server), self.client(server)
