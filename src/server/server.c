@@ -295,14 +295,30 @@ static void on_changed(void *context, const char *name, const char *sentence)
     log_line(LOG_LEVEL_INFO, "setting", "name=%s says=\"%s\"", name, sentence);
 }
 
+// Certificates and users, both or neither.
+static enum status accept_settings(void *context, const struct settings *fresh, struct error *error)
+{
+    struct server *server = context;
+    struct tls *tls = NULL;
+    enum status status = server->tls ? tls_new(fresh->allocator, fresh, &tls, error) : STATUS_OK;
+    if (!status) {
+        status = users_reload(server->users, fresh, error);
+    }
+    if (status) {
+        tls_free(tls);
+        return status;
+    }
+    tls_free(server->tls); // connections go on as they are
+    server->tls = tls;
+    return STATUS_OK;
+}
+
 void server_reload(struct server *server)
 {
     struct error error;
-    const struct settings_listener listener = { on_changed, NULL };
+    const struct settings_listener listener = { on_changed, server, accept_settings };
     notify_reloading(&server->notify, monotonic_us());
-    if (settings_reload(&server->settings, &listener, &error) ||
-        users_reload(server->users, &server->settings, &error) ||
-        (server->tls && tls_reload(server->tls, &server->settings, &error))) {
+    if (settings_reload(&server->settings, &listener, &error)) {
         log_line(LOG_LEVEL_ERROR, "the settings stay as they were", "reason=\"%s\"",
                  error_sentence(&error));
     } else {

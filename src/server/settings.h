@@ -145,6 +145,9 @@ MUST_USE enum status settings_check(const struct settings *settings, struct erro
 struct settings_listener {
     void (*tell)(void *context, const char *name, const char *sentence);
     void *context;
+    // What depends on the settings is made anew from those that are about to be taken over; when it
+    // fails they are not, and it must have changed nothing. NULL: nothing does.
+    enum status (*accept)(void *context, const struct settings *fresh, struct error *error);
 };
 
 // What is allowed but unwise: a config file with secrets that others can read, a plain password in

@@ -53,6 +53,16 @@ static void tell(const struct settings_listener *listener, const struct setting 
     listener->tell(listener->context, setting->name, sentence);
 }
 
+// Those that cannot change while running.
+static void swap_fixed(struct settings *settings, struct settings *fresh)
+{
+    for (size_t i = 0; i < settings_count; i++) {
+        if (!(settings_table[i].flags & SETTING_RELOADS)) {
+            setting_swap(&settings_table[i], settings, fresh);
+        }
+    }
+}
+
 enum status settings_reload(struct settings *settings, const struct settings_listener *listener,
                             struct error *error)
 {
@@ -69,18 +79,13 @@ enum status settings_reload(struct settings *settings, const struct settings_lis
         settings_release(&fresh);
         return status;
     }
-    for (size_t i = 0; i < settings_count; i++) {
-        if (!(settings_table[i].flags & SETTING_RELOADS)) {
-            setting_swap(&settings_table[i], settings, &fresh);
-        }
-    }
+    swap_fixed(settings, &fresh);
     status = settings_check(&fresh, error);
+    if (!status && listener && listener->accept) {
+        status = listener->accept(listener->context, &fresh, error);
+    }
     if (status) {
-        for (size_t i = 0; i < settings_count; i++) {
-            if (!(settings_table[i].flags & SETTING_RELOADS)) {
-                setting_swap(&settings_table[i], settings, &fresh);
-            }
-        }
+        swap_fixed(settings, &fresh);
         settings_release(&fresh);
         return status;
     }

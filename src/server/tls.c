@@ -135,17 +135,6 @@ void tls_free(struct tls *tls)
     }
 }
 
-enum status tls_reload(struct tls *tls, const struct settings *settings, struct error *error)
-{
-    SSL_CTX *context = NULL;
-    enum status status = make(settings, &context, error);
-    if (status == STATUS_OK) {
-        SSL_CTX_free(tls->context);
-        tls->context = context;
-    }
-    return status;
-}
-
 enum status tls_accept(const struct tls *tls, int fd, struct ssl_st **out)
 {
     SSL *ssl = SSL_new(tls->context);

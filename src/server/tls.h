@@ -16,12 +16,8 @@ struct ssl_st; // OpenSSL's SSL
 // Reads the files. INVALID or IO with a sentence that names the file and OpenSSL's reason.
 MUST_USE enum status tls_new(const struct allocator *allocator, const struct settings *settings,
                              struct tls **out, struct error *error);
+// Connections that it was for go on as they are.
 void tls_free(struct tls *tls);
-
-// Reads the files again, for new connections; those there are go on as they are, also after
-// tls_free. When it fails nothing has changed.
-MUST_USE enum status tls_reload(struct tls *tls, const struct settings *settings,
-                                struct error *error);
 
 // The server's end of a new connection, for transport_init_tls. The caller owns it.
 MUST_USE enum status tls_accept(const struct tls *tls, int fd, struct ssl_st **out);

@@ -28,6 +28,7 @@ class Server:
         self.flags = flags
         self.environment = environment
         self.log = []
+        self.told = threading.Condition()  # of a line in the log
         self.process = None
         self.port = None
         self.http_port = None
@@ -78,7 +79,18 @@ class Server:
 
     def _read_log(self):
         for line in self.process.stderr:
-            self.log.append(line)
+            with self.told:
+                self.log.append(line)
+                self.told.notify_all()
+
+    def hear(self, text):
+        """Waits until a line of the log has the text, and gives that line."""
+        def found():
+            return next((line for line in self.log if text in line), None)
+        with self.told:
+            if not self.told.wait_for(found, LIMIT_S):
+                raise AssertionError(f"no line has '{text}':\n" + "".join(self.log))
+            return found()
 
     def wait(self):
         """Until it has ended by itself; its exit code."""

@@ -232,9 +232,26 @@ class Tls(unittest.TestCase):
         os.replace(self.path("client.pem"), self.path("server.pem"))
         os.replace(self.path("client.key"), self.path("server.key"))
         self.server.process.send_signal(signal.SIGHUP)
-        while not any("were read again" in line for line in self.server.log):
-            pass
+        self.server.hear("were read again")
         self.assertEqual(self.talk(port)[1], ((("commonName", "client"),),))
+
+    def test_a_certificate_that_is_wrong_leaves_all_as_it_was(self):
+        config = self.path("sluiced.conf")
+        for text in "password old\n", "password new\nmax-payload 2M\n":
+            with open(config, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(config, 0o600)
+            if "old" in text:
+                self.start("--config", config)
+        with open(self.path("server.pem"), "w", encoding="utf-8") as file:
+            file.write("no certificate\n")
+        self.server.process.send_signal(signal.SIGHUP)
+        self.assertIn("server.pem cannot be used", self.server.hear("stay as they were"))
+        with sluiced.Client(self.server) as client:
+            client.expect("AUTH new", "-WRONGPASS...")
+            client.expect("AUTH old", "+OK")
+            client.expect("CONFIG GET max-payload", '["max-payload", "1MiB"]')
+        self.assertFalse(any("is now" in line for line in self.server.log))
 
 
 if __name__ == "__main__":

@@ -71,8 +71,7 @@ class Settings(unittest.TestCase):
             client.expect("AUTH old", "+OK")
         self.write("password new\n")
         self.server.process.send_signal(signal.SIGHUP)
-        while not any("were read again" in line for line in self.server.log):
-            pass
+        self.server.hear("were read again")
         with sluiced.Client(self.server) as client:
             client.expect("AUTH old", "-WRONGPASS ...")
             client.expect("AUTH new", "+OK")
@@ -83,8 +82,7 @@ class Settings(unittest.TestCase):
         self.server.start()
         self.write("max-payload 2M\nmax-paylod 3M\n")
         self.server.process.send_signal(signal.SIGHUP)
-        while not any("stay as they were" in line for line in self.server.log):
-            pass
+        self.server.hear("stay as they were")
         self.assertTrue(any("sluiced.conf:2" in line for line in self.server.log))
         self.assertEqual(self.value("max-payload"), "1MiB")
 

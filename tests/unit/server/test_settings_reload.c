@@ -32,7 +32,7 @@ static void test_settings_reload__takes_over_what_can_change_and_tells(void **st
     (void)state;
     struct settings_test test;
     struct told told = { "" };
-    const struct settings_listener listener = { tell, &told };
+    const struct settings_listener listener = { .tell = tell, .context = &told };
     start(&test, "max-payload 2M\ndata a\nlog-level debug\ndurability never\npassword a\n");
     const char *data = test.settings.data;
     settings_test_write(&test, "max-payload 3M\ndata b\nmax-output 2M\nuser ann a app:read\n"
@@ -84,6 +84,27 @@ static void test_settings_reload__nothing_changes_when_it_would_open_the_door(vo
     settings_test_release(&test);
 }
 
+static enum status refuse(void *context, const struct settings *fresh, struct error *error)
+{
+    *(uint64_t *)context = fresh->max_payload;
+    return error_set(error, STATUS_IO, "the moon is full");
+}
+
+static void test_settings_reload__nothing_changes_when_it_is_not_accepted(void **state)
+{
+    (void)state;
+    struct settings_test test;
+    start(&test, "listen 127.0.0.1:1\nmax-payload 2M\n");
+    settings_test_write(&test, "listen 127.0.0.1:2\nmax-payload 3M\n");
+    uint64_t seen = 0;
+    const struct settings_listener listener = { .context = &seen, .accept = refuse };
+    assert_int_equal(settings_reload(&test.settings, &listener, &test.error), STATUS_IO);
+    assert_int_equal(seen, 3 << 20);
+    settings_test_expect(&test, "listen", "127.0.0.1:1");
+    settings_test_expect(&test, "max-payload", "2MiB");
+    settings_test_release(&test);
+}
+
 static void test_settings_reload__a_lack_of_memory_changes_nothing(void **state)
 {
     (void)state;
@@ -113,6 +134,7 @@ int main(void)
         cmocka_unit_test(test_settings_reload__takes_over_what_can_change_and_tells),
         cmocka_unit_test(test_settings_reload__nothing_changes_when_a_line_is_wrong),
         cmocka_unit_test(test_settings_reload__nothing_changes_when_it_would_open_the_door),
+        cmocka_unit_test(test_settings_reload__nothing_changes_when_it_is_not_accepted),
         cmocka_unit_test(test_settings_reload__a_lack_of_memory_changes_nothing),
     };
     return cmocka_run_group_tests_name("settings_reload", tests, NULL, NULL);

@@ -448,27 +448,13 @@ static void test_transport__with_names_the_certificate_needs_one_of_them(void **
     tls_free(tls);
 }
 
-static void test_transport__a_reload_is_for_new_connections(void **state)
+static void test_transport__a_connection_goes_on_without_what_it_was_made_with(void **state)
 {
     (void)state;
-    struct settings_test fresh;
-    struct error error;
     struct tls *tls = tls_plain();
     struct pair pair;
     pair_init_tls(&pair, tls, NULL, NULL);
-    settings_test_of(&fresh, FLAGS("--tls-cert", files.server, "--tls-key", files.server_key,
-                                   "--tls-ca", files.ca));
-    assert_int_equal(tls_reload(tls, &fresh.settings, &error), STATUS_OK);
-    settings_test_release(&fresh);
-    expect_greeting(tls, NULL, NULL, TRANSPORT_FAILED);
-    expect_greeting(tls, files.ann, files.ann_key, TRANSPORT_OK);
-    // What cannot be read changes nothing.
-    settings_test_of(&fresh, FLAGS("--tls-cert=/nowhere/a", "--tls-key=/nowhere/b"));
-    assert_int_equal(tls_reload(tls, &fresh.settings, &error), STATUS_INVALID);
-    settings_test_release(&fresh);
-    expect_greeting(tls, files.ann, files.ann_key, TRANSPORT_OK);
     tls_free(tls);
-    // The one from before goes on, without a certificate.
     converse(&pair);
     pair_release(&pair);
 }
@@ -517,7 +503,7 @@ int main(void)
         cmocka_unit_test(test_transport__versions_before_1_2_are_refused),
         cmocka_unit_test(test_transport__with_an_authority_clients_need_its_certificate),
         cmocka_unit_test(test_transport__with_names_the_certificate_needs_one_of_them),
-        cmocka_unit_test(test_transport__a_reload_is_for_new_connections),
+        cmocka_unit_test(test_transport__a_connection_goes_on_without_what_it_was_made_with),
         cmocka_unit_test(test_transport__files_that_cannot_be_used_are_named),
     };
     return cmocka_run_group_tests_name("transport", tests, set_up, tear_down);
