@@ -38,21 +38,58 @@ void listeners_limit(struct server *server)
     }
 }
 
-// A file of a server that is gone may stand where the socket is to be.
-static void remove_stale(const struct address *address)
-{
-    struct stat stat;
-    if (address->kind == ADDRESS_UNIX && lstat(address->path, &stat) == 0 &&
-        S_ISSOCK(stat.st_mode)) {
-        (void)unlink(address->path);
-    }
-}
-
 static enum status fail(const char *text, int number, struct error *error)
 {
     return error_set(error, number == EADDRINUSE ? STATUS_BUSY : STATUS_IO,
                      "cannot listen on %s: %s%s", text, strerrordesc_np(number),
                      number == EADDRINUSE ? " (is another sluiced running there?)" : "");
+}
+
+// Whether nobody listens there. In doubt, as when it may not be asked, somebody does.
+static bool is_left(const struct sockaddr_storage *address, socklen_t size)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    bool left =
+        fd >= 0 && connect(fd, (const struct sockaddr *)address, size) && errno == ECONNREFUSED;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return left;
+}
+
+// The file of a server that is gone may stand where the socket is to be.
+static enum status remove_stale(const char *text, const char *path,
+                                const struct sockaddr_storage *address, socklen_t size,
+                                struct error *error)
+{
+    struct stat stat;
+    if (lstat(path, &stat) || !S_ISSOCK(stat.st_mode)) {
+        return STATUS_OK;
+    }
+    if (!is_left(address, size)) {
+        return fail(text, EADDRINUSE, error);
+    }
+    (void)unlink(path);
+    return STATUS_OK;
+}
+
+// Another server may have put its own in the place of the file since.
+static void remove_own(const struct listener *listener)
+{
+    struct stat stat;
+    if (listener->address.kind == ADDRESS_UNIX && lstat(listener->address.path, &stat) == 0 &&
+        stat.st_dev == listener->device && stat.st_ino == listener->inode) {
+        (void)unlink(listener->address.path);
+    }
+}
+
+static void remember_file(struct listener *listener)
+{
+    struct stat stat;
+    if (listener->address.kind == ADDRESS_UNIX && lstat(listener->address.path, &stat) == 0) {
+        listener->device = stat.st_dev;
+        listener->inode = stat.st_ino;
+    }
 }
 
 // How and where it is listened. `out` says how already.
@@ -65,10 +102,12 @@ static enum status open_one(const char *text, struct listener *out, struct error
     if (!status) {
         status = address_resolve(&out->address, &address, &size, error);
     }
+    if (!status && out->address.kind == ADDRESS_UNIX) {
+        status = remove_stale(text, out->address.path, &address, size, error);
+    }
     if (status) {
         return status;
     }
-    remove_stale(&out->address);
     out->fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (out->fd < 0) {
         return fail(text, errno, error);
@@ -80,6 +119,7 @@ static enum status open_one(const char *text, struct listener *out, struct error
         (void)close(out->fd);
         return status;
     }
+    remember_file(out);
     return STATUS_OK;
 }
 
@@ -235,7 +275,7 @@ void listeners_close(struct server *server)
         }
         if (listener->fd >= 0) {
             (void)close(listener->fd);
-            remove_stale(&listener->address);
+            remove_own(listener);
         }
     }
     const struct settings *settings = &server->settings;

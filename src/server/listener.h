@@ -7,6 +7,7 @@
 #include "server/address.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum {
     LISTENERS_RESERVE = 64, // descriptors for all but connections
@@ -23,6 +24,7 @@ struct listener {
     const struct protocol *protocol;
     struct loop_event *event;
     struct address address;
+    uint64_t device, inode; // of a Unix socket's file
 };
 
 // All that the settings name.

@@ -52,6 +52,46 @@ class Addresses(unittest.TestCase):
             self.assertFalse(os.path.exists(path))
             server.start()
 
+    def ping(self, path):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(path)
+            s.sendall(b"PING\r\n")
+            return s.recv(100)
+
+    def test_a_unix_socket_that_somebody_listens_on_is_not_taken(self):
+        with sluiced.Server() as server:
+            path = server.path("socket")
+            server.stop()
+            server.flags = ("--listen", "unix:" + path)
+            server.start()
+            other = sluiced.Server("--listen", "unix:" + path)
+            with self.assertRaisesRegex(AssertionError, f"cannot listen on unix:{path}: .*in use"):
+                other.__enter__()
+            other.process.wait()
+            other.process.stderr.close()
+            self.assertEqual(self.ping(path), b"+PONG\r\n")
+
+    def test_a_unix_socket_that_is_left_over_is_taken(self):
+        with sluiced.Server() as server:
+            path = server.path("socket")
+            server.stop()
+            with socket.socket(socket.AF_UNIX) as s:
+                s.bind(path)
+            server.flags = ("--listen", "unix:" + path)
+            server.start()
+            self.assertEqual(self.ping(path), b"+PONG\r\n")
+
+    def test_a_unix_socket_of_another_is_left_to_it(self):
+        with sluiced.Server() as server, socket.socket(socket.AF_UNIX) as other:
+            path = server.path("socket")
+            server.stop()
+            server.flags = ("--listen", "unix:" + path)
+            server.start()
+            os.unlink(path)
+            other.bind(path)
+            server.stop()
+            self.assertTrue(os.path.exists(path))
+
 
 class Password(sluiced.TestCase):
     flags = ("--password", "secret")
