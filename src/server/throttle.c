@@ -20,7 +20,7 @@ void throttle_init(struct throttle *throttle, struct hash_seed seed)
     throttle->spent_us = INT64_MIN;
 }
 
-static uint64_t key_of(const struct throttle *throttle, struct slice address)
+static uint64_t hash_address(const struct throttle *throttle, struct slice address)
 {
     char text[INET6_ADDRSTRLEN] = "";
     struct in6_addr six;
@@ -34,14 +34,28 @@ static uint64_t key_of(const struct throttle *throttle, struct slice address)
             bytes = slice_make(&six, 4);
         }
     }
-    uint64_t key = hash_bytes(&throttle->seed, bytes);
+    return hash_bytes(&throttle->seed, bytes);
+}
+
+static uint64_t key_of_address(const struct throttle *throttle, struct throttle_who who)
+{
+    uint64_t key = hash_address(throttle, who.address);
+    return key ? key : 1;
+}
+
+static uint64_t key_of(const struct throttle *throttle, struct throttle_who who)
+{
+    const uint64_t parts[] = { hash_address(throttle, who.address),
+                               hash_bytes(&throttle->seed, who.user) };
+    uint64_t key = hash_bytes(&throttle->seed, slice_make(parts, sizeof(parts)));
     return key ? key : 1;
 }
 
 static bool is_over(const struct throttle_entry *entry, int64_t now_us)
 {
-    int64_t span_s = entry->failures < THROTTLE_FAILURES_FREE ? WINDOW_S : FORGET_S;
-    int64_t since_us = entry->failures < THROTTLE_FAILURES_FREE ? entry->first_us : entry->last_us;
+    bool free = entry->failures < entry->failures_free;
+    int64_t span_s = free ? WINDOW_S : FORGET_S;
+    int64_t since_us = free ? entry->first_us : entry->last_us;
     return now_us - since_us > span_s * SECOND;
 }
 
@@ -68,10 +82,11 @@ static int worth(const struct throttle_entry *entry, int64_t now_us)
     if (is_over(entry, now_us)) {
         return 0;
     }
-    return entry->failures < THROTTLE_FAILURES_FREE ? 1 : 2;
+    return entry->failures < entry->failures_free ? 1 : 2;
 }
 
-static struct throttle_entry *find_or_make(struct throttle *throttle, uint64_t key, int64_t now_us)
+static struct throttle_entry *find_or_make(struct throttle *throttle, uint64_t key,
+                                           uint32_t failures_free, int64_t now_us)
 {
     struct throttle_entry *set = throttle->entries[key % THROTTLE_SETS];
     struct throttle_entry *least = set;
@@ -84,48 +99,68 @@ static struct throttle_entry *find_or_make(struct throttle *throttle, uint64_t k
             least = &set[i];
         }
     }
-    *least = (struct throttle_entry){ .key = key, .first_us = now_us };
+    *least =
+        (struct throttle_entry){ .key = key, .first_us = now_us, .failures_free = failures_free };
     return least;
 }
 
-int64_t throttle_wait_us(const struct throttle *throttle, struct slice address, int64_t now_us)
+// Each failure moves `spent_us` on by a tenth of a second; it may be ten seconds ahead.
+static int64_t ceiling_wait_us(const struct throttle *throttle, int64_t now_us)
 {
-    const struct throttle_entry *entry = find(throttle, key_of(throttle, address));
-    if (entry && now_us < entry->until_us) {
-        return entry->until_us - now_us;
-    }
-    // Each failure moves `spent_us` on by a tenth of a second; it may be ten seconds ahead.
     int64_t burst_us = THROTTLE_BURST * SECOND / THROTTLE_PER_SECOND;
-    bool good = entry && now_us < entry->good_until_us;
-    if (!good && throttle->spent_us > now_us && throttle->spent_us - now_us >= burst_us) {
+    if (throttle->spent_us > now_us && throttle->spent_us - now_us >= burst_us) {
         return throttle->spent_us - now_us - burst_us + SECOND / THROTTLE_PER_SECOND;
     }
     return 0;
 }
 
-void throttle_failed(struct throttle *throttle, struct slice address, int64_t now_us)
+int64_t throttle_wait_us(const struct throttle *throttle, struct throttle_who who, int64_t now_us)
 {
-    struct throttle_entry *entry = find_or_make(throttle, key_of(throttle, address), now_us);
+    const struct throttle_entry *entry = find(throttle, key_of(throttle, who));
+    if (entry && now_us < entry->until_us) {
+        return entry->until_us - now_us;
+    }
+    if (entry && now_us < entry->good_until_us) {
+        return 0;
+    }
+    const struct throttle_entry *all = find(throttle, key_of_address(throttle, who));
+    if (all && now_us < all->until_us) {
+        return all->until_us - now_us;
+    }
+    return ceiling_wait_us(throttle, now_us);
+}
+
+static void count(struct throttle_entry *entry, int64_t now_us)
+{
     if (is_over(entry, now_us)) {
         entry->failures = 0;
         entry->first_us = now_us;
     }
     entry->last_us = now_us;
     entry->failures++;
-    if (entry->failures >= THROTTLE_FAILURES_FREE) {
-        uint32_t doublings = entry->failures - THROTTLE_FAILURES_FREE;
+    if (entry->failures >= entry->failures_free) {
+        uint32_t doublings = entry->failures - entry->failures_free;
         int64_t wait_s = doublings < 16 ? (int64_t)1 << doublings : WAIT_MAX_S;
         entry->until_us = now_us + (wait_s < WAIT_MAX_S ? wait_s : WAIT_MAX_S) * SECOND;
     }
+}
+
+void throttle_failed(struct throttle *throttle, struct throttle_who who, int64_t now_us)
+{
+    count(find_or_make(throttle, key_of(throttle, who), THROTTLE_FAILURES_FREE, now_us), now_us);
+    count(find_or_make(throttle, key_of_address(throttle, who), THROTTLE_ADDRESS_FAILURES_FREE,
+                       now_us),
+          now_us);
     if (throttle->spent_us < now_us) {
         throttle->spent_us = now_us;
     }
     throttle->spent_us += SECOND / THROTTLE_PER_SECOND;
 }
 
-void throttle_succeeded(struct throttle *throttle, struct slice address, int64_t now_us)
+void throttle_succeeded(struct throttle *throttle, struct throttle_who who, int64_t now_us)
 {
-    struct throttle_entry *entry = find_or_make(throttle, key_of(throttle, address), now_us);
+    struct throttle_entry *entry =
+        find_or_make(throttle, key_of(throttle, who), THROTTLE_FAILURES_FREE, now_us);
     entry->good_until_us = now_us + GOOD_S * SECOND;
     if (!entry->failures) {
         entry->last_us = now_us;

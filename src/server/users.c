@@ -476,20 +476,21 @@ enum status users_authenticate(struct users *users, struct slice name, struct sl
     if (!users->present) {
         return error_set(error, STATUS_STATE, "no password is set: everybody is let in");
     }
-    int64_t wait_us = throttle_wait_us(&users->throttle, address, now_us);
+    const struct throttle_who who = { address, name.size ? name : SLICE("default") };
+    int64_t wait_us = throttle_wait_us(&users->throttle, who, now_us);
     if (wait_us) {
         return error_set(error, STATUS_BUSY, "too many failed logins; try again in %lld seconds",
                          (long long)((wait_us + 999999) / 1000000));
     }
-    struct entry *entry = find(users, name.size ? name : SLICE("default"));
+    struct entry *entry = find(users, who.user);
     if (entry && entry->is_gone) {
         entry = NULL;
     }
     if (!check(users, entry, password)) {
-        throttle_failed(&users->throttle, address, now_us);
+        throttle_failed(&users->throttle, who, now_us);
         return error_set(error, STATUS_DENIED, "the name or the password is wrong");
     }
-    throttle_succeeded(&users->throttle, address, now_us);
+    throttle_succeeded(&users->throttle, who, now_us);
     *out = &entry->user;
     return STATUS_OK;
 }

@@ -7,9 +7,9 @@
 // name, a beginning of names with `*` behind it, or `*` for all; the highest right that any of a
 // user's patterns gives counts, and a higher right includes the lower ones.
 //
-// Failures to log in are counted by address (server/throttle.h): who fails too often is refused for
-// a while without a look at the password, so that guessing is slow and costs the server nothing.
-// It has no clock: who calls it says what time it is.
+// Failures to log in are counted by address and name (server/throttle.h): who fails too often is
+// refused for a while without a look at the password, so that guessing is slow and costs the server
+// nothing. It has no clock: who calls it says what time it is.
 #ifndef SLUICE_SERVER_USERS_H
 #define SLUICE_SERVER_USERS_H
 

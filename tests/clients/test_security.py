@@ -129,7 +129,7 @@ class Password(sluiced.TestCase):
 
 
 class Throttle(sluiced.TestCase):
-    flags = ("--password", "secret")
+    flags = ("--password", "secret", "--user", "ann pa app:write")
 
     def test_who_guesses_is_slowed_down(self):
         c = self.client()
@@ -137,6 +137,7 @@ class Throttle(sluiced.TestCase):
         self.assertTrue(replies[0].startswith("-WRONGPASS"), replies[0])
         self.assertFalse(replies[19].startswith("-WRONGPASS"), replies[19])
         self.assertFalse(c.ask("AUTH secret").startswith("+OK"))
+        c.expect("AUTH ann pa", "+OK")
 
 
 class Rights(sluiced.TestCase):

@@ -8,7 +8,12 @@
 #define SECOND ((int64_t)1000000)
 
 static struct throttle throttle;
-static const struct slice here = { "10.0.0.1", 8 };
+static const struct throttle_who here = { { "10.0.0.1", 8 }, { "ann", 3 } };
+
+static struct throttle_who ann_from(struct slice address)
+{
+    return (struct throttle_who){ address, SLICE("ann") };
+}
 
 static int set_up(void **state)
 {
@@ -27,7 +32,7 @@ static void test_throttle__the_fifth_failure_within_a_minute_makes_wait(void **s
     }
     assert_int_equal(throttle_wait_us(&throttle, here, now), SECOND);
     assert_int_equal(throttle_wait_us(&throttle, here, now + SECOND), 0);
-    assert_int_equal(throttle_wait_us(&throttle, SLICE("10.0.0.2"), now), 0);
+    assert_int_equal(throttle_wait_us(&throttle, ann_from(SLICE("10.0.0.2")), now), 0);
 }
 
 static void test_throttle__failures_far_apart_do_not_count_together(void **state)
@@ -70,22 +75,22 @@ static void test_throttle__a_network_of_ipv6_is_one_address(void **state)
     for (int i = 0; i < THROTTLE_FAILURES_FREE; i++) {
         char text[64];
         int size = snprintf(text, sizeof(text), "2001:db8:1:2:%x::1", (unsigned)i + 1);
-        throttle_failed(&throttle, slice_make(text, (size_t)size), 0);
+        throttle_failed(&throttle, ann_from(slice_make(text, (size_t)size)), 0);
     }
-    assert_int_equal(throttle_wait_us(&throttle, SLICE("2001:db8:1:2::9"), 0), SECOND);
-    assert_int_equal(throttle_wait_us(&throttle, SLICE("2001:db8:1:3::9"), 0), 0);
+    assert_int_equal(throttle_wait_us(&throttle, ann_from(SLICE("2001:db8:1:2::9")), 0), SECOND);
+    assert_int_equal(throttle_wait_us(&throttle, ann_from(SLICE("2001:db8:1:3::9")), 0), 0);
 }
 
 static void test_throttle__an_ipv4_address_is_the_same_in_ipv6(void **state)
 {
     (void)state;
     for (int i = 0; i < THROTTLE_FAILURES_FREE; i++) {
-        throttle_failed(&throttle, i % 2 ? SLICE("::ffff:10.0.0.1") : here, 0);
+        throttle_failed(&throttle, i % 2 ? ann_from(SLICE("::ffff:10.0.0.1")) : here, 0);
     }
     assert_int_equal(throttle_wait_us(&throttle, here, 0), SECOND);
-    assert_int_equal(throttle_wait_us(&throttle, SLICE("::ffff:10.0.0.1"), 0), SECOND);
-    assert_int_equal(throttle_wait_us(&throttle, SLICE("unix"), 0), 0);
-    assert_int_equal(throttle_wait_us(&throttle, SLICE_EMPTY, 0), 0);
+    assert_int_equal(throttle_wait_us(&throttle, ann_from(SLICE("::ffff:10.0.0.1")), 0), SECOND);
+    assert_int_equal(throttle_wait_us(&throttle, ann_from(SLICE("unix")), 0), 0);
+    assert_int_equal(throttle_wait_us(&throttle, ann_from(SLICE_EMPTY), 0), 0);
 }
 
 static void fail_from_everywhere(int count, int64_t now)
@@ -94,7 +99,7 @@ static void fail_from_everywhere(int count, int64_t now)
         char text[32];
         int size =
             snprintf(text, sizeof(text), "10.%d.%d.%d", i >> 16 & 255, i >> 8 & 255, i & 255);
-        throttle_failed(&throttle, slice_make(text, (size_t)size), now);
+        throttle_failed(&throttle, ann_from(slice_make(text, (size_t)size)), now);
     }
 }
 
@@ -102,8 +107,8 @@ static void test_throttle__many_addresses_together_meet_a_ceiling(void **state)
 {
     (void)state;
     int64_t now = 1000 * SECOND;
-    const struct slice stranger = SLICE("192.0.2.1");
-    const struct slice worker = SLICE("192.0.2.2");
+    const struct throttle_who stranger = ann_from(SLICE("192.0.2.1"));
+    const struct throttle_who worker = ann_from(SLICE("192.0.2.2"));
     throttle_succeeded(&throttle, worker, now);
     fail_from_everywhere(THROTTLE_BURST - 1, now);
     assert_int_equal(throttle_wait_us(&throttle, stranger, now), 0);
@@ -118,11 +123,11 @@ static void test_throttle__a_flood_of_addresses_pushes_out_no_good_one(void **st
 {
     (void)state;
     int64_t now = 1000 * SECOND;
-    const struct slice worker = SLICE("192.0.2.2");
+    const struct throttle_who worker = ann_from(SLICE("192.0.2.2"));
     throttle_succeeded(&throttle, worker, now);
     fail_from_everywhere(100000, now);
     assert_int_equal(throttle_wait_us(&throttle, worker, now), 0);
-    assert_true(throttle_wait_us(&throttle, SLICE("192.0.2.1"), now) > 0);
+    assert_true(throttle_wait_us(&throttle, ann_from(SLICE("192.0.2.1")), now) > 0);
 }
 
 static void test_throttle__a_good_address_that_fails_has_to_wait_too(void **state)
@@ -136,6 +141,36 @@ static void test_throttle__a_good_address_that_fails_has_to_wait_too(void **stat
     assert_int_equal(throttle_wait_us(&throttle, here, SECOND), SECOND);
 }
 
+static void test_throttle__other_users_from_the_same_address_go_on(void **state)
+{
+    (void)state;
+    const struct throttle_who bob = { here.address, SLICE("bob") };
+    for (int i = 0; i < 30; i++) {
+        if (!throttle_wait_us(&throttle, here, 0)) {
+            throttle_failed(&throttle, here, 0);
+        }
+        assert_int_equal(throttle_wait_us(&throttle, bob, 0), 0);
+    }
+    assert_true(throttle_wait_us(&throttle, here, 0) > 0);
+}
+
+static void test_throttle__who_tries_many_names_has_to_wait(void **state)
+{
+    (void)state;
+    const struct throttle_who known = { here.address, SLICE("known") };
+    throttle_succeeded(&throttle, known, 0);
+    for (int i = 0; i < THROTTLE_ADDRESS_FAILURES_FREE; i++) {
+        char name[16];
+        int size = snprintf(name, sizeof(name), "name-%d", i);
+        const struct throttle_who who = { here.address, slice_make(name, (size_t)size) };
+        assert_int_equal(throttle_wait_us(&throttle, who, 0), 0);
+        throttle_failed(&throttle, who, 0);
+    }
+    assert_int_equal(throttle_wait_us(&throttle, here, 0), SECOND);
+    assert_int_equal(throttle_wait_us(&throttle, known, 0), 0);
+    assert_int_equal(throttle_wait_us(&throttle, ann_from(SLICE("10.0.0.2")), 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +182,8 @@ int main(void)
         cmocka_unit_test_setup(test_throttle__many_addresses_together_meet_a_ceiling, set_up),
         cmocka_unit_test_setup(test_throttle__a_flood_of_addresses_pushes_out_no_good_one, set_up),
         cmocka_unit_test_setup(test_throttle__a_good_address_that_fails_has_to_wait_too, set_up),
+        cmocka_unit_test_setup(test_throttle__other_users_from_the_same_address_go_on, set_up),
+        cmocka_unit_test_setup(test_throttle__who_tries_many_names_has_to_wait, set_up),
     };
     return cmocka_run_group_tests_name("throttle", tests, NULL, NULL);
 }
