@@ -94,9 +94,10 @@ enum status password_parse(struct slice text, struct password *out, struct error
     return STATUS_OK;
 }
 
-enum status password_hash(struct slice plain, struct password *out, struct error *error)
+enum status password_hash(struct slice plain, uint32_t iterations, struct password *out,
+                          struct error *error)
 {
-    struct password password = { .iterations = PASSWORD_ITERATIONS, .salt_size = SALT_SIZE };
+    struct password password = { .iterations = iterations, .salt_size = SALT_SIZE };
     if (plain.size == 0 || plain.size > PASSWORD_SIZE_MAX) {
         return error_set(error, STATUS_INVALID, "a password has from 1 to %d bytes",
                          PASSWORD_SIZE_MAX);
@@ -167,7 +168,8 @@ enum status password_hash_line(FILE *in, FILE *out, struct error *error)
     if (!read_line(in, line, sizeof(line))) {
         return error_set(error, STATUS_INVALID, "there is no password on standard input");
     }
-    enum status status = password_hash(slice_from_cstr(line), &password, error);
+    enum status status =
+        password_hash(slice_from_cstr(line), PASSWORD_ITERATIONS, &password, error);
     OPENSSL_cleanse(line, sizeof(line));
     if (status) {
         return status;

@@ -260,8 +260,9 @@ static enum status put_item(const struct setting *setting, struct settings *sett
 static enum status hash(struct slice password, char text[PASSWORD_TEXT_SIZE], struct error *error)
 {
     struct password made;
-    enum status status = password_is_hash(password) ? password_parse(password, &made, error)
-                                                    : password_hash(password, &made, error);
+    enum status status = password_is_hash(password)
+                             ? password_parse(password, &made, error)
+                             : password_hash(password, PASSWORD_ITERATIONS_PLAIN, &made, error);
     if (status == STATUS_OK) {
         password_format(&made, text);
     }

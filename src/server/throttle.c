@@ -104,7 +104,7 @@ static struct throttle_entry *find_or_make(struct throttle *throttle, uint64_t k
     return least;
 }
 
-// Each failure moves `spent_us` on by a tenth of a second; it may be ten seconds ahead.
+// Each failure moves `spent_us` on by half a second; it may be twenty seconds ahead.
 static int64_t ceiling_wait_us(const struct throttle *throttle, int64_t now_us)
 {
     int64_t burst_us = THROTTLE_BURST * SECOND / THROTTLE_PER_SECOND;

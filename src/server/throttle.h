@@ -5,8 +5,8 @@
 // a client that keeps trying gets in once its password is right. Other users from the same address,
 // which may be that of a proxy or this machine, go on.
 //
-// Who tries many names meets the same for the address, after twenty failures; who has many
-// addresses meets a ceiling for all of them together: a burst of 100 failures and then 10 a second,
+// Who tries many names meets the same for the address, after ten failures; who has many
+// addresses meets a ceiling for all of them together: a burst of 40 failures and then 2 a second,
 // which keeps what guessing costs the server to some percent of its time. A user who has logged in
 // from the address during the last day is let in all the same.
 //
@@ -26,9 +26,9 @@ enum {
     THROTTLE_SETS = 128,
     THROTTLE_WAYS = 8,
     THROTTLE_FAILURES_FREE = 5,          // of a user from an address
-    THROTTLE_ADDRESS_FAILURES_FREE = 20, // of all users from it
-    THROTTLE_BURST = 100,
-    THROTTLE_PER_SECOND = 10,
+    THROTTLE_ADDRESS_FAILURES_FREE = 10, // of all users from it
+    THROTTLE_BURST = 40,
+    THROTTLE_PER_SECOND = 2,
 };
 
 struct throttle_entry {

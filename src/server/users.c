@@ -330,7 +330,7 @@ static void replace_all(struct users *users, struct entry **made, size_t count)
         users->entries[i]->is_known = false;
     }
     users->present = count;
-    users->iterations_max = PASSWORD_ITERATIONS;
+    users->iterations_max = PASSWORD_ITERATIONS_PLAIN;
     for (size_t i = 0; i < count; i++) {
         uint32_t iterations = made[i]->password.iterations;
         if (iterations > users->iterations_max) {
