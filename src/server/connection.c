@@ -22,6 +22,7 @@ enum {
 };
 
 static bool may_serve(const struct connection *connection);
+static bool shake_hands(struct connection *connection);
 static void serve_input(struct connection *connection);
 
 // ---------------------------------------------------------------------------------------------
@@ -368,6 +369,10 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
     (void)fd;
     (void)what;
     struct connection *connection = context;
+    if (connection->handshaking) {
+        (void)shake_hands(connection);
+        return;
+    }
     connection_flush(connection);
     if (!connection->closed && may_serve(connection)) {
         connection_resume(connection);

@@ -1,11 +1,15 @@
 #!/usr/bin/python3
 """Who is let in, what he may do there, and what nobody else sees: passwords, users, TLS."""
 
+import ctypes
+import ctypes.util
 import os
+import select
 import signal
 import socket
 import ssl
 import subprocess
+import time
 import unittest
 
 import sluiced
@@ -202,10 +206,11 @@ class Tls(unittest.TestCase):
     def path(self, name):
         return self.server.path(name)
 
-    def certificate(self, name):
+    def certificate(self, name, *names):
+        names = ",".join(f"DNS:{other}" for other in ("localhost", *names))
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
                 "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext",
-                "subjectAltName=DNS:localhost", "-keyout", self.path(name + ".key"),
+                "subjectAltName=" + names, "-keyout", self.path(name + ".key"),
                 "-out", self.path(name + ".pem"))
 
     def start(self, *flags):
@@ -275,6 +280,42 @@ class Tls(unittest.TestCase):
         self.server.process.send_signal(signal.SIGHUP)
         self.server.hear("were read again")
         self.assertEqual(self.talk(port)[1], ((("commonName", "client"),),))
+
+    def test_a_handshake_that_does_not_fit_at_once_goes_on_when_there_is_room(self):
+        """The chain is larger than what the system takes for a client that does not read, and than
+        Python's ssl allows."""
+        self.certificate("server", *[f"name-{i}.example.com" for i in range(3000)])
+        with open(self.path("server.pem"), "a+", encoding="ascii") as file:
+            file.seek(0)
+            file.write(file.read() * 60)
+        port = self.start()
+        tls = ctypes.CDLL(ctypes.util.find_library("ssl"))
+        for name in "TLS_client_method", "SSL_CTX_new", "SSL_new":
+            getattr(tls, name).restype = ctypes.c_void_p
+        context = ctypes.c_void_p(tls.SSL_CTX_new(ctypes.c_void_p(tls.TLS_client_method())))
+        set_max_cert_list = 51
+        tls.SSL_CTX_ctrl(context, set_max_cert_list, ctypes.c_long(1 << 24), None)
+        side = ctypes.c_void_p(tls.SSL_new(context))
+        with socket.socket() as plain, sluiced.Client(self.server) as other:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            plain.connect(("127.0.0.1", port))
+            plain.setblocking(False)
+            tls.SSL_set_fd(side, plain.fileno())
+            self.assertEqual(tls.SSL_connect(side), -1)
+            end = time.monotonic() + sluiced.LIMIT_S
+            while " events=rw " not in other.ask("CLIENT LIST"):
+                self.assertLess(time.monotonic(), end)
+            while tls.SSL_connect(side) != 1:
+                self.assertLess(time.monotonic(), end)
+                select.select([plain], [], [], sluiced.LIMIT_S)
+            self.assertEqual(tls.SSL_write(side, b"PING\r\n", 6), 6)
+            reply = ctypes.create_string_buffer(100)
+            while (size := tls.SSL_read(side, reply, 100)) <= 0:
+                self.assertLess(time.monotonic(), end)
+                select.select([plain], [], [], sluiced.LIMIT_S)
+            self.assertEqual(reply.raw[:size], b"+PONG\r\n")
+        tls.SSL_free(side)
+        tls.SSL_CTX_free(context)
 
     def test_a_certificate_that_is_wrong_leaves_all_as_it_was(self):
         config = self.path("sluiced.conf")
