@@ -112,8 +112,9 @@ const struct setting settings_table[] = {
       .summary = "How long a connection of HTTP is kept between requests." },
     { "tcp-keepalive", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(tcp_keepalive_us),
       SECOND, 9 * HOUR, .initial = "60s", .value = "TIME",
-      .summary = "After what time of silence the other side is asked whether it is still there; 0 "
-                 "for never." },
+      .summary = "After what time of silence the other side is asked whether it is still there; "
+                 "after one and a half times as long without an answer, or without taking what it "
+                 "is sent, it is gone. 0 for never." },
     { "stop-timeout", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(stop_timeout_us),
       100 * MS, HOUR, .initial = "10s", .value = "TIME",
       .summary = "How long requests that are under way may take to finish when the server is "

@@ -2,6 +2,7 @@
 """Clients that do not read, that write a byte at a time, that declare more than they send, that
 speak something else, or that are not there any more."""
 
+import ctypes
 import os
 import random
 import socket
@@ -282,6 +283,20 @@ class Gone(Case):
         outside.until(other, "clients", "blocked_clients", 0)
         other.expect("Q.PUT app mail Send {} JID ann", '"ann"')
         self.assertIn('"ann"', other.ask("Q.POP app x 1 mail"))
+
+    def test_a_client_that_takes_nothing_of_what_it_is_sent_is_given_the_same_time(self):
+        """No packet can be lost here, so it is only looked whether the system was told."""
+        server = self.serve("--tcp-keepalive", "60s")
+        client = self.client(server)
+        fd = int(client.ask("CLIENT INFO").split(" fd=")[1].split(" ")[0])
+        pidfd = os.pidfd_open(server.process.pid)
+        self.addCleanup(os.close, pidfd)
+        copy = ctypes.CDLL(None).syscall(438, pidfd, fd, 0)  # pidfd_getfd
+        if copy < 0:
+            self.skipTest("pidfd_getfd is not allowed")
+        with socket.socket(fileno=copy) as side:
+            user_timeout = 18
+            self.assertEqual(side.getsockopt(socket.IPPROTO_TCP, user_timeout), 90000)
 
     def test_a_client_that_has_said_all_it_will_say_still_gets_its_answers(self):
         server = self.serve()
