@@ -285,6 +285,25 @@ static bool is_of_a_service(struct slice name)
            slice_starts_with(name, SLICE("port-"));
 }
 
+// Those of the tool `sluice`, and those that its worker gives to the programs of jobs.
+static bool is_of_the_tool(struct slice name)
+{
+    static const char *const names[] = { "url",   "ns",         "jid",     "klass",  "queue",
+                                         "token", "checkpoint", "attempt", "worker", "run" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (slice_equal(name, slice_from_cstr(names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// In the program of a job SLUICE_DATA is the job's data, and not where a server has its own.
+static bool is_of_a_job(const struct settings *settings, struct slice name)
+{
+    return slice_equal(name, SLICE("data")) && variable(settings, "SLUICE_JID");
+}
+
 // The values of a list stand apart by ';' or line ends; those that are one word, also by commas or
 // spaces.
 static enum status put_values(struct settings *settings, const struct found *found,
@@ -325,10 +344,14 @@ static enum status put_variable(struct settings *settings, const char *entry, st
         name[name_size++] = ascii_lower(c);
     }
     struct slice found_name = slice_make(name, name_size);
+    if (is_of_a_service(found_name) || is_of_the_tool(found_name) ||
+        is_of_a_job(settings, found_name)) {
+        return STATUS_OK;
+    }
     size_t index = settings_find(found_name);
     if (index == SIZE_MAX) {
         (void)snprintf(where, sizeof(where), "%.*s:", (int)(size > 60 ? 60 : size), entry);
-        return is_of_a_service(found_name) ? STATUS_OK : refuse_unknown(where, found_name, error);
+        return refuse_unknown(where, found_name, error);
     }
     const struct found found = { SETTING_ENVIRONMENT, where, index };
     return put_values(settings, &found, entry + size + 1, error);

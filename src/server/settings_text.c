@@ -111,7 +111,10 @@ void settings_markdown(struct buffer *out)
                              "while running waits for a restart,\n"
                              "and the log says so. A list that is given in one place replaces the "
                              "list of the others; in a variable\n"
-                             "its values stand apart by `;`.\n\n"));
+                             "its values stand apart by `;`. Variables of the tool `sluice` "
+                             "(`SLUICE_URL`, `SLUICE_NS`) and of its\n"
+                             "jobs (`SLUICE_JID` and so on; with it also `SLUICE_DATA`) are no "
+                             "settings.\n\n"));
     for (size_t i = 0; i < settings_count; i++) {
         const struct setting *setting = &settings_table[i];
         if (begins_group(i)) {

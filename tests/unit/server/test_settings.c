@@ -175,6 +175,22 @@ static void test_settings__unknown_variables_are_refused_but_for_those_of_contai
     settings_test_release(&test);
 }
 
+static void test_settings__variables_of_the_tool_and_its_jobs_are_no_settings(void **state)
+{
+    (void)state;
+    struct settings_test test;
+    settings_test_init(&test);
+    settings_test_variable(&test, "SLUICE_URL=sluice://127.0.0.1:7711/app");
+    settings_test_variable(&test, "SLUICE_NS=app");
+    settings_test_variable(&test, "SLUICE_DATA=a");
+    load(&test);
+    settings_test_expect(&test, "data", "a");
+    settings_test_variable(&test, "SLUICE_JID=ann");
+    load(&test);
+    settings_test_expect(&test, "data", "./sluice-data");
+    settings_test_release(&test);
+}
+
 static void test_settings__a_file_named_by_a_variable_gives_way_to_one_of_a_flag(void **state)
 {
     (void)state;
@@ -279,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_settings__flags_that_are_wrong_are_refused),
         cmocka_unit_test(test_settings__lines_that_are_wrong_are_refused_with_their_number),
         cmocka_unit_test(test_settings__unknown_variables_are_refused_but_for_those_of_containers),
+        cmocka_unit_test(test_settings__variables_of_the_tool_and_its_jobs_are_no_settings),
         cmocka_unit_test(test_settings__a_file_named_by_a_variable_gives_way_to_one_of_a_flag),
         cmocka_unit_test(test_settings__systemd_says_where_the_data_goes_unless_a_setting_does),
         cmocka_unit_test(test_settings__help_and_version_are_told_apart),
