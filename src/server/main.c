@@ -39,13 +39,15 @@ static void greet(const struct server *server)
     if (!isatty(STDOUT_FILENO) || !server_address(server, 0, address)) {
         return;
     }
-    const char *colon = strrchr(address, ':');
+    bool local = strncmp(address, "unix:", 5) == 0;
+    const char *colon = local ? strchr(address, ':') : strrchr(address, ':');
+    const char *where = colon ? colon + 1 : "";
+    const char *flag = local ? "-s" : "-p";
     (void)printf("\nsluiced %s is ready on %s. In another terminal:\n\n"
-                 "    redis-cli -3 -p %s Q.PUT demo mail Send '{\"to\":\"ann\"}'\n"
-                 "    redis-cli -3 -p %s Q.POP demo worker-1 1 mail\n\n"
+                 "    redis-cli -3 %s %s Q.PUT demo mail Send '{\"to\":\"ann\"}'\n"
+                 "    redis-cli -3 %s %s Q.POP demo worker-1 1 mail\n\n"
                  "Ctrl-C stops it; what was put stays in %s.\n\n",
-                 SLUICE_VERSION, address, colon ? colon + 1 : "", colon ? colon + 1 : "",
-                 server->settings.data);
+                 SLUICE_VERSION, address, flag, where, flag, where, server->settings.data);
     (void)fflush(stdout);
 }
 

@@ -126,6 +126,9 @@ void setting_append_allowed(const struct setting *setting, struct buffer *out)
     case SETTING_ADDRESS:
     case SETTING_ADDRESSES:
         buffer_append(out, SLICE("an address such as 127.0.0.1:7711, [::1]:7711 or unix:/path"));
+        if (setting->type == SETTING_ADDRESS) {
+            buffer_append(out, SLICE(", or \"\" for none"));
+        }
         break;
     case SETTING_PASSWORD:
         buffer_append(out, SLICE("a password or its hash"));

@@ -505,7 +505,9 @@ static enum resp_result split_line(struct resp_request *request, struct slice li
         }
         const char *start = reader.out;
         if (!read_line_word(&reader)) {
-            (void)error_set(error, STATUS_INVALID, "an inline request has unbalanced quotes");
+            (void)error_set(error, STATUS_INVALID,
+                            "an inline request has unbalanced quotes; JSON is written in single "
+                            "ones: '{\"to\":\"ann\"}'");
             return RESP_BROKEN;
         }
         size_t size = (size_t)(reader.out - start);

@@ -2,9 +2,11 @@
 """The server as a service: settings from three places, signals, the service manager."""
 
 import os
+import pty
 import signal
 import socket
 import subprocess
+import tempfile
 import unittest
 
 import sluiced
@@ -32,6 +34,22 @@ class CommandLine(unittest.TestCase):
         with sluiced.Server("--password", done.stdout.strip()) as server:
             with sluiced.Client(server) as client:
                 client.expect("AUTH secret", "+OK")
+
+    def test_a_person_who_starts_it_is_told_how_to_go_on(self):
+        for listen, wanted in (("127.0.0.1:0", r"-p \d+"), ("unix:{}/socket", r"-s {}/socket")):
+            with tempfile.TemporaryDirectory() as folder:
+                ours, its = pty.openpty()
+                process = subprocess.Popen(
+                    [os.environ["SLUICED"], "--data", folder + "/data", "--http", "", "--listen",
+                     listen.format(folder)], stdout=its, stderr=subprocess.DEVNULL)
+                os.close(its)
+                try:
+                    with open(ours, encoding="utf-8") as terminal:
+                        lines = [next(terminal) for _ in range(5)]
+                finally:
+                    process.terminate()
+                    process.wait(sluiced.LIMIT_S)
+                self.assertRegex(lines[4], rf"redis-cli -3 {wanted} Q\.POP demo".format(folder))
 
     def test_what_is_wrong_is_named(self):
         done = run("--nothing")

@@ -144,6 +144,8 @@ static void test_settings__lines_that_are_wrong_are_refused_with_their_number(vo
           "1: max-payload has 0 values and needs one: a size such as 64k or 1MiB, from 4KiB to "
           "512MiB" },
         { "data a b\n", "1: data has 2 values and needs one: a text" },
+        { "http\n", "1: http has 0 values and needs one: an address such as 127.0.0.1:7711, "
+                    "[::1]:7711 or unix:/path, or \"\" for none" },
         { "data 'a\n", "1: a quote is not closed" },
         { "data a\n\ndata b\n", "3: data is set a second time" },
         { "config b.conf\n", "1: config cannot stand in a config file" },

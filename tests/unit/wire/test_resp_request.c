@@ -92,6 +92,10 @@ struct bad {
     const char *sentence;
 };
 
+#define UNBALANCED                                                                                 \
+    "an inline request has unbalanced quotes; JSON is written in single ones: "                    \
+    "'{\"to\":\"ann\"}'"
+
 static const struct bad bads[] = {
     { BYTES("*\r\n"), "the number of words in a request is not a whole number" },
     { BYTES("*a\r\n"), "the number of words in a request is not a whole number" },
@@ -142,19 +146,19 @@ static const struct bad bads[] = {
       "word 1 of a request does not end with \\r\\n after its 1 bytes" },
     { BYTES("*2\r\n$1\r\na\r\n$3\r\n\r\n$12"),
       "word 2 of a request does not end with \\r\\n after its 3 bytes" },
-    { BYTES("\"\n"), "an inline request has unbalanced quotes" },
-    { BYTES("\"a\r\n"), "an inline request has unbalanced quotes" },
-    { BYTES("a \"b\n"), "an inline request has unbalanced quotes" },
-    { BYTES("\"a\\\"\n"), "an inline request has unbalanced quotes" },
-    { BYTES("\"a\\\n"), "an inline request has unbalanced quotes" },
-    { BYTES("\"\\x4\n"), "an inline request has unbalanced quotes" },
-    { BYTES("\"a\"b\n"), "an inline request has unbalanced quotes" },
-    { BYTES("\"a\"\"b\"\n"), "an inline request has unbalanced quotes" },
-    { BYTES("'\n"), "an inline request has unbalanced quotes" },
-    { BYTES("'a\n"), "an inline request has unbalanced quotes" },
-    { BYTES("'a\\'\n"), "an inline request has unbalanced quotes" },
-    { BYTES("'a'b\n"), "an inline request has unbalanced quotes" },
-    { BYTES("it's\n"), "an inline request has unbalanced quotes" },
+    { BYTES("\"\n"), UNBALANCED },
+    { BYTES("\"a\r\n"), UNBALANCED },
+    { BYTES("a \"b\n"), UNBALANCED },
+    { BYTES("\"a\\\"\n"), UNBALANCED },
+    { BYTES("\"a\\\n"), UNBALANCED },
+    { BYTES("\"\\x4\n"), UNBALANCED },
+    { BYTES("\"a\"b\n"), UNBALANCED },
+    { BYTES("\"a\"\"b\"\n"), UNBALANCED },
+    { BYTES("'\n"), UNBALANCED },
+    { BYTES("'a\n"), UNBALANCED },
+    { BYTES("'a\\'\n"), UNBALANCED },
+    { BYTES("'a'b\n"), UNBALANCED },
+    { BYTES("it's\n"), UNBALANCED },
 };
 
 // Input that lies elsewhere with every call, in a block of exactly its size, so that a sanitizer
