@@ -260,6 +260,23 @@ static enum status read_options(struct parse *parse)
     return STATUS_OK;
 }
 
+// An option that stands among the words of a list was meant as one: taken as a word, it would be a
+// queue that nobody fills.
+static enum status check_rest(const struct parse *parse, const struct argument *argument,
+                              const struct slices *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct argument *option = command_option(parse->command, list->items[i]);
+        if (option) {
+            return error_set(parse->error, STATUS_INVALID,
+                             "%s: options stand before the list, and %s is one; a %s of that name "
+                             "is written behind --",
+                             parse->command->name, option->name, argument->name);
+        }
+    }
+    return STATUS_OK;
+}
+
 // The last argument: all words that are left, after options and perhaps `--`.
 static enum status read_rest(struct parse *parse, const struct argument *argument)
 {
@@ -267,15 +284,17 @@ static enum status read_rest(struct parse *parse, const struct argument *argumen
     if (status) {
         return status;
     }
-    if (parse->position < parse->words.count &&
-        slice_equal(parse->words.items[parse->position], SLICE("--"))) {
-        parse->position++;
-    }
+    bool marked = parse->position < parse->words.count &&
+                  slice_equal(parse->words.items[parse->position], SLICE("--"));
+    parse->position += marked;
     struct slices *list = (struct slices *)(void *)(parse->out + argument->offset);
     *list = (struct slices){ parse->words.items + parse->position,
                              parse->words.count - parse->position };
     if (list->count == 0 && !(argument->flags & ARGUMENT_OPTIONAL)) {
         return refuse_count(parse, "too few arguments");
+    }
+    if (!marked) {
+        status = check_rest(parse, argument, list);
     }
     for (size_t i = 0; i < list->count && !status; i++) {
         status = check_text(parse, argument, list->items[i]);

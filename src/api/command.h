@@ -5,8 +5,8 @@
 // The words of a request are the command's name, its arguments in order, and options: a name, in
 // whatever case, and a value, in any order. Options stand behind the arguments; of a command whose
 // last argument is repeated they stand before it and end at the first word that is none, or at
-// `--`. An argument that may be missing may have `--` before it too, should it have the name of an
-// option.
+// `--`, without which the name of an option among the words behind it is refused. An argument that
+// may be missing may have `--` before it too, should it have the name of an option.
 //
 //     Q.PUT app mail Send '{"to":"ann"}' PRIORITY 5 TAG urgent TAG paid
 //     Q.POP app worker-1 10 WAIT 30 -- mail reports

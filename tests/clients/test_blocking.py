@@ -90,6 +90,13 @@ class Pops(Base):
         self.put("a", "DELAY", "0.1")
         self.got(popper, "a")
 
+    def test_an_option_behind_the_queues_is_refused(self):
+        self.boss.expect(f"Q.POP {self.ns} w 1 mail wait 1",
+                         "-INVALID Q.POP: options stand before the list, and WAIT is one; a queue "
+                         "of that name is written behind --")
+        self.boss.expect(f"Q.PUT {self.ns} WAIT Send {{}} JID ann", '"ann"')
+        self.assertIn('"ann"', self.boss.ask(f"Q.POP {self.ns} w 1 -- mail WAIT"))
+
     def test_a_lost_lease_wakes(self):
         self.boss.expect(f"Q.CONFIG.SET {self.ns} heartbeat 0.1", "+OK")
         self.boss.expect(f"Q.CONFIG.SET {self.ns} grace-period 0", "+OK")

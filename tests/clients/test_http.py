@@ -260,6 +260,13 @@ class Calls(TestCase):
         self.assertEqual(web.ask("POST", "/v1/ns/life/jobs/j2/fail",
                                  {"worker": "w", "group": "g", "message": "m"}).status, 204)
 
+    def test_a_queue_may_have_the_name_of_an_option(self):
+        web = self.web()
+        web.ask("POST", "/v1/ns/names/queues/WAIT/jobs",
+                {"klass": "Send", "data": 1, "jid": "one"})
+        pop = web.ask("POST", "/v1/ns/names/pop", {"queues": ["q", "WAIT"], "worker": "w"})
+        self.assertEqual([job["jid"] for job in pop.json()["jobs"]], ["one"])
+
     def test_waiting_is_ended_by_a_job_a_result_and_time(self):
         web, other = self.web(), self.client()
         web.send("POST", "/v1/ns/wait/pop", {"queues": ["q"], "worker": "w", "wait": 60})

@@ -355,19 +355,31 @@ static void test_command__the_last_argument_takes_all_words_behind_the_options(v
     assert_int_equal(given.as.fetch.limit, 3);
     assert_true(given.as.fetch.quick);
     assert_int_equal(given.as.fetch.tags.count, 2);
-    accepted(FETCH, "shop a QUICK LIMIT 99");
-    assert_names("a,QUICK,LIMIT,99");
-    assert_false(given.as.fetch.quick);
     accepted(FETCH, "shop QUICK -- TAG x -- y");
     assert_names("TAG,x,--,y");
     assert_int_equal(given.as.fetch.tags.count, 0);
-    accepted(FETCH, "shop TAG a b TAG c");
-    assert_names("b,TAG,c");
-    assert_int_equal(given.as.fetch.tags.count, 1);
     refused(FETCH, "shop LIMIT 3 a _ b", STATUS_INVALID, "Fetch: name must not be empty");
     refused(FETCH, "shop LIMIT", STATUS_INVALID, "Fetch: LIMIT has no value");
     refused(FETCH, "shop LIMIT a", STATUS_INVALID,
             "Fetch: LIMIT must be a whole number, not \"a\"");
+}
+
+static void test_command__an_option_among_the_words_of_a_list_is_refused(void **state)
+{
+    (void)state;
+    static const char *const lines[] = { "shop a limit 99", "shop a b LIMIT",
+                                         "shop TAG x a LIMIT" };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        refused(FETCH, lines[i], STATUS_INVALID,
+                "Fetch: options stand before the list, and LIMIT is one; a name of that name is "
+                "written behind --");
+    }
+    accepted(FETCH, "shop -- a limit 99");
+    assert_names("a,limit,99");
+    accepted(FETCH, "shop QUICK -- a quick");
+    assert_names("a,quick");
+    accepted(ALL, "LIMIT a QUICK"); // it has no such options
+    assert_names("LIMIT,a,QUICK");
 }
 
 static void test_command__an_argument_that_may_be_missing_can_be_named_as_an_option(void **state)
@@ -501,6 +513,7 @@ int main(void)
         PARSE_TEST(test_command__of_a_long_word_a_sentence_shows_the_beginning),
         PARSE_TEST(test_command__too_few_words_are_answered_with_the_usage),
         PARSE_TEST(test_command__the_last_argument_takes_all_words_behind_the_options),
+        PARSE_TEST(test_command__an_option_among_the_words_of_a_list_is_refused),
         PARSE_TEST(test_command__an_argument_that_may_be_missing_can_be_named_as_an_option),
         PARSE_TEST(test_command__a_list_may_be_allowed_to_be_empty),
         PARSE_TEST(test_command__without_memory_it_is_refused_and_can_be_tried_again),
