@@ -15,9 +15,18 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
 LIMIT_S = 60  # a test that waits longer for anything has failed
+
+
+def until(holds, what="it"):
+    """Asks again and again until it holds."""
+    end = time.monotonic() + LIMIT_S
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} has not come about in {LIMIT_S} seconds")
 
 
 class Server:

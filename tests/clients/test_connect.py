@@ -155,8 +155,7 @@ class Clients(sluiced.TestCase):
         c, d = self.client(), self.client()
         number = d.ask("CLIENT ID")[1:]
         d.send("Q.POP", "app", "w1", "1", "WAIT", "60", "nothing-here")
-        while " flags=b " not in c.ask(f"CLIENT LIST ID {number}"):
-            pass
+        sluiced.until(lambda: " flags=b " in c.ask(f"CLIENT LIST ID {number}"))
         c.expect(f"CLIENT KILL ID {number}", ":1")
         d.hear(None)
 
@@ -300,8 +299,7 @@ class Admin(sluiced.TestCase):
         path = self.server.path("orphan")
         c.send("Q.BACKUP", path)
         c.close()
-        while not os.path.exists(path) or "backup_in_progress:1" in d.ask("INFO persistence"):
-            pass
+        sluiced.until(lambda: os.path.exists(path) and "backup_in_progress:0" in d.ask("INFO persistence"))
         d.expect("PING", "+PONG")
 
 
@@ -332,8 +330,7 @@ class Namespaces(sluiced.TestCase):
         c, d = self.client(), self.client()
         c.expect("Q.NAMESPACE.CREATE app", "+OK")
         d.send("Q.POP", "app", "w1", "1", "WAIT", "60", "mail")
-        while "blocked_clients:1" not in c.ask("INFO clients"):
-            pass
+        sluiced.until(lambda: "blocked_clients:1" in c.ask("INFO clients"))
         c.expect("Q.NAMESPACE.DELETE app", "+OK")
         d.hear('-NOT_FOUND the namespace "app" was deleted')
         d.expect("PING", "+PONG")

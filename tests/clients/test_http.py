@@ -671,8 +671,8 @@ class Ends(unittest.TestCase):
             self.assertEqual(server.wait(), 0)
 
     def test_a_wait_does_not_count_as_idle(self):
-        with sluiced.Server("--http-idle-timeout", "2s") as server, Raw(server) as raw:
-            pop = b'{"queues":["q"],"worker":"w","wait":3}'
+        with sluiced.Server("--http-idle-timeout", "5s") as server, Raw(server) as raw:
+            pop = b'{"queues":["q"],"worker":"w","wait":6}'
             raw.send(b"POST /v1/ns/app/pop HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                      b"Content-Length: %d\r\n\r\n%s" % (len(pop), pop))
             self.assertEqual(raw.hear()[2], b'{"jobs":[]}')

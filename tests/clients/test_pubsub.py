@@ -83,8 +83,7 @@ class Subscriptions(sluiced.TestCase):
         c, d = self.client(), self.client()
         c.expect("SUBSCRIBE gone", '["subscribe", "gone", :1]')
         c.close()
-        while d.ask("PUBSUB NUMSUB gone") != '["gone", :0]':
-            pass
+        sluiced.until(lambda: d.ask("PUBSUB NUMSUB gone") == '["gone", :0]')
         d.expect("PUBLISH gone hello", ":0")
 
     def test_bytes_are_bytes(self):
@@ -146,8 +145,7 @@ class Subscriptions(sluiced.TestCase):
                 for _ in range(302):
                     slow.read()
                 text = "x" * 100000
-                while loud.ask("PUBLISH", "zz1", text) != ":0":
-                    pass
+                sluiced.until(lambda: loud.ask("PUBLISH", "zz1", text) == ":0")
                 loud.expect("PUBSUB NUMPAT", ":0")
 
     def test_who_is_cut_off_while_it_waits_gets_no_job(self):
@@ -156,11 +154,9 @@ class Subscriptions(sluiced.TestCase):
                 slow.ask("HELLO 3")
                 slow.expect("SUBSCRIBE news", '>["subscribe", "news", :1]')
                 slow.send("Q.POP", "app", "w1", "1", "WAIT", "60", "mail")
-                while "blocked_clients:1" not in loud.ask("INFO clients"):
-                    pass
+                sluiced.until(lambda: "blocked_clients:1" in loud.ask("INFO clients"))
                 text = "x" * 200000
-                while loud.ask("PUBLISH", "news", text) == ":1":
-                    pass
+                sluiced.until(lambda: loud.ask("PUBLISH", "news", text) != ":1")
                 loud.expect("Q.PUT app mail Send {} JID bob", '"bob"')
                 self.assertIn('"state", "waiting"', loud.ask("Q.GET app bob"))
 

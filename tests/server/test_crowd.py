@@ -3,6 +3,7 @@
 
 import os
 import resource
+import select
 import socket
 import tempfile
 import time
@@ -108,32 +109,22 @@ class NoDescriptors(unittest.TestCase):
     def test_without_descriptors_accepting_pauses_and_goes_on_when_some_are_free(self):
         with outside.server() as server, sluiced.Client(server) as busy:
             busy.expect("Q.PUT app mail Send {} JID ann", '"ann"')
+            # The store opens and closes files meanwhile: how many get in is not known exactly.
             limit_descriptors(server, open_descriptors(server) + self.ROOM)
             crowd = [sluiced.Client(server) for _ in range(self.ROOM + self.MORE)]
-            served, starved = crowd[:self.ROOM], crowd[self.ROOM:]
-            for one in served:
-                one.expect("PING", "+PONG")
-            for one in starved:
+            for one in crowd:
                 one.send("PING")
+            server.hear("no more connections are accepted for now")
+            starved = crowd[-1]
             spent = outside.cpu_seconds(server)
             start = time.monotonic()
             # Those who are in go on, for longer than the time after which it tries again.
             while time.monotonic() - start < 0.5:
                 busy.expect("PING", "+PONG")
-                starved[0].socket.settimeout(0.05)
-                with self.assertRaises(TimeoutError):
-                    starved[0].socket.recv(1)
+                self.assertEqual(select.select([starved.socket], [], [], 0.05)[0], [])
             spent = outside.cpu_seconds(server) - spent
             self.assertLess(spent, 0.25, "it seems to try all the time")
-            self.assertIn("no more connections are accepted for now", "".join(server.log))
-            for one in served:
-                one.close()
-            for one in starved[:self.ROOM]:
-                one.socket.settimeout(sluiced.LIMIT_S)
-                self.assertEqual(one.socket.recv(100), b"+PONG\r\n")
-            for one in starved[:self.ROOM]:
-                one.close()
-            for one in starved[self.ROOM:]:
+            for one in crowd:
                 one.hear("+PONG")
                 one.close()
 
