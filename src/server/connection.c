@@ -257,12 +257,31 @@ struct slice connection_host(const struct connection *connection)
 // ---------------------------------------------------------------------------------------------
 // Out
 
+static void drop_sent(struct connection *connection)
+{
+    buffer_consume(&connection->output, connection->output_sent);
+    connection->output_start += connection->output_sent;
+    connection->output_sent = 0;
+}
+
+// What was sent and still stands in the buffer takes no room from what is said. Not in the middle
+// of a turn, since commands know where in the buffer their answers begin; and not for little, so
+// that bytes are moved a few times at most.
+static void make_room(struct connection *connection)
+{
+    const struct buffer *output = &connection->output;
+    if (output->size > output->size_max / 2 && connection->output_sent >= output->size / 8) {
+        drop_sent(connection);
+    }
+}
+
 void connection_says(struct connection *connection)
 {
     // Who has waited long for this has not been idle.
     connection->active_us = server_now(connection->server);
     if (!connection->in_turn) {
         struct connections *all = &connection->server->connections;
+        make_room(connection);
         connection->in_turn = true;
         connection->turn_start = connection->output_start + connection->output.size;
         connection->turn_next = all->turn;
@@ -291,8 +310,7 @@ void connection_give_up(struct connection *connection)
     connection_drain(connection);
 }
 
-// Sent bytes make room.
-static void drop_sent(struct connection *connection)
+static void settle_sent(struct connection *connection)
 {
     struct buffer *output = &connection->output;
     if (connection->output_sent == output->size) {
@@ -301,9 +319,7 @@ static void drop_sent(struct connection *connection)
         connection->output_sent = 0;
     } else if (connection->output_sent > COMPACT_SIZE &&
                connection->output_sent > output->size / 2) {
-        buffer_consume(output, connection->output_sent);
-        connection->output_start += connection->output_sent;
-        connection->output_sent = 0;
+        drop_sent(connection);
     }
 }
 
@@ -332,7 +348,7 @@ void connection_flush(struct connection *connection)
         connection->server->figures.output_bytes += written;
         connection->active_us = server_now(connection->server);
         if (result == TRANSPORT_AGAIN_WRITE || result == TRANSPORT_AGAIN_READ) {
-            drop_sent(connection);
+            settle_sent(connection);
             set_writing(connection, true);
             return;
         }
@@ -341,7 +357,7 @@ void connection_flush(struct connection *connection)
             return;
         }
     }
-    drop_sent(connection);
+    settle_sent(connection);
     set_writing(connection, false);
     if (connection->draining && may_close(connection)) {
         connection_close(connection);

@@ -162,9 +162,10 @@ static void run_end(struct run *run, struct connection *connection, enum status 
                     const struct error *error)
 {
     struct buffer *out = &connection->output;
+    size_t unsent = run->start - connection->output_sent; // before it
     struct error large;
     uint64_t errors = status ? 1 : connection->protocol->end(connection, &run->form);
-    if (!status && out->status == STATUS_TOO_LARGE && run->start <= out->size_max / 2) {
+    if (!status && out->status == STATUS_TOO_LARGE && unsent <= out->size_max / 2) {
         status =
             error_set(&large, STATUS_TOO_LARGE, "%s: the reply is larger than max-output allows",
                       run->call.command->name);

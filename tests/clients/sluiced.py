@@ -129,8 +129,13 @@ class Server:
 class Client:
     """A connection that speaks RESP and nothing else."""
 
-    def __init__(self, server):
-        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT_S)
+    def __init__(self, server, unix=None):
+        if unix:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.settimeout(LIMIT_S)
+            self.socket.connect(unix)
+        else:
+            self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT_S)
         self.file = self.socket.makefile("rb")
 
     def __enter__(self):

@@ -138,6 +138,27 @@ class Subscriptions(sluiced.TestCase):
                 self.assertIn("client_output_buffer_limit_disconnections:1",
                               loud.ask("INFO stats"))
 
+    def test_what_was_read_does_not_count_as_unread(self):
+        server = sluiced.Server("--max-output", "1MiB", "--max-payload", "64KiB")
+        path = server.path("socket")
+        server.flags += ("--listen", "unix:" + path)
+        with server, sluiced.Client(server, unix=path) as slow, sluiced.Client(server) as loud:
+            slow.expect("SUBSCRIBE news", '["subscribe", "news", :1]')
+
+            def unread():
+                line = loud.ask("CLIENT LIST TYPE pubsub")
+                return int(line.split(" obl=")[1].split(" ")[0])
+
+            text = "x" * 60000
+            while unread() < 960000:
+                loud.expect(f"PUBLISH news {text}", ":1")
+            # A part of it is sent, and so there is room for as much.
+            while unread() > 800000:
+                slow.hear(f'["message", "news", "{text}"]')
+            for _ in range(3):
+                loud.expect(f"PUBLISH news {text}", ":1")
+            loud.expect("PUBSUB NUMSUB news", '["news", :1]')
+
     def test_who_is_cut_off_in_the_middle_of_a_message_leaves_with_all_its_patterns(self):
         with sluiced.Server("--max-output", "1MiB", "--max-payload", "256KiB") as server:
             with sluiced.Client(server) as slow, sluiced.Client(server) as loud:
