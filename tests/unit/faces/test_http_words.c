@@ -146,7 +146,7 @@ static void test_http_words__what_the_command_refuses_names_the_member(void **st
          INVALID("priority must be a whole number, not \\\"1.5\\\"", "priority"));
     says(site, "POST /v1/ns/app/queues/mail/jobs",
          "{\"klass\":\"K\",\"data\":1,\"unique_for\":5,\"on_conflict\":\"x\"}",
-         INVALID("on_conflict must be one of existing, replace, refuse, not \\\"x\\\"",
+         INVALID("on_conflict must be one of existing, replace, refuse, once, not \\\"x\\\"",
                  "on_conflict"));
     says(site, "GET /v1/ns/app/failures?count=2000", NULL,
          INVALID("count must be from 0 to 1000, not 2000", "count"));
