@@ -24,7 +24,7 @@ size_t page_begin(struct page *page, size_t total, size_t before, size_t *from);
 // A page of nothing.
 void page_clear(struct page *page);
 
-// The key behind which all come that are behind `key`.
+// The smallest key above `key`.
 struct index_key page_key_after(struct index_key key);
 
 #endif

@@ -453,15 +453,13 @@ static void write_responses(struct paper *paper, const struct http_route *route,
 // The path without what most paths begin with.
 static const char *path_of_its_own(const char *path)
 {
-    static const char *const begins[] = { "/v1", "/ns/{ns}/" };
-    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-        size_t size = strlen(begins[i]);
-        path += strncmp(path, begins[i], size) == 0 ? size - (begins[i][size - 1] == '/') : 0;
-    }
-    return path;
+    static const char in_namespace[] = "/v1/ns", version[] = "/v1";
+    bool inside = strncmp(path, "/v1/ns/{ns}/", strlen("/v1/ns/{ns}/")) == 0;
+    const char *begin = inside ? in_namespace : version;
+    return strncmp(path, begin, strlen(begin)) == 0 ? path + strlen(begin) : path;
 }
 
-// "get" and the words of the path: getQueuesQueueJobs.
+// "get" and the words of the path: getNsQueuesQueueJobs.
 static void write_id(struct paper *paper, const struct http_route *route)
 {
     char id[ID_SIZE_MAX];

@@ -3,12 +3,11 @@
 // them under a lease, as any worker would, POSTs each to its address, and does with it what the
 // answer says (push_judge.h). A job that is being pushed is a flight:
 //
-//              take                 group durable            answer came
-//      queue --------> FLIGHT_HELD ---------------> FLIGHT_SENT -----------> FLIGHT_DONE -->
-//      settled
-//                         ^                                                     |
-//                         | adopted, after a restart                            | 202
-//                         +--------------------------- FLIGHT_ACCEPTED <--------+
+//            take           group durable          answer came
+//      queue -----> FLIGHT_HELD ---------> FLIGHT_SENT --------> FLIGHT_DONE --> settled
+//                       ^                                            |
+//                       | after a restart                            | 202
+//                       +------------------- FLIGHT_ACCEPTED <-------+
 //
 // Nothing is sent before the lease is durable, so that a worker never has a token that a crash
 // makes somebody else's too. After a restart the leases of the pusher's are still there, and it
@@ -16,9 +15,9 @@
 //
 // All of it runs in the loop's thread, and what it changes is part of the turn's group:
 //
-//      push_settle: answers become completions, retries, failures   (before those who wait are
-//      served) push_take: jobs that may be sent are taken                   (after) push_send: what
-//      is durable by now is sent                    (after the commit)
+//      push_settle   answers become completions, retries, failures: before those who wait are
+//      served push_take     jobs that may be sent are taken: after push_send     what is durable by
+//      now is sent: after the commit
 #ifndef SLUICE_SERVER_PUSH_H
 #define SLUICE_SERVER_PUSH_H
 

@@ -186,23 +186,26 @@ static CURL *new_handle(const struct settings *settings)
     if (!easy) {
         return NULL;
     }
-    bool good = !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) &&
-                !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
-                !curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) &&
-                !curl_easy_setopt(easy, CURLOPT_PROXY, "") &&
-                !curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) &&
-                !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) &&
-                !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) &&
-                !curl_easy_setopt(easy, CURLOPT_USERAGENT, "sluice/" SLUICE_VERSION) &&
-                !curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS) &&
-                !curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, (long)DNS_KEPT_S) &&
-                !curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) &&
-                !curl_easy_setopt(easy, CURLOPT_POST, 1L) &&
-                !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) &&
-                !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) &&
-                !curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) &&
-                !curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected) &&
-                (!*settings->push_ca || !curl_easy_setopt(easy, CURLOPT_CAINFO, settings->push_ca));
+    bool good =
+        !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) &&
+        !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
+        !curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) &&
+        !curl_easy_setopt(easy, CURLOPT_PROXY, "") &&
+        !curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) &&
+        !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) &&
+        !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) &&
+        !curl_easy_setopt(easy, CURLOPT_USERAGENT, "sluice/" SLUICE_VERSION) &&
+        !curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS) &&
+        !curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, (long)DNS_KEPT_S) &&
+        !curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) &&
+        !curl_easy_setopt(easy, CURLOPT_POST, 1L) &&
+        !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) &&
+        !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) &&
+        !curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) &&
+        !curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected) &&
+        (!*settings->push_ca || (!curl_easy_setopt(easy, CURLOPT_CAINFO, settings->push_ca) &&
+                                 // Else another file of the same name would count only a day later.
+                                 !curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L)));
     if (!good) {
         curl_easy_cleanup(easy);
         return NULL;

@@ -377,7 +377,7 @@ void server_apply_settings(struct server *server)
     server->connections.limits_before = (struct resp_limits){
         .words_max = UNAUTHENTICATED_WORDS,
         .word_max = UNAUTHENTICATED_SIZE,
-        .request_max = (size_t)(UNAUTHENTICATED_WORDS + 1) * UNAUTHENTICATED_SIZE,
+        .request_max = UNAUTHENTICATED_KEPT,
         .line_max = UNAUTHENTICATED_SIZE,
     };
 }

@@ -111,6 +111,12 @@ static inline void server_spend(struct server *server, size_t size)
     server->turn_left -= size < server->turn_left ? size : server->turn_left;
 }
 
+// What is read after this request waits for the next turn.
+static inline void server_end_turn(struct server *server)
+{
+    server->turn_left = 0;
+}
+
 // Takes no more connections and requests, lets what was asked for be answered, and stops.
 void server_stop(struct server *server);
 

@@ -35,6 +35,7 @@ static bool log_in(struct connection *connection, struct slice name, struct slic
         users_authenticate(server->users, name, password, connection_host(connection),
                            server_now(server), &user, &error);
     if (status == STATUS_DENIED) {
+        server_end_turn(server); // a wrong password takes long, and others come first now
         answer_error(connection, "WRONGPASS",
                      "invalid username-password pair or user is disabled.");
     } else if (status) {

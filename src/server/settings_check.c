@@ -4,6 +4,9 @@
 #include "server/address.h"
 #include "server/settings_table.h"
 
+#include <openssl/err.h>
+#include <openssl/x509_vfy.h>
+
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,11 +89,20 @@ static enum status check_tls(const struct settings *settings, struct error *erro
 
 static enum status check_push(const struct settings *settings, struct error *error)
 {
-    if (*settings->push_ca && access(settings->push_ca, R_OK)) {
+    if (!*settings->push_ca) {
+        return STATUS_OK;
+    }
+    if (access(settings->push_ca, R_OK)) {
         return error_set(error, STATUS_INVALID, "push-ca %.100s cannot be read: %s",
                          settings->push_ca, strerror(errno));
     }
-    return STATUS_OK;
+    X509_STORE *store = X509_STORE_new();
+    bool good = store && X509_STORE_load_file(store, settings->push_ca) == 1;
+    X509_STORE_free(store);
+    ERR_clear_error();
+    return good ? STATUS_OK
+                : error_set(error, STATUS_INVALID, "push-ca %.100s has no certificates in PEM",
+                            settings->push_ca);
 }
 
 static struct slice user_name(const char *line)

@@ -139,8 +139,8 @@ const struct setting settings_table[] = {
       .summary = "How many namespaces /metrics tells by name; the others are added up." },
     { "metrics-queues", EVENTS, SETTING_COUNT, SETTING_RELOADS, AT(metrics_queues), 0, 10000,
       .initial = "100", .value = "COUNT",
-      .summary = "How many queues, and how many pushes, of all namespaces /metrics tells by name; the others are added "
-                 "up." },
+      .summary = "How many queues, and how many pushes, of all namespaces /metrics tells by name; "
+                 "the others are added up." },
 
     { "password", ACCESS, SETTING_PASSWORD, SETTING_RELOADS, AT(password), .initial = "",
       .value = "PASSWORD",

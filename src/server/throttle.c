@@ -147,10 +147,14 @@ static void count(struct throttle_entry *entry, int64_t now_us)
 
 void throttle_failed(struct throttle *throttle, struct throttle_who who, int64_t now_us)
 {
-    count(find_or_make(throttle, key_of(throttle, who), THROTTLE_FAILURES_FREE, now_us), now_us);
-    count(find_or_make(throttle, key_of_address(throttle, who), THROTTLE_ADDRESS_FAILURES_FREE,
-                       now_us),
-          now_us);
+    struct throttle_entry *entry =
+        find_or_make(throttle, key_of(throttle, who), THROTTLE_FAILURES_FREE, now_us);
+    count(entry, now_us);
+    if (entry->failures < THROTTLE_FAILURES_FREE) {
+        count(find_or_make(throttle, key_of_address(throttle, who), THROTTLE_ADDRESS_FAILURES_FREE,
+                           now_us),
+              now_us);
+    }
     if (throttle->spent_us < now_us) {
         throttle->spent_us = now_us;
     }

@@ -5,10 +5,11 @@
 // a client that keeps trying gets in once its password is right. Other users from the same address,
 // which may be that of a proxy or this machine, go on.
 //
-// Who tries many names meets the same for the address, after ten failures; who has many
-// addresses meets a ceiling for all of them together: a burst of 40 failures and then 2 a second,
-// which keeps what guessing costs the server to some percent of its time. A user who has logged in
-// from the address during the last day is let in all the same.
+// Who tries many names meets the same for the address, after ten failures, of which those of one
+// user count only as long as he need not wait himself. Who has many addresses meets a ceiling for
+// all of them together: a burst of 40 failures and then 2 a second, which keeps what guessing costs
+// the server to some percent of its time. A user who has logged in from the address during the last
+// day is let in all the same.
 //
 // An address is an IPv4 address, the /64 network of an IPv6 address (one household's), or any other
 // text. Only as many are remembered as the table has room for; those that have failed least and

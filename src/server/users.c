@@ -313,10 +313,21 @@ static enum status make_all(const struct users *users, const struct settings *se
     return status;
 }
 
+static bool same_password(const struct password *a, const struct password *b)
+{
+    return a->iterations == b->iterations && a->salt_size == b->salt_size &&
+           memcmp(a->salt, b->salt, a->salt_size) == 0 &&
+           CRYPTO_memcmp(a->hash, b->hash, sizeof(a->hash)) == 0;
+}
+
 // The user that somebody may hold becomes the fresh one, in the place where it is.
 static void take_over(struct users *users, struct entry *entry, struct entry *fresh)
 {
     struct entry before = *entry;
+    if (same_password(&before.password, &fresh->password)) {
+        fresh->is_known = before.is_known;
+        memcpy(fresh->known, before.known, sizeof(fresh->known));
+    }
     *entry = *fresh;
     *fresh = before;
     entry_free(users->allocator, fresh);
@@ -327,7 +338,6 @@ static void replace_all(struct users *users, struct entry **made, size_t count)
     for (size_t i = 0; i < users->count; i++) {
         entry_drop_rights(users->allocator, users->entries[i]);
         users->entries[i]->is_gone = true;
-        users->entries[i]->is_known = false;
     }
     users->present = count;
     users->iterations_max = PASSWORD_ITERATIONS_PLAIN;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Who may do what: users with hashed passwords and rights on namespaces.
 //
-//     user ann pbkdf2-sha256$100000$...$... app:write reports:read team-*:admin
+//     user ann pbkdf2-sha256$30000$...$... app:write reports:read team-*:admin
 //
 // The setting `password` makes the user `default` with every right. A pattern is a namespace's
 // name, a beginning of names with `*` behind it, or `*` for all; the highest right that any of a

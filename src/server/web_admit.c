@@ -199,6 +199,7 @@ static enum web_step log_in(struct connection *connection, struct slice header,
         return WEB_ADMITTED;
     }
     connection->user = NULL;
+    server_end_turn(server); // a wrong password takes long, and others come first now
     return refuse(refusal, status == STATUS_BUSY ? 429 : 401);
 }
 

@@ -90,6 +90,12 @@ class Authority(TlsTest):
         self.client.until_state("j1", "complete")
         self.assertEqual(len(worker.requests), 1)
 
+    def read_again(self):
+        del self.server.log[:]
+        self.server.process.send_signal(signal.SIGHUP)
+        test_push.until(lambda: any("settings were read again" in line for line in self.server.log),
+                        "the settings to be read")
+
     def test_another_file_counts_from_the_next_request_on(self):
         worker = self.secure_worker(*self.pair)
         self.push(worker)
@@ -100,18 +106,29 @@ class Authority(TlsTest):
         self.client.put("j2", klass="Other", retries=0)
         self.client.until_state("j2", "failed")
         self.configure(f"push-ca {self.server.path('other.pem')}")
-        self.server.process.send_signal(signal.SIGHUP)
-        test_push.until(lambda: any("settings were read again" in line for line in self.server.log),
-                        "the settings to be read")
+        self.read_again()
         self.client.put("j3", klass="Other", retries=0)
         self.client.until_state("j3", "complete")
 
-    def test_a_file_that_is_not_there_is_said_at_the_start(self):
-        result = subprocess.run([os.environ["SLUICED"], "--data", self.server.path("data2"),
-                                 "--push-ca", "/nowhere/ca.pem"],
-                                capture_output=True, text=True, check=False)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("push-ca /nowhere/ca.pem cannot be read", result.stderr)
+    def test_another_file_of_the_same_name_does_too(self):
+        self.push(self.secure_worker(*self.pair))
+        self.client.put("j1", retries=0)
+        self.client.until_state("j1", "complete")
+        other = self.secure_worker(*self.certificate("other"))
+        self.client.do("Q.PUSH.SET", "app", "Other", other.href)
+        os.replace(self.server.path("other.pem"), self.pair[0])
+        self.read_again()
+        self.client.put("j2", klass="Other", retries=0)
+        self.client.until_state("j2", "complete")
+
+    def test_a_file_that_is_none_is_said_at_the_start(self):
+        for path, sentence in (("/nowhere/ca.pem", "cannot be read"),
+                               (self.config, "has no certificates in PEM")):
+            result = subprocess.run([os.environ["SLUICED"], "--data", self.server.path("data2"),
+                                     "--push-ca", path],
+                                    capture_output=True, text=True, check=False)
+            self.assertEqual(result.returncode, 1, result)
+            self.assertIn(f"push-ca {path} {sentence}", result.stderr)
 
     def http2_worker(self):
         process = subprocess.Popen(["node", "-e", HTTP2_WORKER, *self.pair],

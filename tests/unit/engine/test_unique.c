@@ -566,7 +566,7 @@ static void test_unique__once_it_does_and_stays_as_it_is(void **state)
     struct world *w = *state;
     struct put_request request = wants_key("a", UNIQUE_ONCE);
     request.unique.until = UNIQUE_FOR_TIME;
-    request.unique.for_us = 100 * US;
+    request.unique.for_us = us(100);
     put_with(w, 0, request);
     pop(w, 1, "q", "w1", 1);
     assert_string_equal(put_gives(w, 2, request), "a");

@@ -154,6 +154,18 @@ static void test_throttle__other_users_from_the_same_address_go_on(void **state)
     assert_true(throttle_wait_us(&throttle, here, 0) > 0);
 }
 
+static void test_throttle__one_user_who_fails_for_hours_holds_up_no_other(void **state)
+{
+    (void)state;
+    const struct throttle_who bob = { here.address, SLICE("bob") };
+    for (int64_t now = 0; now < 7200 * SECOND; now += SECOND) {
+        if (throttle_wait_us(&throttle, here, now) == 0) {
+            throttle_failed(&throttle, here, now);
+        }
+        assert_int_equal(throttle_wait_us(&throttle, bob, now), 0);
+    }
+}
+
 static void test_throttle__who_tries_many_names_has_to_wait(void **state)
 {
     (void)state;
@@ -183,6 +195,8 @@ int main(void)
         cmocka_unit_test_setup(test_throttle__a_flood_of_addresses_pushes_out_no_good_one, set_up),
         cmocka_unit_test_setup(test_throttle__a_good_address_that_fails_has_to_wait_too, set_up),
         cmocka_unit_test_setup(test_throttle__other_users_from_the_same_address_go_on, set_up),
+        cmocka_unit_test_setup(test_throttle__one_user_who_fails_for_hours_holds_up_no_other,
+                               set_up),
         cmocka_unit_test_setup(test_throttle__who_tries_many_names_has_to_wait, set_up),
     };
     return cmocka_run_group_tests_name("throttle", tests, NULL, NULL);
