@@ -2,15 +2,24 @@
 #include "client/clock.h"
 
 #include "base/num.h"
-#include "store/file.h"
 
 #include <time.h>
 
-struct clock_ahead clock_assume(void)
+static int64_t read_us(clockid_t clock)
 {
     struct timespec now = { 0 };
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    int64_t ahead_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000 - monotonic_us();
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t clock_now_us(void)
+{
+    return read_us(CLOCK_BOOTTIME);
+}
+
+struct clock_ahead clock_assume(void)
+{
+    int64_t ahead_us = read_us(CLOCK_REALTIME) - clock_now_us();
     return (struct clock_ahead){ ahead_us, ahead_us };
 }
 
@@ -28,9 +37,9 @@ enum sluice_status clock_ask(struct link *link, const struct link_call *call,
     struct sluice_value *answer = NULL;
     int64_t seconds, us;
     whole.words = (struct slices){ &word, 1 };
-    int64_t before_us = monotonic_us();
+    int64_t before_us = clock_now_us();
     enum sluice_status status = link->form->call(link, &whole, &answer, NULL);
-    int64_t after_us = monotonic_us();
+    int64_t after_us = clock_now_us();
     if (!status && (!read_part(answer, 0, INT64_MAX / 2000000, &seconds) ||
                     !read_part(answer, 1, 999999, &us))) {
         status = SLUICE_INVALID;

@@ -26,8 +26,8 @@ enum heard {
 struct putting {
     struct sluice *sluice;
     const struct sluice_put *put;
-    int64_t began_us; // monotonic: nothing was asked before
-    int64_t until_us; // of the whole call
+    int64_t began_us; // by clock_now_us: nothing was asked before
+    int64_t until_us; // of the whole call, monotonic
 };
 
 // Looks for the job under the jid that it was put with.

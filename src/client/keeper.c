@@ -43,7 +43,7 @@ struct keeper {
     int stop; // an event that is readable from then on, and ends a call that is under way
     int64_t deaf_until_us;
     bool has_clock;   // the queue's clock was asked for
-    int64_t ahead_us; // how far it is ahead of monotonic_us
+    int64_t ahead_us; // how far it is ahead of clock_now_us
     char worker[SLUICE_NAME_SIZE];
 };
 
@@ -62,13 +62,13 @@ static void compare_clocks(struct keeper *keeper)
     }
 }
 
-// A queue that cannot be asked is in this process, or else is taken to have this machine's clock.
+// By the monotonic clock, in which it is waited for. A queue that cannot be asked is in this
+// process, or else is taken to have this machine's clock.
 static int64_t due_us(const struct keeper *keeper, double expires)
 {
-    int64_t now_us = monotonic_us();
     int64_t ahead_us = keeper->has_clock ? keeper->ahead_us : clock_assume().least_us;
-    double left_us = fmin(expires * 1e6 - (double)(now_us + ahead_us), lease_max_us);
-    return now_us + (left_us > 0 ? (int64_t)left_us / BEATS_OF_A_LEASE : 0);
+    double left_us = fmin(expires * 1e6 - (double)(clock_now_us() + ahead_us), lease_max_us);
+    return monotonic_us() + (left_us > 0 ? (int64_t)left_us / BEATS_OF_A_LEASE : 0);
 }
 
 static int64_t first_due_us(const struct keeper *keeper)

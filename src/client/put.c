@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Putting jobs. Each carries its jid, so that one whose answer was lost can be looked for.
 #include "base/uuid.h"
+#include "client/clock.h"
 #include "client/heard.h"
 #include "client/pause.h"
 #include "store/file.h"
@@ -140,7 +141,7 @@ enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put *pu
 {
     char own[SLUICE_NAME_SIZE];
     jid = jid ? jid : own;
-    const struct putting putting = { sluice, put, monotonic_us(), queue_until_us(sluice) };
+    const struct putting putting = { sluice, put, clock_now_us(), queue_until_us(sluice) };
     enum sluice_status status = take_jid(put, jid, error);
     if (!status) {
         status = put_once(&putting, jid, error);
@@ -234,7 +235,7 @@ static void put_all(struct sluice *sluice, const struct sluice_put *puts, size_t
     struct words words;
     struct sluice_value *answer;
     struct sluice_error why = { 0 };
-    const struct putting putting = { sluice, NULL, monotonic_us(), queue_until_us(sluice) };
+    const struct putting putting = { sluice, NULL, clock_now_us(), queue_until_us(sluice) };
     const struct ask ask = { .until_us = putting.until_us };
     queue_words(sluice, &words, "Q.MPUT");
     add_many(&words, puts, count, results);
