@@ -3,7 +3,6 @@
 
 #include "client/clock.h"
 #include "client/value.h"
-#include "store/file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,13 +30,15 @@ static bool has_number(const struct sluice_value *job, const char *key, int64_t 
     return given == 0 || sluice_value_integer(sluice_value_get(job, key)) == said;
 }
 
-static bool is_due_as_put(const struct sluice_value *job, const struct sluice_put *put)
+// A job that is due has no moment any more, whichever it was put with.
+static bool is_due_as_put(const struct sluice_value *job, const struct sluice_put *put,
+                          int64_t now_us)
 {
     int64_t due_us = moment_of(job, "scheduled");
     int64_t meant_us = put->at != 0      ? us_of(put->at)
                        : put->delay != 0 ? moment_of(job, "moved") + us_of(put->delay)
                                          : 0;
-    return llabs(due_us - meant_us) <= ROUNDING_US;
+    return due_us == 0 ? meant_us <= now_us : llabs(due_us - meant_us) <= ROUNDING_US;
 }
 
 // Whether it is the job that was put. What is not looked at here makes a difference only when the
@@ -60,7 +61,12 @@ static bool is_untouched(const struct sluice_value *job)
 static enum heard judge(const struct putting *putting, const struct sluice_value *job,
                         const struct clock_ahead *ahead)
 {
-    int64_t moved_us = moment_of(job, "moved");
+    int64_t moved_us = moment_of(job, "moved"), now_us = clock_now_us();
+    if (moved_us > now_us + ahead->most_us + SLACK_US) {
+        // The server's clock was set back. The moments of its jobs do not follow, so that they say
+        // nothing about what came first.
+        return HEARD_UNSURE;
+    }
     if (moved_us < putting->began_us + ahead->least_us - SLACK_US) {
         return HEARD_NOT;
     }
@@ -68,7 +74,7 @@ static enum heard judge(const struct putting *putting, const struct sluice_value
         return HEARD_UNSURE;
     }
     if (is_untouched(job)) {
-        return is_due_as_put(job, putting->put) ? HEARD : HEARD_UNSURE;
+        return is_due_as_put(job, putting->put, now_us + ahead->least_us) ? HEARD : HEARD_UNSURE;
     }
     bool popped_since = value_has_text(job, "state", "running") &&
                         moved_us > putting->began_us + ahead->most_us + SLACK_US;

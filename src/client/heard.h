@@ -8,6 +8,7 @@
 //
 //     not there                                         not heard
 //     put, popped or completed last before the call     not heard
+//     the same, later than the server's now             unsure: its clock was set back
 //     in line as it was put, and not yet popped         heard: if another put it there, all is as
 //                                                       this one would have left it
 //     popped after the call began, the same as put      heard: it was in line during the call

@@ -164,8 +164,18 @@ class Putting(Broken):
         for put in ({"delay": 9.5}, {"at": NOW + 9.5}):
             self.assertEqual(self.put_over(put, state="scheduled", scheduled=NOW + 9.5), ("ok", 0))
 
+    def test_one_that_is_due_by_now_was_heard_whenever_it_was_to_be(self):
+        for put in ({"at": NOW - 9.5}, {"at": NOW}, {"delay": 0.25}):
+            self.assertEqual(self.put_over(put, moved=NOW - 0.25), ("ok", 0), put)
+
     def test_one_that_was_popped_since_was_heard(self):
-        self.assertEqual(self.put_over(state="running", attempts=1, moved=NOW + 30.0), ("ok", 0))
+        # By as much as clocks may be off, and no more: later than that is later than now.
+        self.assertEqual(self.put_over(state="running", attempts=1, moved=NOW + 1.0), ("ok", 0))
+
+    def test_it_is_unknown_when_the_job_is_from_a_time_that_is_still_to_come(self):
+        """The server's clock was set back, and it cannot be told what was before the call."""
+        for job in ({}, {"state": "running", "attempts": 1}, {"state": "complete", "attempts": 1}):
+            self.assertEqual(self.put_over(moved=NOW + 300.0, **job), ("unknown", 0), job)
 
     def test_it_is_unknown_when_the_job_shows_no_more_than_that_something_happened(self):
         """To put it again could take it from a worker, and to say that it is put could lose it."""
