@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "client/heard.h"
 
-#include "client/clock.h"
 #include "client/value.h"
 
 #include <math.h>
@@ -58,9 +57,19 @@ static bool is_untouched(const struct sluice_value *job)
            !value_has_text(job, "state", "complete") && !value_has_text(job, "state", "failed");
 }
 
-static enum heard judge(const struct putting *putting, const struct sluice_value *job,
-                        const struct clock_ahead *ahead)
+static bool know_clock(struct putting *putting)
 {
+    const struct link_call call = { .repeats = true, .until_us = putting->until_us };
+    if (!putting->clock_asked) {
+        putting->clock_asked = true;
+        putting->clock_known = !clock_ask(putting->sluice->link, &call, &putting->ahead);
+    }
+    return putting->clock_known;
+}
+
+static enum heard judge(const struct putting *putting, const struct sluice_value *job)
+{
+    const struct clock_ahead *ahead = &putting->ahead;
     int64_t moved_us = moment_of(job, "moved"), now_us = clock_now_us();
     if (moved_us > now_us + ahead->most_us + SLACK_US) {
         // The server's clock was set back. The moments of its jobs do not follow, so that they say
@@ -81,20 +90,17 @@ static enum heard judge(const struct putting *putting, const struct sluice_value
     return popped_since ? HEARD : HEARD_UNSURE;
 }
 
-enum heard put_heard(const struct putting *putting, const char *jid)
+enum heard put_heard(struct putting *putting, const char *jid)
 {
     struct sluice_value *job;
-    struct clock_ahead ahead;
-    struct link *link = putting->sluice->link;
-    const struct link_call call = { .repeats = true, .until_us = putting->until_us };
     enum sluice_status status = queue_get(putting->sluice, jid, putting->until_us, &job, NULL);
     enum heard heard = HEARD_UNSURE;
     if (status == SLUICE_NOT_FOUND) {
         heard = HEARD_NOT;
     } else if (!status && !putting->put->jid) {
         heard = HEARD;
-    } else if (!status && !clock_ask(link, &call, &ahead)) {
-        heard = judge(putting, job, &ahead);
+    } else if (!status && know_clock(putting)) {
+        heard = judge(putting, job);
     }
     sluice_value_free(job);
     return heard;

@@ -16,6 +16,7 @@
 #ifndef SLUICE_CLIENT_HEARD_H
 #define SLUICE_CLIENT_HEARD_H
 
+#include "client/clock.h"
 #include "client/queue.h"
 
 enum heard {
@@ -29,9 +30,13 @@ struct putting {
     const struct sluice_put *put;
     int64_t began_us; // by clock_now_us: nothing was asked before
     int64_t until_us; // of the whole call, monotonic
+    // The server's clock, which is asked for when it is needed first. One that is not told then is
+    // not told later in the same call either.
+    bool clock_asked, clock_known;
+    struct clock_ahead ahead;
 };
 
 // Looks for the job under the jid that it was put with.
-enum heard put_heard(const struct putting *putting, const char *jid);
+enum heard put_heard(struct putting *putting, const char *jid);
 
 #endif

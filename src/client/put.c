@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Putting jobs. Each carries its jid, so that one whose answer was lost can be looked for.
 #include "base/uuid.h"
-#include "client/clock.h"
 #include "client/heard.h"
 #include "client/pause.h"
 #include "store/file.h"
@@ -98,8 +97,7 @@ static enum sluice_status unsure_of_it(struct sluice_error *error)
 }
 
 // After its answer was lost: until it is known that it was heard, or refused, or the time is over.
-static enum sluice_status put_again(const struct putting *putting, char *jid,
-                                    struct sluice_error *error)
+static enum sluice_status put_again(struct putting *putting, char *jid, struct sluice_error *error)
 {
     enum sluice_status status = SLUICE_UNKNOWN;
     for (unsigned attempts = 0; status == SLUICE_UNKNOWN; attempts++) {
@@ -141,7 +139,9 @@ enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put *pu
 {
     char own[SLUICE_NAME_SIZE];
     jid = jid ? jid : own;
-    const struct putting putting = { sluice, put, clock_now_us(), queue_until_us(sluice) };
+    struct putting putting = {
+        .sluice = sluice, .put = put, .began_us = clock_now_us(), .until_us = queue_until_us(sluice)
+    };
     enum sluice_status status = take_jid(put, jid, error);
     if (!status) {
         status = put_once(&putting, jid, error);
@@ -188,14 +188,14 @@ static size_t begin_results(const struct sluice_put *puts, size_t count,
 }
 
 // After the answer to all of them was lost; `putting` says when they were put.
-static void put_each(struct putting putting, const struct sluice_put *puts, size_t count,
+static void put_each(struct putting *putting, const struct sluice_put *puts, size_t count,
                      struct sluice_put_result *results)
 {
     for (size_t i = 0; i < count; i++) {
         struct sluice_error why = { 0 };
-        putting.put = &puts[i];
+        putting->put = &puts[i];
         if (!results[i].status) {
-            set_result(&results[i], put_again(&putting, results[i].jid, &why), why.message);
+            set_result(&results[i], put_again(putting, results[i].jid, &why), why.message);
         }
     }
 }
@@ -235,13 +235,15 @@ static void put_all(struct sluice *sluice, const struct sluice_put *puts, size_t
     struct words words;
     struct sluice_value *answer;
     struct sluice_error why = { 0 };
-    const struct putting putting = { sluice, NULL, clock_now_us(), queue_until_us(sluice) };
+    struct putting putting = { .sluice = sluice,
+                               .began_us = clock_now_us(),
+                               .until_us = queue_until_us(sluice) };
     const struct ask ask = { .until_us = putting.until_us };
     queue_words(sluice, &words, "Q.MPUT");
     add_many(&words, puts, count, results);
     enum sluice_status status = queue_ask(sluice, &words, &ask, &answer, &why);
     if (status == SLUICE_UNKNOWN) {
-        put_each(putting, puts, count, results);
+        put_each(&putting, puts, count, results);
         return;
     }
     size_t index = 0;

@@ -227,6 +227,13 @@ class Putting(Broken):
         self.assertEqual(answer["results"], [["ok", "a", ""], ["ok", "b", ""],
                                              ["state", "c", "no"]])
 
+    def test_many_ask_for_the_time_once(self):
+        for clock, wanted in ((TIME, "ok"), (b"-NOPERM you may not\r\n", "unknown")):
+            fake = self.fake(CLOSE, found(), clock, otherwise=found())
+            answer = self.shell(fake).ask("put_many", "q", [PUT] * 20)
+            self.assertEqual({result[0] for result in answer["results"]}, {wanted})
+            self.assertEqual(fake.names(), ["Q.MPUT", "Q.GET", "TIME"] + ["Q.GET"] * 19)
+
     def test_many_end_in_time_when_the_server_is_gone(self):
         fake = self.fake(CLOSE, otherwise=SILENT)
         answer = self.shell(fake, timeout=PATIENCE_S).ask("put_many", "q", [PUT] * 1000)
