@@ -52,7 +52,7 @@ struct keeper {
 
 static void compare_clocks(struct keeper *keeper)
 {
-    const struct link_call call = { .repeats = true, .stop = keeper->stop };
+    const struct link_call call = { .repeats = true, .stop = &keeper->stop };
     struct clock_ahead ahead;
     if (!clock_ask(keeper->link, &call, &ahead)) {
         pthread_mutex_lock(&keeper->mutex); // for those who add a job meanwhile
@@ -171,7 +171,7 @@ static enum sluice_status ask(struct keeper *keeper, const struct beats *beats,
         .command = commands_find(keeper->sluice->commands, SLICE("Q.MHEARTBEAT")),
         .words = { words.items, words.count },
         .repeats = true,
-        .stop = keeper->stop,
+        .stop = &keeper->stop,
     };
     *answer = NULL;
     enum sluice_status status = words.failed

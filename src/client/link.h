@@ -24,9 +24,10 @@ struct link_call {
     // The moment, by the monotonic clock, when a call that this one is a part of must end; 0: it is
     // no part of any.
     int64_t until_us;
-    // A descriptor, or 0. When it becomes readable the call ends at once, INTERRUPTED, and what
-    // came of it does not matter. Only where there is somebody else who may not answer.
-    int stop;
+    // A descriptor (0 is one like any other), or NULL. When it becomes readable the call ends at
+    // once, INTERRUPTED, and what came of it does not matter. Only where there is somebody else who
+    // may not answer.
+    const int *stop;
 };
 
 #define LINK_FOREVER INT64_MAX

@@ -260,7 +260,7 @@ static enum sluice_status remote_call(struct link *link, const struct link_call 
         .remote = remote,
         .call = call,
         .wait_deadline_us = deadline_in(call->wait_us),
-        .wake = call->stop      ? call->stop
+        .wake = call->stop      ? *call->stop
                 : call->wait_us ? remote->wake
                                 : -1,
         .out = out,
