@@ -347,13 +347,14 @@ static bool is_our_attempt(const struct sluice_job *job, const struct sluice_val
 }
 
 // A job that is settled has no token. But its history says who popped it last, and whether it was
-// put elsewhere after that, other than by being done.
+// put elsewhere after that, other than by being done. Where no more is kept of it than the first
+// and the last entry, nobody is said to have popped it, and what is known otherwise has to do.
 static bool was_ours_to_the_end(struct sluice_job *job)
 {
     struct words words;
     struct sluice_value *history;
     const struct ask ask = { .repeats = true };
-    bool ours = false, done = false;
+    bool ours = true, popped = false, done = false;
     queue_words(job->sluice, &words, "Q.HISTORY");
     words_text(&words, sluice_job_jid(job));
     enum sluice_status status = queue_ask(job->sluice, &words, &ask, &history, NULL);
@@ -361,13 +362,14 @@ static bool was_ours_to_the_end(struct sluice_job *job)
         const struct sluice_value *entry = sluice_value_at(history, i);
         if (value_has_text(entry, "what", "popped")) {
             ours = value_has_text(entry, "worker", job->batch->worker);
-        } else if (value_has_text(entry, "what", "put") && !done) {
+            popped = true;
+        } else if (value_has_text(entry, "what", "put") && popped && !done) {
             ours = false;
         }
         done = value_has_text(entry, "what", "done");
     }
     sluice_value_free(history);
-    return ours;
+    return !status && ours;
 }
 
 // It was asked more than once, and refused: perhaps since the first time was heard.

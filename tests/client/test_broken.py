@@ -287,9 +287,19 @@ class Settling(Broken):
         """The lease was lost before, and the job is complete all the same."""
         for since, attempts in ((("me", "timed-out", "other", "done"), 2),
                                 (("me", "timed-out", "me", "done"), 2),
-                                (("me", "put", "other", "done"), 1), ((), 1)):
+                                (("me", "put", "other", "done"), 1)):
             self.settle("done", "job", "{}", wanted="state", since=since,
                         found_as=found(state="complete", queue=None, attempts=attempts))
+
+    def test_with_a_history_that_says_nothing_of_pops_the_attempts_count(self):
+        """It keeps the first entry and the last, or only the first."""
+        for since in (("done",), ()):
+            for attempts, wanted in ((1, "ok"), (2, "state")):
+                self.settle("done", "job", "{}", wanted=wanted, since=since,
+                            found_as=found(state="complete", queue=None, attempts=attempts))
+        for since in (("put",), ()):
+            self.settle("advance", "job", "next", None, 0, found_as=found(queue="next"),
+                        wanted="ok", since=since)
 
     def test_failed_was_heard(self):
         self.settle("fail", "job", "group", "why", wanted="ok", since=("me", "failed"),
