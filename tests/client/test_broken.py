@@ -698,14 +698,13 @@ class Keeping(Broken):
             self.wait_for(fake, "Q.MHEARTBEAT")
         self.end(shell)
 
-    def test_a_queue_is_closed_at_once_though_the_server_has_fallen_silent(self):
-        """A heartbeat that is under way would be waited for, or tried again, for five seconds."""
+    def test_a_queue_is_closed_though_the_server_has_fallen_silent(self):
+        """That the heartbeat under way ends at once is for the test of the link."""
         for hang in (SILENT, CLOSE):
             shell, fake = self.keeper(SUBSCRIBE=Events.BEGUN, TIME=TIME, Q_MHEARTBEAT=hang)
             self.wait_for(fake, "Q.MHEARTBEAT")
-            began = time.monotonic()
             self.end(shell)
-            self.assertLess(time.monotonic() - began, 4)
+            fake.wait_until_alone()
 
 
 class Crowd(Broken):
