@@ -391,7 +391,7 @@ static int run_worker(struct work *work)
     }
     work_taker_join(&work->taker);
     work_reporters_join(work);
-    (void)close(work->wake);
+    // `wake` stays open: signals are still caught and write to it, whatever has its number.
     if (signal) {
         return EXIT_SIGNAL + signal;
     }
