@@ -340,10 +340,19 @@ static double sooner(double one, double other)
     return one == 0 || (other > 0 && other < one) ? other : one;
 }
 
+// When a process may be started, if one would be. Where none is, a moment that is over would have
+// the loop go round and round.
+static double start_due(const struct work_slot *slot)
+{
+    const struct work *work = slot->work;
+    bool starts = slot->state != WORK_SLOT_SETTLING && !work->draining && !work->closing;
+    return starts ? slot->rest_until : 0;
+}
+
 double work_slot_due(const struct work_slot *slot)
 {
     const struct work_options *options = slot->work->options;
-    double due = slot->child.pid ? slot->kill_at : slot->rest_until;
+    double due = slot->child.pid ? slot->kill_at : start_due(slot);
     due = sooner(due, slot->tell_at);
     if (slot->state == WORK_SLOT_RUNNING && slot->ending == WORK_ENDING_NONE &&
         options->run_timeout > 0) {
