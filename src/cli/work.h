@@ -141,7 +141,7 @@ struct work_slot {
     enum work_slot_state state;
     struct sluice_job *job;
     char *jid;
-    double began;
+    double began;   // when it came to its process; 0: it is with none
     double tell_at; // then the queue is told which process does it; 0: it was, or need not be
     enum work_ending ending;
     struct work_child child;

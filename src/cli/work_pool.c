@@ -52,13 +52,17 @@ static void retire(struct work_slot *slot)
     }
 }
 
-// What still lies in the pipe was not read, and so counts as not sent.
+// What still lies in the pipe was not read, and so counts as not sent. A job of which nothing was
+// is with nobody, and does not run.
 static void take_back_unread(struct work_slot *slot)
 {
     int unread = 0;
     if (slot->input && slot->child.in >= 0 && ioctl(slot->child.in, FIONREAD, &unread) == 0) {
         size_t size = (size_t)unread;
         slot->input_sent -= size < slot->input_sent ? size : slot->input_sent;
+    }
+    if (slot->input && slot->input_sent == 0) {
+        slot->began = slot->tell_at = 0;
     }
 }
 
@@ -91,7 +95,8 @@ static void send_input(struct work_slot *slot)
 static void hand_over(struct work_slot *slot)
 {
     bool fresh = slot->input && slot->input_sent == 0;
-    if (fresh && slot->child.pid && !slot->retiring && slot->ending == WORK_ENDING_NONE) {
+    bool reads = slot->child.pid && slot->child.in >= 0 && !slot->retiring;
+    if (fresh && reads && slot->ending == WORK_ENDING_NONE) {
         work_slot_started(slot);
         send_input(slot);
     }
@@ -255,9 +260,7 @@ static void ended(struct work_slot *slot, int status)
         }
     } else if (slot->ending != WORK_ENDING_NONE) {
         work_slot_settle(slot, work_slot_verdict(slot));
-    } else if (is_for_the_next(slot)) {
-        slot->tell_at = 0; // it is with nobody
-    } else {
+    } else if (!is_for_the_next(slot)) {
         work_slot_settle(slot, work_verdict_of_crash(&slot->work->rules, status, &slot->tail));
     }
 }

@@ -26,7 +26,7 @@ void work_slot_assign(struct work_slot *slot, struct sluice_job *job)
     slot->job = job;
     slot->jid = tool_copy(jid, strlen(jid));
     slot->state = WORK_SLOT_RUNNING;
-    slot->began = work_now();
+    slot->began = 0;
     slot->ending = WORK_ENDING_NONE;
     slot->output.size = 0;
     slot->output.over = false;
@@ -145,7 +145,8 @@ void work_slot_started(struct work_slot *slot)
     };
     work_orphans_note(&work->orphans, slot->index, &run);
     tool_free(worker);
-    slot->tell_at = work_now() + tell_after_s;
+    slot->began = work_now();
+    slot->tell_at = slot->began + tell_after_s;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -294,7 +295,7 @@ void work_slot_settled(struct work_slot *slot, double now)
     struct work *work = slot->work;
     atomic_store(&slot->settled, false);
     work_orphans_note(&work->orphans, slot->index, NULL);
-    print_event(slot, now - slot->began);
+    print_event(slot, slot->began > 0 ? now - slot->began : 0);
     work->status.counts[slot->outcome]++;
     work->status.running--;
     tool_free(slot->jid);
@@ -313,6 +314,14 @@ void work_slot_settled(struct work_slot *slot, double now)
 // ---------------------------------------------------------------------------------------------
 // Time
 
+// When the job has run too long; 0: never, or it does not run.
+static double run_late(const struct work_slot *slot)
+{
+    double timeout = slot->work->options->run_timeout;
+    bool runs = slot->state == WORK_SLOT_RUNNING && slot->ending == WORK_ENDING_NONE;
+    return runs && slot->began > 0 && timeout > 0 ? slot->began + timeout : 0;
+}
+
 void work_slot_tick(struct work_slot *slot, double now)
 {
     const struct work_options *options = slot->work->options;
@@ -321,8 +330,8 @@ void work_slot_tick(struct work_slot *slot, double now)
         slot->tell_at = 0;
         work_report_start(slot, slot->child.pid);
     }
-    if (running && slot->ending == WORK_ENDING_NONE && options->run_timeout > 0 &&
-        now >= slot->began + options->run_timeout) {
+    double late = run_late(slot);
+    if (late > 0 && now >= late) {
         work_slot_end(slot, WORK_ENDING_TIMEOUT);
     }
     if (slot->child.pid && slot->kill_at > 0 && now >= slot->kill_at) {
@@ -351,12 +360,7 @@ static double start_due(const struct work_slot *slot)
 
 double work_slot_due(const struct work_slot *slot)
 {
-    const struct work_options *options = slot->work->options;
     double due = slot->child.pid ? slot->kill_at : start_due(slot);
     due = sooner(due, slot->tell_at);
-    if (slot->state == WORK_SLOT_RUNNING && slot->ending == WORK_ENDING_NONE &&
-        options->run_timeout > 0) {
-        due = sooner(due, slot->began + options->run_timeout);
-    }
-    return due;
+    return sooner(due, run_late(slot));
 }

@@ -792,6 +792,17 @@ class Pool(WorkCase):
         gone(pid)
         self.assertEqual((self.get("one")["state"], self.get("one")["attempts"]), ("complete", 1))
 
+    def test_the_longest_run_begins_when_a_process_reads_the_job(self):
+        script = ('[ ! -e "$OUT" ] || exec "$WORK_HANDLER" "$OUT.notes"; '
+                  'exec 0<&-; echo $$ >"$OUT"; exec sleep 1000')
+        worker = self.shell(script, "--pool", 1, "--count", 1, "--run-timeout", 5, "--grace", 6,
+                            env={"OUT": self.path("out")})
+        self.pid("out")
+        self.put("one")
+        worker.wait()
+        self.assertEqual(self.retried("one"), [])
+        self.assertEqual((self.get("one")["state"], self.get("one")["attempts"]), ("complete", 1))
+
     def test_where_no_process_comes_to_reading_the_job_says_why(self):
         self.put("one", {}, "RETRIES", 0)
         self.shell("echo broken >&2; exit 3", "--pool", 1, "--drain").wait()

@@ -45,11 +45,23 @@ static void test_due__a_slot_that_gets_no_process_is_not(void **state)
     assert_false(is_due(&pool.slot));
 }
 
+static void test_due__a_job_that_is_with_no_process_cannot_run_too_long(void **state)
+{
+    (void)state;
+    struct pool pool;
+    struct work_slot *slot = without_process(&pool, WORK_SLOT_RUNNING);
+    pool.options.run_timeout = 2;
+    assert_true(work_slot_due(slot) == 5);
+    slot->began = 1;
+    assert_true(work_slot_due(slot) == 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_due__a_slot_without_a_process_is_when_one_is_started),
         cmocka_unit_test(test_due__a_slot_that_gets_no_process_is_not),
+        cmocka_unit_test(test_due__a_job_that_is_with_no_process_cannot_run_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
