@@ -360,13 +360,14 @@ static void make_slots(struct work *work)
     }
 }
 
-// Nobody of that name is there any more. If that is not heard, it is forgotten by and by. Calls of
-// the worker's own handle may take longer than somebody waits for it to end.
+// Nobody of that name is there any more, unless it was given: then others may have it too. If that
+// is not heard, it is forgotten by and by. Calls of the worker's own handle may take longer than
+// somebody waits for it to end.
 static void say_goodbye(const struct work *work)
 {
     struct sluice *queue;
     const struct sluice_options short_calls = { .timeout = goodbye_s };
-    if (tool_open(work->tool, &short_calls, &queue, NULL)) {
+    if (work->options->name || tool_open(work->tool, &short_calls, &queue, NULL)) {
         return;
     }
     const char *words[] = { "Q.WORKER.DEREGISTER", work->worker };
@@ -484,7 +485,7 @@ static const struct tool_command commands[] = {
           "full, the worker waits for it, but when it is to end no longer than --drain-timeout, "
           "--grace and a moment: then what could not be told is left to the leases, and the exit "
           "code is 128 and the signal's number. One that ends of its own accord, or by the first "
-          "signal, is deregistered."
+          "signal, is deregistered, unless --name gave it a name that others may have too."
           "\n\n"
           "A worker that is killed takes its processes with it (SIGTERM): nobody would renew their "
           "leases or hear how they end. The next worker of the same user that starts on the host "

@@ -630,6 +630,12 @@ class Ending(WorkCase):
         self.put("one")
         self.assertFalse(self.is_known(self.work("true")))
 
+    def test_a_name_that_another_may_have_too_stays_known(self):
+        self.put("one")
+        self.work("true", "--name", f"{self.queue}-shared")
+        workers = self.c.ask("Q.WORKERS", "app", "COUNT", 1000)["workers"]
+        self.assertIn(f"{self.queue}-shared", [entry["worker"] for entry in workers])
+
 
 class Box(WorkCase):
     """A folder for each job, and limits."""
