@@ -355,58 +355,92 @@ struct orphan {
     char *path;    // of its note
     size_t folder; // which of the claimed ones that is in
     bool here;     // the system has not been started anew since
+    bool ended;    // it is known that its process has
     bool dealt;    // nothing more is to be done about it
 };
 
-// A handle of a process that runs still; -1: it does not. As long as that is open its number is no
-// other's.
-static int open_process(const struct orphan *orphan)
+// Whether it was the noted one that is asked about, and not another with its number. What could not
+// be read for want of a file says nothing.
+static bool is_another(const struct orphan *orphan, bool *unknown)
 {
+    errno = 0;
+    uint64_t start = work_process_start(orphan->run.pid);
+    *unknown = start == 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM);
+    return start != orphan->run.start;
+}
+
+// A handle of a process that runs still; -1: it has ended, or that cannot be told now. As long as
+// the handle is open its number is no other's.
+static int open_process(struct orphan *orphan)
+{
+    bool unknown = false;
     int pidfd = orphan->here ? pidfd_open(orphan->run.pid, 0) : -1;
-    if (pidfd >= 0 && work_process_start(orphan->run.pid) != orphan->run.start) {
+    if (pidfd < 0) {
+        orphan->ended = !orphan->here || errno == ESRCH;
+    } else if (is_another(orphan, &unknown)) {
         (void)close(pidfd);
-        return -1;
+        pidfd = -1;
+        orphan->ended = !unknown;
     }
     return pidfd;
 }
 
+// Those that are ended together: as many as files can be open.
+struct batch {
+    struct orphan **items;
+    struct pollfd *files; // of each
+    size_t count;
+};
+
+static void gather(struct batch *batch, struct orphan *orphans, size_t count)
+{
+    batch->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        int pidfd = orphans[i].ended ? -1 : open_process(&orphans[i]);
+        if (pidfd >= 0) {
+            batch->items[batch->count] = &orphans[i];
+            batch->files[batch->count++] = (struct pollfd){ .fd = pidfd, .events = POLLIN };
+        }
+    }
+}
+
 // Closes the handles of those that have ended; gives how many have not.
-static size_t close_ended(struct pollfd *files, size_t count)
+static size_t close_ended(struct batch *batch)
 {
     size_t running = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (files[i].fd >= 0 && files[i].revents) {
-            (void)close(files[i].fd);
-            files[i].fd = -1;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct pollfd *file = &batch->files[i];
+        if (file->fd >= 0 && file->revents) {
+            (void)close(file->fd);
+            file->fd = -1;
+            batch->items[i]->ended = true;
         }
-        running += files[i].fd >= 0;
+        running += file->fd >= 0;
     }
     return running;
 }
 
-static void signal_groups(const struct orphan *orphans, const struct pollfd *files, size_t count,
-                          int signal)
+static void signal_groups(const struct batch *batch, int signal)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (files[i].fd >= 0) {
-            (void)kill(-orphans[i].run.pid, signal);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->files[i].fd >= 0) {
+            (void)kill(-batch->items[i]->run.pid, signal);
         }
     }
 }
 
 // Waits for all of them at once: as many as there are, they have one grace.
-static void end_groups(const struct orphan *orphans, struct pollfd *files, size_t count,
-                       double grace)
+static void end_groups(struct batch *batch, double grace)
 {
     double now = work_now(), until = now + grace;
-    signal_groups(orphans, files, count, SIGTERM);
-    while (close_ended(files, count) && now < until) {
-        (void)poll(files, count, (int)fmin(ceil((until - now) * 1000), POLL_MS_MAX));
+    signal_groups(batch, SIGTERM);
+    while (close_ended(batch) && now < until) {
+        (void)poll(batch->files, batch->count, (int)fmin(ceil((until - now) * 1000), POLL_MS_MAX));
         now = work_now();
     }
-    signal_groups(orphans, files, count, SIGKILL);
-    while (close_ended(files, count)) {
-        (void)poll(files, count, -1);
+    signal_groups(batch, SIGKILL);
+    while (close_ended(batch)) {
+        (void)poll(batch->files, batch->count, -1);
     }
 }
 
@@ -419,7 +453,7 @@ static bool is_mark(const char *variable, const struct orphan *orphans, size_t c
     }
     const char *mark = variable + sizeof(name) - 1;
     for (size_t i = 0; i < count; i++) {
-        if (orphans[i].here && strcmp(orphans[i].run.mark, mark) == 0) {
+        if (orphans[i].here && orphans[i].ended && strcmp(orphans[i].run.mark, mark) == 0) {
             return true;
         }
     }
@@ -461,19 +495,23 @@ static void end_marked(const struct orphan *orphans, size_t count)
     }
 }
 
-static void end_processes(const struct orphan *orphans, size_t count, double grace)
+static void end_processes(struct orphan *orphans, size_t count, double grace)
 {
-    struct pollfd *files = tool_allocate((count + 1) * sizeof(*files));
+    struct batch batch = { .items = tool_allocate((count + 1) * sizeof(struct orphan *)),
+                           .files = tool_allocate((count + 1) * sizeof(struct pollfd)) };
     bool any_here = false;
     for (size_t i = 0; i < count; i++) {
-        files[i] = (struct pollfd){ .fd = open_process(&orphans[i]), .events = POLLIN };
         any_here = any_here || orphans[i].here;
     }
-    end_groups(orphans, files, count, grace);
+    // Each batch that has ended makes room for those that were not looked at for want of files.
+    for (gather(&batch, orphans, count); batch.count; gather(&batch, orphans, count)) {
+        end_groups(&batch, grace);
+    }
     if (any_here) {
         end_marked(orphans, count);
     }
-    tool_free(files);
+    tool_free(batch.items);
+    tool_free(batch.files);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -590,7 +628,14 @@ size_t work_orphans_reap(struct work_orphans *orphans, struct sluice *queue, dou
     end_processes(found.items, found.count, grace);
     for (size_t i = 0; i < found.count; i++) {
         struct orphan *orphan = &found.items[i];
-        orphan->dealt = give_back(&orphan->run, queue, status, &given_back);
+        if (orphan->ended) {
+            orphan->dealt = give_back(&orphan->run, queue, status, &given_back);
+        } else {
+            work_complain(status,
+                          "whether job %s of a worker that was killed still runs cannot be told; "
+                          "it is left to its lease",
+                          orphan->run.jid);
+        }
         clean_up(orphan);
     }
     for (size_t i = 0; i < orphans->claimed_count; i++) {

@@ -5,8 +5,11 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -145,6 +148,71 @@ static void test_state__only_the_folders_of_the_dead_of_the_same_queue_are_claim
     assert_int_equal(entries(), 0);
 }
 
+// A process in a group of its own that does nothing; noted as that of a job that is no more.
+static pid_t leave_behind(const struct work_orphans *orphans, size_t slot)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        (void)pause();
+        _exit(0);
+    }
+    assert_int_equal(setpgid(child, child), 0);
+    struct work_run run = sample();
+    run.pid = child;
+    run.start = work_process_start(child);
+    work_orphans_note(orphans, slot, &run);
+    return child;
+}
+
+// Two more files can be open from now on; gives the limit that was.
+static struct rlimit leave_two_files(void)
+{
+    struct rlimit before, less;
+    int one = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int two = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_true(one >= 0 && two > one);
+    (void)close(one);
+    (void)close(two);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    less = before;
+    less.rlim_cur = (rlim_t)two + 1;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &less), 0);
+    return before;
+}
+
+static void test_reap__all_processes_end_though_few_files_can_be_open(void **state)
+{
+    (void)state;
+    struct work_orphans dead, heir;
+    struct sluice *queue;
+    char *error, *url = tool_format("file:%s/jobs?durability=never", state_folder);
+    pid_t children[4];
+    const size_t count = sizeof(children) / sizeof(children[0]);
+    assert_int_equal(sluice_open(url, NULL, &queue, NULL), SLUICE_OK);
+    assert_true(work_orphans_open(&dead, state_folder, "queue-3\n", &error));
+    for (size_t i = 0; i < count; i++) {
+        children[i] = leave_behind(&dead, i);
+    }
+    assert_int_equal(flock(dead.lock, LOCK_UN), 0); // the processes have it open too
+    (void)close(dead.lock);
+    assert_true(work_orphans_open(&heir, state_folder, "queue-3\n", &error));
+    struct rlimit before = leave_two_files(); // a process, and what is read about it
+    assert_int_equal(work_orphans_reap(&heir, queue, 60, NULL), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    size_t ended = 0;
+    for (size_t i = 0; i < count; i++) {
+        int how = 0;
+        (void)kill(children[i], SIGKILL); // does nothing to those that have ended
+        assert_int_equal(waitpid(children[i], &how, 0), children[i]);
+        ended += WIFSIGNALED(how) && WTERMSIG(how) == SIGTERM;
+    }
+    assert_int_equal(ended, count);
+    work_orphans_close(&heir);
+    assert_int_equal(entries(), 0);
+    sluice_close(queue);
+    tool_free(url);
+}
+
 static void test_state__a_folder_that_others_may_write_to_is_refused(void **state)
 {
     (void)state;
@@ -168,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_run__one_that_names_no_process_is_none),
         cmocka_unit_test(test_process__its_start_tells_it_from_others),
         cmocka_unit_test(test_state__only_the_folders_of_the_dead_of_the_same_queue_are_claimed),
+        cmocka_unit_test(test_reap__all_processes_end_though_few_files_can_be_open),
         cmocka_unit_test(test_state__a_folder_that_others_may_write_to_is_refused),
     };
     int failed = cmocka_run_group_tests(tests, make_state, remove_state);
