@@ -151,7 +151,9 @@ struct sluice_put {
     bool unique_contents;
     const char *unique_until; // "finished", "started", "time"
     double unique_for;
-    const char *on_conflict; // "existing", "replace", "refuse", "once"
+    // "existing", "replace", "refuse"; "once": answer also when the job itself holds it, and put
+    // nothing
+    const char *on_conflict;
 };
 
 // Puts a job, or moves the one with that jid. `jid` (of SLUICE_NAME_SIZE bytes, or NULL) becomes

@@ -88,7 +88,8 @@ const struct option put_option_table[PUT_OPTION_COUNT] = {
       .offset = PUT_FIELD(on_conflict),
       .choices = "existing|replace|refuse|once",
       .summary = "when another job holds it: answer with that one's jid, put this in its place, or "
-                 "refuse (existing)" },
+                 "refuse; once: answer also when the job itself holds it, and put nothing "
+                 "(existing)" },
     // From here on of the command alone.
     { .name = "bulk",
       .letter = 'b',
