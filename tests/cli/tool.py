@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../clients"))
@@ -15,6 +14,7 @@ import sluiced  # noqa: E402
 SLUICE = os.environ["SLUICE"]
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 main = sluiced.main
+eventually = sluiced.until
 
 
 def environment(**more):
@@ -30,17 +30,6 @@ def start(*words, **more):
 def run(*words, text="", **more):
     return subprocess.run([SLUICE, *map(str, words)], input=text, text=True, capture_output=True,
                           env=environment(**more), timeout=sluiced.LIMIT_S, check=False)
-
-
-def eventually(condition, what="it"):
-    """Waits until a condition holds; gives its value."""
-    until = time.monotonic() + sluiced.LIMIT_S
-    while time.monotonic() < until:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.01)
-    raise AssertionError(f"{what} did not happen")
 
 
 def shape(table):

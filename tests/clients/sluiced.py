@@ -22,11 +22,13 @@ LIMIT_S = 60  # a test that waits longer for anything has failed
 
 
 def until(holds, what="it"):
-    """Asks again and again until it holds."""
+    """Asks again and again until it holds; gives what it was answered then."""
     end = time.monotonic() + LIMIT_S
-    while not holds():
+    while not (value := holds()):
         if time.monotonic() > end:
             raise AssertionError(f"{what} has not come about in {LIMIT_S} seconds")
+        time.sleep(0.005)
+    return value
 
 
 class Server:

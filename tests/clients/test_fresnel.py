@@ -6,10 +6,10 @@ import http.client
 import http.server
 import json
 import threading
-import time
 import unittest
 
 import sluiced
+from sluiced import until
 
 TASKS = "/v1/ns/app/tasks"
 MEMBERS = ["class", "args", "id", "attempts", "state", "lastError", "queuedAt", "firstRunAt",
@@ -19,16 +19,6 @@ MEMBERS = ["class", "args", "id", "attempts", "state", "lastError", "queuedAt", 
 def moment(text):
     """A time as a task has it."""
     return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%f%z")
-
-
-def until(condition, what):
-    """Waits for something that the server or a worker brings about."""
-    end = time.monotonic() + sluiced.LIMIT_S
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"in vain waited for {what}")
-        time.sleep(0.005)
-    return value
 
 
 class FresnelTest(unittest.TestCase):

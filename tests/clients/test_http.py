@@ -12,7 +12,6 @@ import socket
 import ssl
 import subprocess
 import sys
-import time
 import unittest
 
 import sluiced
@@ -157,13 +156,6 @@ class TestCase(sluiced.TestCase):
         self.assertEqual(problem.get("field"), field)
 
 
-def wait_until(holds):
-    end = time.monotonic() + sluiced.LIMIT_S
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError("it never came about")
-
-
 class Described(test_openapi.Truth):
     """The description against a real server, with what only a server has."""
 
@@ -270,11 +262,11 @@ class Calls(TestCase):
     def test_waiting_is_ended_by_a_job_a_result_and_time(self):
         web, other = self.web(), self.client()
         web.send("POST", "/v1/ns/wait/pop", {"queues": ["q"], "worker": "w", "wait": 60})
-        wait_until(lambda: "blocked_clients:1" in other.ask("INFO clients"))
+        sluiced.until(lambda: "blocked_clients:1" in other.ask("INFO clients"))
         other.expect("Q.PUT wait q Send {} JID one", '"one"')
         self.assertEqual(web.hear().json()["jobs"][0]["jid"], "one")
         web.send("GET", "/v1/ns/wait/jobs/one/result?timeout=60")
-        wait_until(lambda: "blocked_clients:1" in other.ask("INFO clients"))
+        sluiced.until(lambda: "blocked_clients:1" in other.ask("INFO clients"))
         other.expect("Q.COMPLETE wait one w RESULT [1]", '"complete"')
         self.assertEqual(web.hear().json()["result"], [1])
         none = web.ask("POST", "/v1/ns/wait/pop", {"queues": ["q"], "worker": "w", "wait": 0.1})
@@ -285,7 +277,7 @@ class Calls(TestCase):
         self.assertEqual(other.ask("PUT", "/v1/ns/doomed").status, 204)
         web.send("POST", "/v1/ns/doomed/pop", {"queues": ["q"], "worker": "w", "wait": 60})
         client = self.client()
-        wait_until(lambda: "blocked_clients:1" in client.ask("INFO clients"))
+        sluiced.until(lambda: "blocked_clients:1" in client.ask("INFO clients"))
         self.assertEqual(other.ask("DELETE", "/v1/ns/doomed").status, 204)
         gone = web.hear()
         self.assertIn(gone.status, (404, 409))
@@ -540,7 +532,7 @@ class Users(TestCase):
             with open(config, "w", encoding="utf-8") as file:
                 file.write("password new\n")
             server.process.send_signal(signal.SIGHUP)
-            wait_until(lambda: any("settings were read again" in line for line in server.log))
+            sluiced.until(lambda: any("settings were read again" in line for line in server.log))
             self.assertEqual(web.ask("GET", "/v1/ns", Authorization="Bearer old").status, 401)
             self.assertEqual(web.ask("GET", "/v1/ns", Authorization="Bearer new").status, 200)
 
@@ -662,7 +654,7 @@ class Ends(unittest.TestCase):
     def test_a_stop_answers_those_who_wait(self):
         with sluiced.Server() as server, Web(server) as web, sluiced.Client(server) as client:
             web.send("POST", "/v1/ns/app/pop", {"queues": ["q"], "worker": "w", "wait": 60})
-            wait_until(lambda: "blocked_clients:1" in client.ask("INFO clients"))
+            sluiced.until(lambda: "blocked_clients:1" in client.ask("INFO clients"))
             server.process.terminate()
             answer = web.hear()
             self.assertEqual((answer.status, answer.json()["code"], answer.headers["Connection"]),

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../clients"))
@@ -21,10 +20,7 @@ def run(name, *words):
 
 def wait_for(client, request, part):
     """Asks until that is in the answer."""
-    limit = time.monotonic() + sluiced.LIMIT_S
-    while part not in client.ask(request):
-        if time.monotonic() > limit:
-            raise AssertionError(f"{request} does not come to say {part}")
+    sluiced.until(lambda: part in client.ask(request), f"{part} to {request}")
 
 
 class Examples(unittest.TestCase):

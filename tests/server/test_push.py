@@ -17,18 +17,9 @@ import unittest
 
 import outside
 import sluiced
+from sluiced import until
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-
-
-def until(condition, what):
-    """Waits for something that the server or a worker brings about."""
-    end = time.monotonic() + sluiced.LIMIT_S
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"in vain waited for {what}")
-        time.sleep(0.005)
-    return value
 
 
 class Talk(sluiced.Client):
