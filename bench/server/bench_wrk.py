@@ -55,7 +55,7 @@ def measure(options, script, what):
         server.wait()
     count = int(re.search(r"(\d+) requests in", output)[1])
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", output)
-    latency = {name: re.search(rf"{name}%\s+(\S+)", output)[1] for name in ("50", "99")}
+    latency = {name: re.search(rf"(?m)^\s+{name}%\s+(\S+)$", output)[1] for name in ("50", "99")}
     print(f"{options.durability:9} {what:28} {count / options.seconds:9.0f} requests/s "
           f"{spent / count * 1e6:7.2f} us CPU   p50 {latency['50']:>8}   p99 {latency['99']:>8}"
           f"   refused {bad[1] if bad else 0}", flush=True)
