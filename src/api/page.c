@@ -46,6 +46,12 @@ static void say_next(struct reply *reply, const struct page *page)
     reply_text(reply, slice_from_cstr(text));
 }
 
+enum status page_refuse_cursor(const struct call *call, struct error *error)
+{
+    return error_set(error, STATUS_INVALID, "%s: CURSOR must be what a page gave as next",
+                     call->command->name);
+}
+
 enum status page_start(const struct call *call, const struct page_words *words,
                        const struct job *room[PAGE_COUNT_MAX], struct page *out,
                        struct error *error)
@@ -54,10 +60,8 @@ enum status page_start(const struct call *call, const struct page_words *words,
                           .count = page_count(words),
                           .has_after = words->cursor.size > 0,
                           .jobs = room };
-    return out->has_after && !read_cursor(words->cursor, &out->after)
-               ? error_set(error, STATUS_INVALID, "%s: CURSOR must be what a page gave as next",
-                           call->command->name)
-               : STATUS_OK;
+    bool good = !out->has_after || read_cursor(words->cursor, &out->after);
+    return good ? STATUS_OK : page_refuse_cursor(call, error);
 }
 
 static void say_jid(struct call *call, const struct job *job)

@@ -40,6 +40,9 @@ MUST_USE enum status page_start(const struct call *call, const struct page_words
                                 const struct job *room[PAGE_COUNT_MAX], struct page *out,
                                 struct error *error);
 
+// What is said of a cursor that no page gave.
+enum status page_refuse_cursor(const struct call *call, struct error *error);
+
 // How many there are in all, and the jobs or their jids: the members `total` and `jobs` or `jids`
 // of a map that has been begun.
 void reply_page_members(struct call *call, const struct page_words *words, const struct page *page);

@@ -245,8 +245,7 @@ static enum status read_cursor(const struct call *call, struct slice text, struc
         rest = slice_sub(rest, size + 1, SIZE_MAX);
     }
     if (status || out->stage >= STAGE_END || out->part >= QUEUE_PLACES) {
-        return error_set(error, STATUS_INVALID, "%s: CURSOR must be what a page gave as next",
-                         call->command->name);
+        return page_refuse_cursor(call, error);
     }
     return STATUS_OK;
 }

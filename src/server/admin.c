@@ -58,11 +58,9 @@ static void say_setting(struct call *call, size_t index)
 static enum status run_get(struct call *call, struct slices words, struct error *error)
 {
     size_t count = 0;
-    for (size_t i = 0; i < words.count; i++) {
-        enum status status = glob_check("pattern", words.items[i], error);
-        if (status) {
-            return status;
-        }
+    enum status status = glob_check_all("pattern", words.items, words.count, error);
+    if (status) {
+        return status;
     }
     for (size_t i = 0; settings_name(i); i++) {
         count += matches_any(words, settings_name(i));

@@ -89,6 +89,16 @@ enum status glob_check(const char *what, struct slice word, struct error *error)
                            GLOB_SIZE_MAX, word.size);
 }
 
+enum status glob_check_all(const char *what, const struct slice *words, size_t count,
+                           struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        status = glob_check(what, words[i], error);
+    }
+    return status;
+}
+
 bool glob_matches(struct slice pattern, struct slice text)
 {
     return matches(pattern, text, false);

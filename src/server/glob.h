@@ -17,6 +17,8 @@ enum {
 // Whether a word of a client may be a pattern or be matched with one; TOO_LARGE with a sentence
 // that says `what` it is. Must be asked before the word is used so.
 MUST_USE enum status glob_check(const char *what, struct slice word, struct error *error);
+MUST_USE enum status glob_check_all(const char *what, const struct slice *words, size_t count,
+                                    struct error *error);
 
 // Whether the whole text matches. Takes time in proportion to the product of the sizes at worst,
 // which is why they have a limit.

@@ -43,25 +43,17 @@ static void confirm(struct connection *connection, const char *what, struct slic
         out, (int64_t)(connection->subscriptions.channels + connection->subscriptions.patterns));
 }
 
-static enum status check_names(struct slices names, bool pattern, struct error *error)
-{
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < names.count && !status; i++) {
-        status = glob_check(pattern ? "pattern" : "channel", names.items[i], error);
-    }
-    return status;
-}
-
 static enum status subscribe(struct call *call, bool pattern, struct error *error)
 {
     struct connection *connection = call->session;
     const struct names_arguments *given = call->arguments;
-    enum status checked = check_names(given->names, pattern, error);
-    if (checked) {
-        return checked;
+    enum status status = glob_check_all(pattern ? "pattern" : "channel", given->names.items,
+                                        given->names.count, error);
+    if (status) {
+        return status;
     }
     for (size_t i = 0; i < given->names.count; i++) {
-        enum status status = pubsub_subscribe(connection, given->names.items[i], pattern);
+        status = pubsub_subscribe(connection, given->names.items[i], pattern);
         if (status) {
             // Those before it are there, and were confirmed.
             answer_error(connection, "ERR", "%s",
