@@ -2,7 +2,7 @@
 
 SETUPS := tools/setups
 
-.PHONY: all run test bench bench-server docs model-long crash-long kill-long fuzz format lint clean help packages-build packages-run packages-test
+.PHONY: all run test bench bench-server docs model-long crash-long kill-long fuzz format lint clean help packages-build packages-run packages-test tests-enabled
 
 all: packages-build build/build.ninja ## build what users run, into build/
 	@ninja --quiet -C build
@@ -25,17 +25,17 @@ BENCH_SERVER ?=
 bench-server: all ## measure sluiced beside Redis, where that is installed (BENCH_SERVER='--connections 64')
 	@build/bench/bench_server --folder build $(BENCH_SERVER)
 
-model-long: packages-test build/build.ninja ## two million steps of the model test, each time other ones
+model-long: tests-enabled ## two million steps of the model test, each time other ones
 	@ninja --quiet -C build tests/model/engine_shell
 	@tests/model/run-model --shell build/tests/model/engine_shell --fresh --runs 50 --steps 2000000
 
 CRASH_STATES ?= 1000000
-crash-long: packages-test build/build.ninja ## power losses, a million states, each time other ones (CRASH_STATES=1000000)
+crash-long: tests-enabled ## power losses, a million states, each time other ones (CRASH_STATES=1000000)
 	@ninja --quiet -C build tests/crash/crash_power
 	@build/tests/crash/crash_power --states $(CRASH_STATES)
 
 KILLS ?= 10000
-kill-long: packages-test build/build.ninja ## a server killed under load, each time otherwise (KILLS=10000)
+kill-long: tests-enabled ## a server killed under load, each time otherwise (KILLS=10000)
 	@ninja --quiet -C build sluiced tests/server/server_kill
 	@build/tests/server/server_kill build/sluiced --kills $(KILLS) --seed $$(date +%s)
 
@@ -44,7 +44,7 @@ fuzz: packages-test build/fuzz/build.ninja ## search for new inputs that break a
 	@ninja --quiet -C build/fuzz
 	@tools/fuzz $(FUZZ_SECONDS)
 
-docs: packages-test build/build.ninja ## write the documents that come from tables: commands, settings, HTTP, the tool
+docs: tests-enabled ## write the documents that come from tables: commands, settings, HTTP, the tool
 	@ninja --quiet -C build sluice tests/unit/server/test_commands_page tests/unit/server/test_openapi_page tests/unit/server/test_settings_text
 	@build/sluice man --markdown >docs/sluice.md
 	@for page in commands_page openapi_page settings_text; do \
@@ -53,7 +53,7 @@ docs: packages-test build/build.ninja ## write the documents that come from tabl
 format: packages-test ## bring all C files into the project's form
 	@tools/check-format --fix
 
-lint: packages-test build/build.ninja ## clang-tidy and cppcheck
+lint: tests-enabled ## clang-tidy and cppcheck
 	@tools/lint
 
 clean: ## remove everything that was built
@@ -70,6 +70,9 @@ packages-run:
 
 packages-test:
 	@tools/install-packages build test
+
+tests-enabled: packages-test
+	@tools/setup release build -Dtests=true
 
 build/build.ninja:
 	@tools/setup release build
