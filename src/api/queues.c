@@ -437,10 +437,13 @@ static const struct argument lane_takes[] = {
 
 static enum status run_lane(struct call *call, struct error *error)
 {
-    (void)error;
     const struct lane_arguments *given = call->arguments;
     struct lane_view view;
-    engine_lane(call->engine, call->now_us, given->queue, given->domain, &view);
+    enum status status =
+        engine_lane(call->engine, call->now_us, given->queue, given->domain, &view, error);
+    if (status) {
+        return status;
+    }
     const struct limit *limit = &view.limit;
     reply_map(call->reply, 8);
     reply_key(call->reply, "waiting");

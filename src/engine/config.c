@@ -209,6 +209,7 @@ static bool queue_option(const struct engine *engine, struct slice first, struct
                          bool seconds, int64_t *out)
 {
     char name[2 * ENGINE_NAME_SIZE_MAX];
+    assert(first.size <= ENGINE_NAME_SIZE_MAX && second.size <= ENGINE_NAME_SIZE_MAX);
     memcpy(name, first.data, first.size);
     memcpy(name + first.size, second.data, second.size);
     const struct option *option =

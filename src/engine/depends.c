@@ -348,6 +348,9 @@ static enum status off(struct engine *engine, int64_t now_us, struct slice jid,
     if (!status) {
         status = find_depending(engine, jid, &job, error);
     }
+    if (!status && depends) {
+        status = names_check(*depends, "jid of a dependency", error);
+    }
     if (status) {
         return status;
     }

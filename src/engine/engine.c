@@ -277,20 +277,3 @@ enum status engine_no_memory(struct error *error)
 {
     return error_set(error, STATUS_NO_MEMORY, "out of memory; nothing was changed");
 }
-
-enum status name_check(struct slice name, const char *what, struct error *error)
-{
-    if (name.size == 0) {
-        return error_set(error, STATUS_INVALID, "%s must not be empty", what);
-    }
-    if (name.size > ENGINE_NAME_SIZE_MAX) {
-        return error_set(error, STATUS_INVALID, "%s is %zu bytes long, and at most %d are allowed",
-                         what, name.size, ENGINE_NAME_SIZE_MAX);
-    }
-    return STATUS_OK;
-}
-
-enum status name_check_if_given(struct slice name, const char *what, struct error *error)
-{
-    return name.size ? name_check(name, what, error) : STATUS_OK;
-}

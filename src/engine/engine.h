@@ -9,6 +9,10 @@
 // names the argument, the job and its state. A call that fails, for whatever reason, has changed
 // nothing that can be observed.
 //
+// Every name is 1 to ENGINE_NAME_SIZE_MAX bytes long, and each call checks the names that it is
+// given: a call with a status refuses others as INVALID; a call that only looks something up, and
+// has no status, finds nothing under them. Where the header says so a name may be left out.
+//
 // What a call returns (jobs, slices, views) is borrowed and valid until the next call that takes
 // the engine without const.
 #ifndef SLUICE_ENGINE_ENGINE_H

@@ -20,7 +20,13 @@
 enum status lease_check(const struct engine *engine, const struct holder *holder, struct job **out,
                         struct error *error)
 {
-    enum status status = job_find(engine, holder->jid, out, error);
+    enum status status = name_check_if_given(holder->worker, "worker", error);
+    if (!status) {
+        status = name_check_if_given(holder->queue, "queue", error);
+    }
+    if (!status) {
+        status = job_find(engine, holder->jid, out, error);
+    }
     if (status) {
         return status;
     }

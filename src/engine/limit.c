@@ -5,6 +5,7 @@
 #include "engine/queue.h"
 #include "engine/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -34,6 +35,7 @@ struct slice limit_domain(const struct limit_entry *entry)
 
 static struct slice make_key(struct slice queue, struct slice domain, char text[KEY_SIZE_MAX])
 {
+    assert(queue.size <= ENGINE_NAME_SIZE_MAX && domain.size <= ENGINE_NAME_SIZE_MAX);
     text[0] = (char)queue.size;
     memcpy(text + 1, queue.data ? queue.data : "", queue.size);
     memcpy(text + 1 + queue.size, domain.data ? domain.data : "", domain.size);
@@ -343,9 +345,16 @@ bool engine_limit_at(const struct engine *engine, size_t index, struct limit_vie
     return node != NULL;
 }
 
-void engine_lane(const struct engine *engine, int64_t now_us, struct slice name,
-                 struct slice domain, struct lane_view *view)
+enum status engine_lane(const struct engine *engine, int64_t now_us, struct slice name,
+                        struct slice domain, struct lane_view *view, struct error *error)
 {
+    enum status status = name_check(name, "queue", error);
+    if (!status) {
+        status = name_check_if_given(domain, "domain", error);
+    }
+    if (status) {
+        return status;
+    }
     *view = (struct lane_view){ .ready_us = now_us };
     limits_find(engine, name, domain, &view->limit);
     struct queue *queue = queue_find(engine, name);
@@ -358,4 +367,5 @@ void engine_lane(const struct engine *engine, int64_t now_us, struct slice name,
         view->running = lane->running;
         view->ready_us = busy ? INT64_MAX : lane_ready_us(lane, now_us, 0);
     }
+    return STATUS_OK;
 }

@@ -47,9 +47,9 @@ struct lane_view {
     int64_t ready_us;
 };
 
-// A lane of a queue; an empty domain means the default lane.
-void engine_lane(const struct engine *engine, int64_t now_us, struct slice name,
-                 struct slice domain, struct lane_view *view);
+// A lane of a queue, whether there are jobs in it or not; an empty domain means the default lane.
+MUST_USE enum status engine_lane(const struct engine *engine, int64_t now_us, struct slice name,
+                                 struct slice domain, struct lane_view *view, struct error *error);
 
 // ---------------------------------------------------------------------------------------------
 // For the other files of the engine

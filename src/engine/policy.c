@@ -4,6 +4,7 @@
 #include "engine/options.h"
 #include "engine/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -18,6 +19,7 @@ struct slice policy_key(const void *policy)
 
 static struct slice make_key(enum policy_scope scope, struct slice name, char text[KEY_SIZE_MAX])
 {
+    assert(name.size <= ENGINE_NAME_SIZE_MAX);
     text[0] = (char)scope;
     memcpy(text + 1, name.data, name.size);
     return slice_make(text, 1 + name.size);

@@ -277,8 +277,8 @@ enum status engine_pop(struct engine *engine, int64_t now_us, const struct pop_r
     if (!status) {
         status = name_check(request->worker, "worker", error);
     }
-    for (size_t i = 0; !status && i < request->queues.count; i++) {
-        status = name_check(request->queues.items[i], "queue", error);
+    if (!status) {
+        status = names_check(request->queues, "queue", error);
     }
     if (status) {
         return status;

@@ -61,6 +61,9 @@ static enum status check(const struct put_request *request, int64_t now_us, stru
     if (!status && request->has_domain) {
         status = name_check_if_given(request->domain, "domain", error);
     }
+    if (!status) {
+        status = name_check_if_given(request->worker, "worker", error);
+    }
     if (!status && request->has_deadline && request->deadline_us &&
         (request->deadline_us <= now_us || request->deadline_us > ENGINE_TIME_MAX)) {
         status = error_set(error, STATUS_INVALID,

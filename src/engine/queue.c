@@ -323,10 +323,7 @@ static enum status begin_for(struct engine *engine, int64_t now_us, struct slice
                              struct error *error)
 {
     enum status status = engine_begin(engine, &now_us, error);
-    for (size_t i = 0; !status && i < queues.count; i++) {
-        status = name_check(queues.items[i], "queue", error);
-    }
-    return status;
+    return status ? status : names_check(queues, "queue", error);
 }
 
 enum status engine_pause(struct engine *engine, int64_t now_us, struct slices queues,

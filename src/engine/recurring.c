@@ -542,5 +542,8 @@ enum status engine_recur_untag(struct engine *engine, int64_t now_us, struct sli
     if (!status) {
         status = recurring_find(engine, jid, &recurring, error);
     }
+    if (!status) {
+        status = names_check(tags, "tag", error);
+    }
     return status ? status : change_tags(engine, recurring, (struct slices){ 0 }, tags, error);
 }

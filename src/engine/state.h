@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/loading.h"
 #include "engine/metrics.h"
+#include "engine/name.h"
 #include "engine/tally.h"
 
 #include "base/index.h"
@@ -156,12 +157,6 @@ void engine_settle(struct engine *engine);
 
 // Shorthand for what ends most checks.
 MUST_USE enum status engine_no_memory(struct error *error);
-
-// Whether `name` may name something: not empty unless `may_be_empty`, and not too long.
-MUST_USE enum status name_check(struct slice name, const char *what, struct error *error);
-
-// The same for one that may be left out.
-MUST_USE enum status name_check_if_given(struct slice name, const char *what, struct error *error);
 
 void engine_emit(const struct engine *engine, const struct event *event);
 

@@ -84,11 +84,7 @@ enum status tags_check(const struct engine *engine, size_t had, struct slices ta
         return error_set(error, STATUS_TOO_LARGE, "%zu tags; at most %lld are allowed",
                          had + tags.count, (long long)engine->config.max_tags);
     }
-    enum status status = STATUS_OK;
-    for (size_t i = 0; !status && i < tags.count; i++) {
-        status = name_check(tags.items[i], "tag", error);
-    }
-    return status;
+    return names_check(tags, "tag", error);
 }
 
 enum status tags_reserve(struct engine *engine, const struct job *job, struct slices tags,
@@ -286,6 +282,9 @@ enum status engine_tag_remove(struct engine *engine, int64_t now_us, struct slic
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
         status = job_find(engine, jid, &job, error);
+    }
+    if (!status) {
+        status = names_check(tags, "tag", error);
     }
     if (!status) {
         (void)tags_take(engine, job, tags);

@@ -222,8 +222,8 @@ enum status engine_worker_deregister(struct engine *engine, int64_t now_us, stru
                                      struct error *error)
 {
     enum status status = engine_begin(engine, &now_us, error);
-    for (size_t i = 0; !status && i < workers.count; i++) {
-        status = name_check(workers.items[i], "worker", error);
+    if (!status) {
+        status = names_check(workers, "worker", error);
     }
     for (size_t i = 0; !status && i < workers.count; i++) {
         struct worker *worker = worker_find(engine, workers.items[i]);

@@ -71,8 +71,12 @@ static enum status call_lane(struct shell *shell)
 {
     struct json_writer *out = &shell->out;
     struct lane_view view;
-    engine_lane(shell->engine, shell->now_us, arg_text(shell->request, "queue"),
-                arg_text(shell->request, "domain"), &view);
+    enum status status =
+        engine_lane(shell->engine, shell->now_us, arg_text(shell->request, "queue"),
+                    arg_text(shell->request, "domain"), &view, &shell->error);
+    if (status) {
+        return status;
+    }
     if (!view.limit.has_rate || !view.limit.has_concurrency || !view.limit.has_weight) {
         die("the lane does not say all that holds for it", "lane");
     }

@@ -678,7 +678,7 @@ const char *limits(struct world *w)
 const char *lane_of(struct world *w, double now, const char *queue, const char *domain)
 {
     struct lane_view view;
-    engine_lane(w->engine, us(now), name_of(queue), name_of(domain), &view);
+    said(w, engine_lane(w->engine, us(now), name_of(queue), name_of(domain), &view, &w->error));
     assert_true(view.limit.has_rate && view.limit.has_concurrency && view.limit.has_weight);
     buffer_clear(&w->text);
     add_count(w, "waiting", view.waiting);

@@ -140,7 +140,9 @@ static void expect_nobody_waits(const struct hour *h)
 {
     for (size_t d = 0; h->running < WORKERS && d < DOMAINS; d++) {
         struct lane_view view;
-        engine_lane(h->w->engine, h->now_us, SLICE("q"), name_of(h->traffic[d].domain), &view);
+        assert_int_equal(engine_lane(h->w->engine, h->now_us, SLICE("q"),
+                                     name_of(h->traffic[d].domain), &view, NULL),
+                         STATUS_OK);
         assert_true(view.ready_us > h->now_us);
         assert_int_equal(view.running, h->traffic[d].running);
         assert_true(view.waiting >= BACKLOG);
