@@ -155,6 +155,12 @@ void engine_free(struct engine *engine)
     if (!engine) {
         return;
     }
+    // Of an engine that is half loaded some jobs are in no index yet. What else is wrong with it
+    // has been told of by the record that ended the loading.
+    if (engine->loads) {
+        enum status status = record_read_end(engine, NULL);
+        (void)status;
+    }
     changes_forget(engine);
     engine->keeps_changes = false;
     engine->sink = (struct event_sink){ 0 }; // who listens may be gone by now

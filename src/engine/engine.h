@@ -57,7 +57,8 @@ struct engine_options {
 };
 
 MUST_USE enum status engine_new(const struct engine_options *options, struct engine **out);
-void engine_free(struct engine *engine); // which may be NULL; tells nothing
+// Which may be NULL, or half loaded; tells nothing.
+void engine_free(struct engine *engine);
 
 // Does what is due by `now_us` (server clock; otherwise nothing) and says when it next wants to be
 // called: INT64_MAX when nothing is to come, `now_us` when it did a slice and there is more. A tick

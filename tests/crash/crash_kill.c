@@ -36,7 +36,7 @@ static void draw_plan(struct scene *scene, struct plan *plan)
     }
 }
 
-static void kill_at_random(enum store_durability durability, enum scratch scratch)
+static void kill_at_random(enum store_durability durability, enum scratch_kind scratch)
 {
     struct scene scene;
     scene_init(&scene, durability, seed_given * 1000 + (uint64_t)durability, scratch);

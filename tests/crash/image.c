@@ -62,7 +62,7 @@ void folder_copy(const char *from, const char *to)
     image_release(&image);
 }
 
-void folder_make_scratch(char path[IMAGE_PATH_MAX], enum scratch scratch)
+void folder_make_scratch(char path[IMAGE_PATH_MAX], enum scratch_kind scratch)
 {
     const char *where = getenv("TMPDIR");
     if (scratch == SCRATCH_IN_MEMORY && access("/dev/shm", W_OK) == 0) {

@@ -41,13 +41,13 @@ void image_write(const struct image *image, const char *path);
 // stderr which one differs.
 bool image_is_at(const struct image *image, const char *path, const char *but);
 
-enum scratch {
+enum scratch_kind {
     SCRATCH_IN_MEMORY, // if the system has such a file system
     SCRATCH_ON_DISK,
 };
 
 // A new folder of the caller's.
-void folder_make_scratch(char path[IMAGE_PATH_MAX], enum scratch scratch);
+void folder_make_scratch(char path[IMAGE_PATH_MAX], enum scratch_kind scratch);
 void folder_remove(const char *path); // or a file; no error when there is none
 void folder_copy(const char *from, const char *to);
 

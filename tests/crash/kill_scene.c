@@ -67,7 +67,7 @@ static uint64_t empty_digest(void)
 }
 
 void scene_init(struct scene *scene, enum store_durability durability, uint64_t seed,
-                enum scratch scratch)
+                enum scratch_kind scratch)
 {
     *scene = (struct scene){ .durability = durability, .random = { seed } };
     folder_make_scratch(scene->root, scratch);

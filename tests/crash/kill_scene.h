@@ -46,7 +46,7 @@ struct plan {
 void scene_read_arguments(int count, char **list, uint64_t *seed, unsigned *kills);
 
 void scene_init(struct scene *scene, enum store_durability durability, uint64_t seed,
-                enum scratch scratch);
+                enum scratch_kind scratch);
 void scene_release(struct scene *scene);
 
 // Forgets the store: the next child makes a new one.

@@ -46,11 +46,6 @@ bool rebuild_end(struct rebuild *rebuild)
 
 void rebuild_release(struct rebuild *rebuild)
 {
-    // When the store was not opened the loading has not come to its end.
-    if (rebuild->engine && rebuild->engine->loads) {
-        enum status status = record_read_end(rebuild->engine, NULL);
-        (void)status;
-    }
     engine_free(rebuild->engine);
     rebuild->engine = NULL;
 }

@@ -195,12 +195,39 @@ static void test_workload__the_same_seed_makes_the_same_calls(void **state)
     workload_free(c);
 }
 
+// Whatever an engine has been told of by then, it can be released.
+static void test_workload__an_engine_can_be_freed_after_any_record(void **state)
+{
+    (void)state;
+    struct shelf shelf = { 0 };
+    struct workload *workload = workload_new(3, NULL);
+    for (size_t n = 1; n <= 150; n++) {
+        workload_step(workload);
+        take(&shelf, workload_engine(workload));
+    }
+    for (size_t count = 0; count <= shelf.count; count++) {
+        struct rebuild rebuild;
+        struct store_visitor visitor = rebuild_visitor(&rebuild);
+        for (size_t i = 0; i < count; i++) {
+            const struct kept *kept = &shelf.items[i];
+            assert_int_equal(visitor.visit(visitor.context,
+                                           (struct store_key){ .record = kept->key },
+                                           slice_make(kept->bytes, kept->size), NULL),
+                             STATUS_OK);
+        }
+        rebuild_release(&rebuild);
+    }
+    workload_free(workload);
+    shelf_release(&shelf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_workload__what_is_told_makes_the_same_engine_after_every_step),
         cmocka_unit_test(test_workload__goes_on_from_an_engine_that_was_rebuilt),
         cmocka_unit_test(test_workload__the_same_seed_makes_the_same_calls),
+        cmocka_unit_test(test_workload__an_engine_can_be_freed_after_any_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
