@@ -6,6 +6,7 @@
 #include "server/execute.h"
 #include "server/listener.h"
 #include "server/log.h"
+#include "server/logins.h"
 #include "server/server.h"
 #include "server/transaction.h"
 
@@ -201,6 +202,7 @@ void connection_close(struct connection *connection)
         blocked_end(connection->blocked);
     }
     background_forget(connection);
+    login_forget(connection);
     pubsub_forget(connection);
     event_stream_end(connection);
     transaction_forget(connection);
@@ -608,7 +610,7 @@ void connections_sweep(struct server *server)
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
         int64_t idle_us = now_us - at->active_us;
-        bool late = at->handshaking || is_stranger(at);
+        bool late = at->handshaking || (is_stranger(at) && !at->login);
         if (late && server->settings.auth_timeout_us &&
             now_us - at->began_us > server->settings.auth_timeout_us) {
             log_line(LOG_LEVEL_INFO, "nobody logged in in time", "address=%s", at->address);

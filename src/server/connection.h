@@ -28,11 +28,19 @@
 
 struct event_stream;
 struct listener;
+struct login;
 struct server;
 struct web_side;
 
 enum {
     CONNECTION_NAME_SIZE = 64,
+};
+
+// What HELLO asked for, while its password is checked.
+struct hello_kept {
+    enum resp_version version;
+    bool has_name;
+    char name[CONNECTION_NAME_SIZE];
 };
 
 struct connection {
@@ -61,8 +69,10 @@ struct connection {
     uint32_t replies;      // said in this turn
     uint64_t under_way;    // requests whose replies are held
 
-    struct blocked *blocked;     // what it waits for, or NULL
-    bool in_background;          // a thread works for it (background.h)
+    struct blocked *blocked; // what it waits for, or NULL
+    bool in_background;      // a thread works for it (background.h)
+    struct hello_kept hello;
+    struct login *login;         // that waits for a check of its password, or NULL
     struct event_stream *stream; // of events (HTTP), or NULL; owned
     struct subscriptions subscriptions;
     struct transaction *transaction; // since MULTI, or NULL; owned
@@ -142,7 +152,8 @@ static inline size_t connection_unsent(const struct connection *connection)
 // Whether a command of it has still to be answered before the next one.
 static inline bool connection_waits(const struct connection *connection)
 {
-    return connection->blocked || connection->in_background || connection->stream;
+    return connection->blocked || connection->in_background || connection->login ||
+           connection->stream;
 }
 
 // Its client's address without the port; "unix" for a Unix socket.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Passwords as they are stored: `pbkdf2-sha256$ITERATIONS$SALT$HASH`, salt and hash in hexadecimal.
 //
-// Hashes are PBKDF2 with HMAC-SHA-256 and 30,000 iterations: 20 ms on a small machine. More would
-// be better against somebody who has stolen the hash, but the check runs on the thread that serves
-// everybody, and what it costs is what a stranger can make the server spend. The throttle
-// (server/throttle.h) bounds how often, and a user who has logged in once is known again by a
-// faster way; a long random password makes the number of iterations irrelevant. A hash made
-// elsewhere, or before, may have from 1,000 to 1,000,000.
+// Hashes are PBKDF2 with HMAC-SHA-256 and 100,000 iterations, a few hundredths of a second. A check
+// runs in a thread of its own (server/logins.h), one at a time, so that what guessing costs is
+// bounded and other clients do not wait for it. A user that has logged in once is recognised by a
+// faster way. A hash made elsewhere, or before, may have from 1,000 to 1,000,000 iterations.
 //
-// One that stands in the settings in plain text is hashed with 10,000: whoever could steal that
-// hash has the password beside it.
+// A password that stands in the settings in plain text is hashed with 10,000: an attacker who can
+// read the settings has the password itself.
 #ifndef SLUICE_SERVER_PASSWORD_H
 #define SLUICE_SERVER_PASSWORD_H
 
@@ -21,7 +19,7 @@
 #include <stdio.h>
 
 enum {
-    PASSWORD_ITERATIONS = 30000,
+    PASSWORD_ITERATIONS = 100000,
     PASSWORD_ITERATIONS_PLAIN = 10000, // of one that is in the settings in plain text
     PASSWORD_SALT_MAX = 32,
     PASSWORD_HASH_SIZE = 32,

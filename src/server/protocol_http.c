@@ -3,12 +3,14 @@
 #include "server/background.h"
 #include "server/event_stream.h"
 #include "server/execute.h"
+#include "server/logins.h"
 #include "server/protocol.h"
 #include "server/server.h"
 #include "server/web.h"
 #include "server/web_admit.h"
 #include "wire/http_reply.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 enum {
@@ -150,7 +152,8 @@ static bool admit(struct connection *connection)
     struct web_refusal refusal;
     enum web_step step = web_admit(connection, &refusal);
     web->admitted = step == WEB_ADMITTED;
-    if (web->admitted) {
+    web->waits = step == WEB_WAITS;
+    if (web->admitted || web->waits) {
         return true;
     }
     web->call = (struct http_call){
@@ -191,10 +194,18 @@ static size_t take(struct connection *connection, struct slice bytes)
         web->request_began_us = server_now(connection->server);
         web->admitted = false;
     }
-    enum http_result result = read_on(connection, bytes, &error);
+    enum http_result result = HTTP_MORE;
+    if (web->waits) {
+        http_request_moved(&web->request, bytes);
+    } else {
+        result = read_on(connection, bytes, &error);
+    }
     if (result == HTTP_MORE && !web->admitted && http_request_in_body(&web->request)) {
         if (!admit(connection)) {
             return end_at_head(connection, bytes);
+        }
+        if (web->waits) {
+            return 0;
         }
         result = read_on(connection, bytes, &error);
     }
@@ -204,6 +215,7 @@ static size_t take(struct connection *connection, struct slice bytes)
     if (result == HTTP_BROKEN) {
         return broken(connection, bytes, &error);
     }
+    assert(web->admitted);
     size_t size = web->request.size;
     web->request_began_us = 0;
     answer(connection);
@@ -270,6 +282,7 @@ static void give_up(struct connection *connection, const struct error *error)
         blocked_end(connection->blocked); // what it would say has no place any more
     }
     background_forget(connection);
+    login_forget(connection);
     event_stream_end(connection);
     web->call = (struct http_call){ .close = true, .head = false, .http_1_0 = web->call.http_1_0 };
     if (web->heads) {

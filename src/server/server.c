@@ -587,6 +587,7 @@ void server_release(struct server *server)
     connections_bury(server);
     background_finish(server);
     background_release(server);
+    logins_release(server);
     push_release(server);
     if (server->namespaces.empty) {
         namespaces_release(&server->namespaces);

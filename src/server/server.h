@@ -25,6 +25,7 @@
 #include "server/commit.h"
 #include "server/connection.h"
 #include "server/event_stream.h"
+#include "server/logins.h"
 #include "server/loop.h"
 #include "server/notify.h"
 #include "server/pubsub.h"
@@ -68,6 +69,7 @@ struct server {
     struct event_feeds events;
     struct push push;
     struct background background;
+    struct logins logins;
     struct commit commit;
     struct connections connections;
     struct web web;

@@ -2,6 +2,7 @@
 // Commands of a connection about itself: who speaks, and in which version of the protocol.
 #include "server/answer.h"
 #include "server/client.h"
+#include "server/execute.h"
 #include "server/tables.h"
 #include "server/transaction.h"
 
@@ -22,28 +23,62 @@ static void become(struct connection *connection, const struct user *user)
         user ? &server->connections.limits : &server->connections.limits_before;
 }
 
-// Says an error when it is not he.
-static bool log_in(struct connection *connection, struct slice name, struct slice password)
+// What is said when a login has failed.
+static void say_failure(struct connection *connection, enum status status,
+                        const struct error *error)
 {
-    struct server *server = connection->server;
-    const struct user *user = users_anybody(server->users);
-    struct error error;
-    if (user && (name.size == 0 || slice_equal(name, SLICE("default")))) {
-        return true;
-    }
-    enum status status =
-        users_authenticate(server->users, name, password, connection_host(connection),
-                           server_now(server), &user, &error);
     if (status == STATUS_DENIED) {
-        server_end_turn(server); // a wrong password takes long, and others come first now
         answer_error(connection, "WRONGPASS",
                      "invalid username-password pair or user is disabled.");
-    } else if (status) {
-        answer_error(connection, "ERR", "%s", error_sentence(&error));
+    } else {
+        answer_error(connection, "ERR", "%s", error_sentence(error));
+    }
+}
+
+// Logs in; `end` says the answer, now or when the password has been checked.
+static void log_in(struct call *call, struct slice name, struct slice password,
+                   login_decided *decided, void (*end)(struct connection *connection))
+{
+    struct connection *connection = call->session;
+    const struct user *user = users_anybody(connection->server->users);
+    struct error error;
+    if (user && (name.size == 0 || slice_equal(name, SLICE("default")))) {
+        end(connection);
+        return;
+    }
+    if (transaction_runs(connection)) {
+        answer_error(connection, "ERR", "a transaction cannot log in; use AUTH before MULTI");
+        return;
+    }
+    enum status status = login_start(connection, name, password, decided, &user, &error);
+    if (status) {
+        say_failure(connection, status, &error);
+    } else if (user) {
+        become(connection, user);
+        end(connection);
+    } else {
+        call->wait.kind = WAIT_HOST;
+    }
+}
+
+// The answer to a command that has waited for its login.
+static void decide(struct connection *connection, enum status status, const struct user *user,
+                   const struct error *error, void (*end)(struct connection *connection))
+{
+    struct buffer *out = &connection->output;
+    connection_says(connection);
+    size_t start = out->size;
+    if (status) {
+        say_failure(connection, status, error);
     } else {
         become(connection, user);
+        end(connection);
     }
-    return !status;
+    bool silent = execute_is_silent(connection);
+    if (silent) {
+        buffer_truncate(out, start);
+    }
+    connection_said(connection, silent ? 0 : 1);
 }
 
 struct auth_arguments {
@@ -55,6 +90,17 @@ static const struct argument auth_takes[] = {
     OPTIONAL(auth_arguments, second, TEXT, "password", "the password; alone it stands first"),
 };
 
+static void end_auth(struct connection *connection)
+{
+    resp_simple(&connection->output, SLICE("OK"));
+}
+
+static void auth_decided(struct connection *connection, enum status status, const struct user *user,
+                         const struct error *error)
+{
+    decide(connection, status, user, error, end_auth);
+}
+
 static enum status run_auth(struct call *call, struct error *error)
 {
     (void)error;
@@ -65,9 +111,9 @@ static enum status run_auth(struct call *call, struct error *error)
         answer_error(connection, "ERR",
                      "AUTH <password> called without any password configured for the default user. "
                      "Are you sure your configuration is correct?");
-    } else if (log_in(connection, named ? given->first : SLICE_EMPTY,
-                      named ? given->second : given->first)) {
-        reply_ok(call->reply);
+    } else {
+        log_in(call, named ? given->first : SLICE_EMPTY, named ? given->second : given->first,
+               auth_decided, end_auth);
     }
     return STATUS_OK;
 }
@@ -150,33 +196,47 @@ static void say_hello(struct connection *connection)
 }
 
 // The answer is in the version that was asked for.
+static void end_hello(struct connection *connection)
+{
+    const struct hello_kept *kept = &connection->hello;
+    if (!connection->user) {
+        answer_error(connection, "NOAUTH",
+                     "HELLO must be called with the client already authenticated, otherwise the "
+                     "HELLO <proto> AUTH <user> <pass> option can be used to authenticate the "
+                     "client and select the RESP protocol version at the same time");
+        return;
+    }
+    if (kept->has_name) {
+        client_name_set(connection, slice_from_cstr(kept->name));
+    }
+    connection->version = kept->version;
+    say_hello(connection);
+}
+
+static void hello_decided(struct connection *connection, enum status status,
+                          const struct user *user, const struct error *error)
+{
+    decide(connection, status, user, error, end_hello);
+}
+
 static enum status run_hello(struct call *call, struct error *error)
 {
     (void)error;
     struct connection *connection = call->session;
     const struct words_arguments *given = call->arguments;
     struct hello hello;
-    if (!read_hello(connection, given->words, &hello)) {
+    if (!read_hello(connection, given->words, &hello) ||
+        (hello.has_name && !client_name_check(connection, hello.name))) {
         return STATUS_OK;
     }
-    if (hello.has_name && !client_name_check(connection, hello.name)) {
-        return STATUS_OK;
+    struct hello_kept *kept = &connection->hello;
+    *kept = (struct hello_kept){ .version = hello.version, .has_name = hello.has_name };
+    (void)snprintf(kept->name, sizeof(kept->name), "%.*s", SLICE_PRINT(hello.name));
+    if (hello.has_auth) {
+        log_in(call, hello.user, hello.password, hello_decided, end_hello);
+    } else {
+        end_hello(connection);
     }
-    if (hello.has_auth && !log_in(connection, hello.user, hello.password)) {
-        return STATUS_OK;
-    }
-    if (!connection->user) {
-        answer_error(connection, "NOAUTH",
-                     "HELLO must be called with the client already authenticated, otherwise the "
-                     "HELLO <proto> AUTH <user> <pass> option can be used to authenticate the "
-                     "client and select the RESP protocol version at the same time");
-        return STATUS_OK;
-    }
-    if (hello.has_name) {
-        client_name_set(connection, hello.name);
-    }
-    connection->version = hello.version;
-    say_hello(connection);
     return STATUS_OK;
 }
 

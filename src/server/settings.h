@@ -79,6 +79,7 @@ struct settings {
     uint64_t max_output;    // replies that one connection has not read
     uint64_t max_pipeline;  // requests of one connection under way; then it is not read on
     uint64_t max_backlog;   // changes that wait for the disk, store_options.gather_max
+    uint64_t max_logins, max_logins_address; // that wait for a check of their password
 
     // times; 0 is never
     int64_t idle_timeout_us;

@@ -97,6 +97,15 @@ const struct setting settings_table[] = {
       .summary = "How much may wait for the disk; with more, no requests are run until it has "
                  "caught up." },
 
+    { "max-logins", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_logins), 1, 60000,
+      .initial = "1000", .value = "COUNT",
+      .summary = "How many logins may wait for the check of their password. When there are more, "
+                 "one from the address with the most failed logins is refused." },
+    { "max-logins-address", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_logins_address), 1,
+      60000, .initial = "100", .value = "COUNT",
+      .summary = "How many of these may come from one address; the /64 network of an IPv6 address "
+                 "counts as one." },
+
     { "idle-timeout", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(idle_timeout_us),
       SECOND, HOUR * 24 * 365, .initial = "0", .value = "TIME",
       .summary = "After what time without a request a connection is closed; 0 for never." },

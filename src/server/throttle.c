@@ -17,29 +17,47 @@ void throttle_init(struct throttle *throttle, struct hash_seed seed)
 {
     memset(throttle, 0, sizeof(*throttle));
     throttle->seed = seed;
-    throttle->spent_us = INT64_MIN;
+}
+
+// The address as bytes: of IPv4 all four, of IPv6 the network. Brackets and the name of an
+// interface are no part of it. 0: it is neither.
+static size_t parse_address(struct slice address, uint8_t out[8])
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    struct in6_addr six;
+    if (slice_starts_with(address, SLICE("[")) && slice_ends_with(address, SLICE("]"))) {
+        address = slice_sub(address, 1, address.size - 2);
+    }
+    const char *zone = address.size ? memchr(address.data, '%', address.size) : NULL;
+    size_t size = zone ? (size_t)(zone - address.data) : address.size;
+    if (size == 0 || size >= sizeof(text)) {
+        return 0;
+    }
+    memcpy(text, address.data, size);
+    if (inet_pton(AF_INET, text, out) == 1) {
+        return 4;
+    }
+    if (inet_pton(AF_INET6, text, &six) != 1) {
+        return 0;
+    }
+    if (IN6_IS_ADDR_V4MAPPED(&six)) {
+        memcpy(out, &six.s6_addr[12], 4);
+        return 4;
+    }
+    memcpy(out, &six, 8);
+    return 8;
 }
 
 static uint64_t hash_address(const struct throttle *throttle, struct slice address)
 {
-    char text[INET6_ADDRSTRLEN] = "";
-    struct in6_addr six;
-    struct slice bytes = address;
-    if (address.size && address.size < sizeof(text)) {
-        memcpy(text, address.data, address.size);
-        if (inet_pton(AF_INET6, text, &six) == 1) {
-            bytes =
-                IN6_IS_ADDR_V4MAPPED(&six) ? slice_make(&six.s6_addr[12], 4) : slice_make(&six, 8);
-        } else if (inet_pton(AF_INET, text, &six) == 1) {
-            bytes = slice_make(&six, 4);
-        }
-    }
-    return hash_bytes(&throttle->seed, bytes);
+    uint8_t bytes[8];
+    size_t size = parse_address(address, bytes);
+    return hash_bytes(&throttle->seed, size ? slice_make(bytes, size) : address);
 }
 
-static uint64_t key_of_address(const struct throttle *throttle, struct throttle_who who)
+uint64_t throttle_source(const struct throttle *throttle, struct slice address)
 {
-    uint64_t key = hash_address(throttle, who.address);
+    uint64_t key = hash_address(throttle, address);
     return key ? key : 1;
 }
 
@@ -70,7 +88,7 @@ static const struct throttle_entry *find(const struct throttle *throttle, uint64
     return NULL;
 }
 
-// What an entry is worth keeping for: those that hold somebody back or let somebody in.
+// Entries that refuse logins, or that admit a known user, are kept longest.
 static int worth(const struct throttle_entry *entry, int64_t now_us)
 {
     if (entry->key == 0) {
@@ -104,16 +122,6 @@ static struct throttle_entry *find_or_make(struct throttle *throttle, uint64_t k
     return least;
 }
 
-// Each failure moves `spent_us` on by half a second; it may be twenty seconds ahead.
-static int64_t ceiling_wait_us(const struct throttle *throttle, int64_t now_us)
-{
-    int64_t burst_us = THROTTLE_BURST * SECOND / THROTTLE_PER_SECOND;
-    if (throttle->spent_us > now_us && throttle->spent_us - now_us >= burst_us) {
-        return throttle->spent_us - now_us - burst_us + SECOND / THROTTLE_PER_SECOND;
-    }
-    return 0;
-}
-
 int64_t throttle_wait_us(const struct throttle *throttle, struct throttle_who who, int64_t now_us)
 {
     const struct throttle_entry *entry = find(throttle, key_of(throttle, who));
@@ -123,11 +131,14 @@ int64_t throttle_wait_us(const struct throttle *throttle, struct throttle_who wh
     if (entry && now_us < entry->good_until_us) {
         return 0;
     }
-    const struct throttle_entry *all = find(throttle, key_of_address(throttle, who));
-    if (all && now_us < all->until_us) {
-        return all->until_us - now_us;
-    }
-    return ceiling_wait_us(throttle, now_us);
+    const struct throttle_entry *all = find(throttle, throttle_source(throttle, who.address));
+    return all && now_us < all->until_us ? all->until_us - now_us : 0;
+}
+
+uint32_t throttle_failures(const struct throttle *throttle, uint64_t source, int64_t now_us)
+{
+    const struct throttle_entry *all = find(throttle, source);
+    return all && !is_over(all, now_us) ? all->failures : 0;
 }
 
 static void count(struct throttle_entry *entry, int64_t now_us)
@@ -145,20 +156,17 @@ static void count(struct throttle_entry *entry, int64_t now_us)
     }
 }
 
-void throttle_failed(struct throttle *throttle, struct throttle_who who, int64_t now_us)
+int64_t throttle_failed(struct throttle *throttle, struct throttle_who who, int64_t now_us)
 {
     struct throttle_entry *entry =
         find_or_make(throttle, key_of(throttle, who), THROTTLE_FAILURES_FREE, now_us);
     count(entry, now_us);
     if (entry->failures < THROTTLE_FAILURES_FREE) {
-        count(find_or_make(throttle, key_of_address(throttle, who), THROTTLE_ADDRESS_FAILURES_FREE,
-                           now_us),
+        count(find_or_make(throttle, throttle_source(throttle, who.address),
+                           THROTTLE_ADDRESS_FAILURES_FREE, now_us),
               now_us);
     }
-    if (throttle->spent_us < now_us) {
-        throttle->spent_us = now_us;
-    }
-    throttle->spent_us += SECOND / THROTTLE_PER_SECOND;
+    return throttle_wait_us(throttle, who, now_us);
 }
 
 void throttle_succeeded(struct throttle *throttle, struct throttle_who who, int64_t now_us)

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// How often somebody may guess. After five failures within a minute a user from an address has to
-// wait, one second at first and twice as long after each further failure, five minutes at most; ten
-// minutes without a failure and all is forgotten. What is refused meanwhile does not count, so that
-// a client that keeps trying gets in once its password is right. Other users from the same address,
-// which may be that of a proxy or this machine, go on.
+// How many failed logins are allowed. After five failures within a minute a user from an address is
+// refused for one second, and for twice as long after each further failure, up to five minutes. Ten
+// minutes without a failure reset the count. Logins that are refused meanwhile do not count, so
+// that a client that keeps trying is admitted once its password is right. Other users from the same
+// address, which may be that of a proxy or of this machine, are not affected.
 //
-// Who tries many names meets the same for the address, after ten failures, of which those of one
-// user count only as long as he need not wait himself. Who has many addresses meets a ceiling for
-// all of them together: a burst of 40 failures and then 2 a second, which keeps what guessing costs
-// the server to some percent of its time. A user who has logged in from the address during the last
-// day is let in all the same.
+// An address from which many names are tried is refused in the same way, after ten failures. Those
+// of one user count only until that user is refused itself. A user that has logged in from the
+// address during the last day is exempt from this second rule.
 //
-// An address is an IPv4 address, the /64 network of an IPv6 address (one household's), or any other
-// text. Only as many are remembered as the table has room for; those that have failed least and
-// longest ago give way. It allocates nothing and has no clock.
+// There is no limit over all addresses: it would let an attacker lock out everybody. What guessing
+// costs the server is bounded by the one thread that checks passwords (server/logins.h).
+//
+// An address is an IPv4 address, the /64 network of an IPv6 address, or any other text. Only as
+// many are remembered as the table has room for; those with the fewest and oldest failures are
+// replaced first. It allocates nothing and has no clock: callers give CLOCK_MONOTONIC, which is not
+// set.
 #ifndef SLUICE_SERVER_THROTTLE_H
 #define SLUICE_SERVER_THROTTLE_H
 
@@ -28,8 +30,6 @@ enum {
     THROTTLE_WAYS = 8,
     THROTTLE_FAILURES_FREE = 5,          // of a user from an address
     THROTTLE_ADDRESS_FAILURES_FREE = 10, // of all users from it
-    THROTTLE_BURST = 40,
-    THROTTLE_PER_SECOND = 2,
 };
 
 struct throttle_entry {
@@ -43,22 +43,25 @@ struct throttle_entry {
 
 struct throttle {
     struct hash_seed seed;
-    int64_t spent_us; // the ceiling: how far failures have run ahead, as a moment
     struct throttle_entry entries[THROTTLE_SETS][THROTTLE_WAYS];
 };
 
-// Who tries.
 struct throttle_who {
     struct slice address, user;
 };
 
-// The seed is random, so that nobody can choose addresses that push out others.
+// The seed is random, so that a client cannot choose addresses that replace others in the table.
 void throttle_init(struct throttle *throttle, struct hash_seed seed);
 
-// How long he has to wait; 0: not at all.
+// How long until the next attempt is allowed; 0: it is allowed now.
 int64_t throttle_wait_us(const struct throttle *throttle, struct throttle_who who, int64_t now_us);
 
-void throttle_failed(struct throttle *throttle, struct throttle_who who, int64_t now_us);
+// Counts a failure; gives how long the next attempt is refused, or 0.
+int64_t throttle_failed(struct throttle *throttle, struct throttle_who who, int64_t now_us);
 void throttle_succeeded(struct throttle *throttle, struct throttle_who who, int64_t now_us);
+
+// The address as a number, the same for all of a /64 network; and its failures that still count.
+uint64_t throttle_source(const struct throttle *throttle, struct slice address);
+uint32_t throttle_failures(const struct throttle *throttle, uint64_t source, int64_t now_us);
 
 #endif

@@ -10,8 +10,8 @@
 #include <openssl/rand.h>
 
 enum {
-    KEY_SIZE = 32,
-    NAME_SIZE_MAX = 255,
+    KEY_SIZE = LOGIN_DIGEST_SIZE,
+    NAME_SIZE_MAX = USER_NAME_SIZE_MAX,
 };
 
 // A pattern of names of namespaces, and the right on them.
@@ -445,62 +445,106 @@ static bool digest(const struct users *users, const struct entry *entry, struct 
     return done && size == KEY_SIZE;
 }
 
-// The long way. Whoever it is, it takes as long as the longest: who measures learns nothing.
-static bool check_slowly(const struct users *users, const struct entry *entry,
-                         struct slice password)
+// The user of that name that is not removed, or NULL.
+static struct entry *find_present(const struct users *users, struct slice name)
 {
-    struct password decoy = { .iterations = users->iterations_max, .salt_size = PASSWORD_SALT_MAX };
-    if (!entry) {
-        (void)password_matches(&decoy, password);
-        return false;
-    }
-    if (password_matches(&entry->password, password)) {
-        return true;
-    }
-    if (decoy.iterations > entry->password.iterations) {
-        decoy.iterations -= entry->password.iterations;
-        (void)password_matches(&decoy, password);
-    }
-    return false;
+    struct entry *entry = find(users, name);
+    return entry && !entry->is_gone ? entry : NULL;
 }
 
-static bool check(const struct users *users, struct entry *entry, struct slice password)
+static struct throttle_who who_of(const struct login_name *who)
 {
-    uint8_t made[KEY_SIZE];
-    bool done = digest(users, entry, password, made);
-    if (done && entry && entry->is_known && CRYPTO_memcmp(made, entry->known, sizeof(made)) == 0) {
-        return true;
+    return (struct throttle_who){ who->address, who->name.size ? who->name : SLICE("default") };
+}
+
+// Whether it takes as long as for any other user: clients that measure the time learn nothing.
+static void prepare_check(const struct users *users, const struct entry *entry,
+                          struct login_check *out)
+{
+    uint32_t most = users->iterations_max;
+    if (!entry) {
+        out->password = (struct password){ .iterations = most, .salt_size = PASSWORD_SALT_MAX };
+        return;
     }
-    bool right = check_slowly(users, entry, password);
-    if (right && done) {
-        memcpy(entry->known, made, sizeof(made));
-        entry->is_known = true;
+    out->is_user = true;
+    out->password = entry->password;
+    out->iterations_more =
+        most > entry->password.iterations ? most - entry->password.iterations : 0;
+}
+
+static enum status denied(struct error *error)
+{
+    return error_set(error, STATUS_DENIED, "the name or the password is wrong");
+}
+
+static enum status check_throttle(const struct users *users, struct throttle_who who,
+                                  int64_t now_us, struct error *error)
+{
+    int64_t wait_us = throttle_wait_us(&users->throttle, who, now_us);
+    return wait_us
+               ? error_set(error, STATUS_BUSY, "too many failed logins; try again in %lld seconds",
+                           (long long)((wait_us + 999999) / 1000000))
+               : STATUS_OK;
+}
+
+enum status users_login_begin(struct users *users, const struct login_name *who,
+                              struct slice password, int64_t now_us, struct login_check *check,
+                              const struct user **out, struct error *error)
+{
+    const struct throttle_who counted = who_of(who);
+    *out = NULL;
+    *check = (struct login_check){ 0 };
+    if (!users->present) {
+        return error_set(error, STATUS_STATE, "no users are set up: no login is needed");
+    }
+    enum status status = check_throttle(users, counted, now_us, error);
+    if (status) {
+        return status;
+    }
+    const struct entry *entry = find_present(users, counted.user);
+    prepare_check(users, entry, check);
+    check->has_digest = digest(users, entry, password, check->digest);
+    if (check->has_digest && entry && entry->is_known &&
+        CRYPTO_memcmp(check->digest, entry->known, KEY_SIZE) == 0) {
+        throttle_succeeded(&users->throttle, counted, now_us);
+        *out = &entry->user;
+    }
+    return STATUS_OK;
+}
+
+bool login_check_run(const struct login_check *check, struct slice password)
+{
+    bool right = password_matches(&check->password, password) && check->is_user;
+    if (!right && check->iterations_more) {
+        struct password decoy = { .iterations = check->iterations_more,
+                                  .salt_size = PASSWORD_SALT_MAX };
+        (void)password_matches(&decoy, password);
     }
     return right;
 }
 
-enum status users_authenticate(struct users *users, struct slice name, struct slice password,
-                               struct slice address, int64_t now_us, const struct user **out,
-                               struct error *error)
+enum status users_login_end(struct users *users, const struct login_name *who,
+                            const struct login_check *check, bool right, int64_t now_us,
+                            const struct user **out, int64_t *refused_us, struct error *error)
 {
-    if (!users->present) {
-        return error_set(error, STATUS_STATE, "no password is set: everybody is let in");
+    const struct throttle_who counted = who_of(who);
+    struct entry *entry = find_present(users, counted.user);
+    *refused_us = 0;
+    // A password that was changed during the check is not the one that was checked.
+    if (!right || !entry || !same_password(&entry->password, &check->password)) {
+        *refused_us = throttle_failed(&users->throttle, counted, now_us);
+        return denied(error);
     }
-    const struct throttle_who who = { address, name.size ? name : SLICE("default") };
-    int64_t wait_us = throttle_wait_us(&users->throttle, who, now_us);
-    if (wait_us) {
-        return error_set(error, STATUS_BUSY, "too many failed logins; try again in %lld seconds",
-                         (long long)((wait_us + 999999) / 1000000));
+    if (check->has_digest) {
+        memcpy(entry->known, check->digest, KEY_SIZE);
+        entry->is_known = true;
     }
-    struct entry *entry = find(users, who.user);
-    if (entry && entry->is_gone) {
-        entry = NULL;
-    }
-    if (!check(users, entry, password)) {
-        throttle_failed(&users->throttle, who, now_us);
-        return error_set(error, STATUS_DENIED, "the name or the password is wrong");
-    }
-    throttle_succeeded(&users->throttle, who, now_us);
+    throttle_succeeded(&users->throttle, counted, now_us);
     *out = &entry->user;
     return STATUS_OK;
+}
+
+const struct throttle *users_throttle(const struct users *users)
+{
+    return &users->throttle;
 }

@@ -7,15 +7,16 @@
 // name, a beginning of names with `*` behind it, or `*` for all; the highest right that any of a
 // user's patterns gives counts, and a higher right includes the lower ones.
 //
-// Failures to log in are counted by address and name (server/throttle.h): who fails too often is
-// refused for a while without a look at the password, so that guessing is slow and costs the server
-// nothing. It has no clock: who calls it says what time it is.
+// Failed logins are counted by address and name (server/throttle.h). Checking a password is slow on
+// purpose, so it is done in another thread (server/logins.h) between users_login_begin and
+// users_login_end. It has no clock: callers give CLOCK_MONOTONIC.
 #ifndef SLUICE_SERVER_USERS_H
 #define SLUICE_SERVER_USERS_H
 
 #include "base/alloc.h"
 #include "base/slice.h"
 #include "base/status.h"
+#include "server/password.h"
 #include "server/settings.h"
 
 #include <stdbool.h>
@@ -30,7 +31,7 @@ enum right {
 };
 
 struct users;
-
+struct throttle;
 struct grant;
 
 // A user stays where it is until users_free, also when a reload takes it away: then it has no
@@ -58,13 +59,49 @@ const struct user *users_anybody(const struct users *users);
 // Whether a user has been taken away by a reload.
 bool user_is_gone(const struct user *user);
 
-// Finds the user with that name and password. `address` is the remote one as text without the
-// port ("unix" for a Unix socket). DENIED with the same sentence, after the same time, whether
-// there is such a user or not; BUSY, without a look at the password, when there were too many
-// failures; STATE when there are no users. An empty name is `default`.
-MUST_USE enum status users_authenticate(struct users *users, struct slice name,
-                                        struct slice password, struct slice address, int64_t now_us,
-                                        const struct user **out, struct error *error);
+// ---------------------------------------------------------------------------------------------
+// Logging in
+
+enum {
+    USER_NAME_SIZE_MAX = 255,
+    LOGIN_DIGEST_SIZE = 32,
+};
+
+// `address` is the remote one as text without the port ("unix" for a Unix socket). An empty name is
+// `default`.
+struct login_name {
+    struct slice name, address;
+};
+
+// What a check of a password needs; a copy that another thread may read.
+struct login_check {
+    struct password password;
+    bool is_user;             // false: there is no such user, and the check takes as long
+    uint32_t iterations_more; // after a wrong password, so that all checks take the same time
+    bool has_digest;
+    uint8_t digest[LOGIN_DIGEST_SIZE];
+};
+
+// Begins a login. OK with a user: the password is right, as it was at an earlier login. OK without
+// one: the check has to be run. BUSY, without a look at the password, after too many failures;
+// STATE when there are no users.
+MUST_USE enum status users_login_begin(struct users *users, const struct login_name *who,
+                                       struct slice password, int64_t now_us,
+                                       struct login_check *check, const struct user **out,
+                                       struct error *error);
+// Whether the password is right. From any thread.
+bool login_check_run(const struct login_check *check, struct slice password);
+// Takes over the result of a check: the user, or DENIED with the same sentence whether there is
+// such a user or not. `refused_us` is how long further attempts are refused, or 0.
+MUST_USE enum status users_login_end(struct users *users, const struct login_name *who,
+                                     const struct login_check *check, bool right, int64_t now_us,
+                                     const struct user **out, int64_t *refused_us,
+                                     struct error *error);
+
+// For the order in which checks are run.
+const struct throttle *users_throttle(const struct users *users);
+
+// ---------------------------------------------------------------------------------------------
 
 // The highest right on a namespace.
 enum right user_right(const struct user *user, struct slice ns);

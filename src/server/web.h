@@ -34,12 +34,14 @@ struct web_side {
     struct http_call call;    // of the request that is being answered
     int64_t request_began_us; // when the first byte of the one that is being read came; 0: none
     bool admitted;            // that one may be read on
+    bool waits;               // for a check of its password
     bool heads;               // there was a HEAD, whose answer has no body
     bool given_up;            // what was held was replaced by an error, and nothing follows
     // Who the last header Authorization was, so that its password is not checked again and again.
     const struct user *known;
     uint64_t known_since; // reloads
     uint8_t known_digest[SHA256_SIZE];
+    struct error login_error; // why the login that has waited failed; status 0: it did not
     char cors[WEB_CORS_SIZE]; // headers for a browser
 };
 

@@ -2,6 +2,7 @@
 #include "server/web_admit.h"
 
 #include "base/ascii.h"
+#include "server/logins.h"
 #include "server/server.h"
 
 #include <openssl/crypto.h>
@@ -168,8 +169,8 @@ static bool read_credentials(struct slice header, char bytes[CREDENTIALS_SIZE], 
     return rest.size > 0;
 }
 
-// To look a password up costs as much as it can, so that guessing is slow. Who has said a right one
-// is known by its digest on this connection, until the settings are read again.
+// A password takes long to check, so that guessing is slow. One that was accepted is recognised by
+// its digest on this connection, until the users change.
 static bool is_known(const struct connection *connection, const uint8_t digest[SHA256_SIZE])
 {
     const struct web_side *web = connection->web;
@@ -177,11 +178,36 @@ static bool is_known(const struct connection *connection, const uint8_t digest[S
            !user_is_gone(web->known) && CRYPTO_memcmp(digest, web->known_digest, SHA256_SIZE) == 0;
 }
 
+static void remember(struct connection *connection, const struct user *user)
+{
+    struct web_side *web = connection->web;
+    web->known = user;
+    web->known_since = connection->server->web.reloads;
+}
+
+// The request is looked at again, and then known_digest decides.
+static void decided(struct connection *connection, enum status status, const struct user *user,
+                    const struct error *error)
+{
+    if (status) {
+        connection->web->login_error = *error;
+    } else {
+        remember(connection, user);
+    }
+}
+
+static enum web_step refuse_login(struct connection *connection, struct web_refusal *refusal)
+{
+    struct error *error = &connection->web->login_error;
+    refusal->error = *error;
+    error->status = STATUS_OK;
+    return refuse(refusal, refusal->error.status == STATUS_BUSY ? 429 : 401);
+}
+
 static enum web_step log_in(struct connection *connection, struct slice header,
                             struct web_refusal *refusal)
 {
     struct web_side *web = connection->web;
-    struct server *server = connection->server;
     char bytes[CREDENTIALS_SIZE];
     struct slice name, password;
     if (!read_credentials(header, bytes, &name, &password)) {
@@ -189,18 +215,18 @@ static enum web_step log_in(struct connection *connection, struct slice header,
                         "Authorization is neither Basic nor Bearer with a user and a password");
         return refuse(refusal, 401);
     }
-    enum status status =
-        users_authenticate(server->users, name, password, connection_host(connection),
-                           server_now(server), &connection->user, &refusal->error);
+    const struct user *user;
+    enum status status = login_start(connection, name, password, decided, &user, &web->login_error);
     OPENSSL_cleanse(bytes, sizeof(bytes));
-    if (!status) {
-        web->known = connection->user;
-        web->known_since = server->web.reloads;
-        return WEB_ADMITTED;
+    if (status) {
+        return refuse_login(connection, refusal);
     }
-    connection->user = NULL;
-    server_end_turn(server); // a wrong password takes long, and others come first now
-    return refuse(refusal, status == STATUS_BUSY ? 429 : 401);
+    if (!user) {
+        return WEB_WAITS;
+    }
+    remember(connection, user);
+    connection->user = user;
+    return WEB_ADMITTED;
 }
 
 static enum web_step check_user(struct connection *connection, struct web_refusal *refusal)
@@ -227,11 +253,12 @@ static enum web_step check_user(struct connection *connection, struct web_refusa
         connection->user = web->known;
         return WEB_ADMITTED;
     }
-    enum web_step step = log_in(connection, header, refusal);
-    if (step == WEB_ADMITTED) {
-        memcpy(web->known_digest, digest, SHA256_SIZE);
+    if (web->login_error.status) {
+        return refuse_login(connection, refusal);
     }
-    return step;
+    web->known = NULL;
+    memcpy(web->known_digest, digest, SHA256_SIZE);
+    return log_in(connection, header, refusal);
 }
 
 // ---------------------------------------------------------------------------------------------

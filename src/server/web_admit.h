@@ -18,6 +18,7 @@ struct connection;
 enum web_step {
     WEB_ADMITTED,
     WEB_REFUSED,
+    WEB_WAITS,     // for a check of its password; the connection is resumed then
     WEB_PREFLIGHT, // a browser asks whether a page may ask, which it may
 };
 

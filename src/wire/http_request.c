@@ -726,6 +726,13 @@ enum http_result http_request_read(struct http_request *request, struct slice in
     return result;
 }
 
+void http_request_moved(struct http_request *request, struct slice input)
+{
+    assert(http_request_in_body(request) && input.size >= request->position);
+    request->input = input.data;
+    show_head(request);
+}
+
 size_t http_request_needs(const struct http_request *request)
 {
     switch (request->stage) {

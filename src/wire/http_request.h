@@ -108,6 +108,8 @@ void http_request_release(struct http_request *request);
 // it has the status NO_MEMORY, TOO_LARGE for what is over a limit, UNSUPPORTED or INVALID.
 enum http_result http_request_read(struct http_request *request, struct slice input,
                                    struct error *error);
+// The input has moved since the request paused: its head is there again, and nothing is read on.
+void http_request_moved(struct http_request *request, struct slice input);
 
 // How many bytes the input must have at least for HTTP_READY, as far as is known; for the reader to
 // make room at once. After HTTP_MORE it is more than the input had.

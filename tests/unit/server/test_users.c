@@ -43,11 +43,51 @@ static void reload(struct users_test *test, const char *const *flags)
     settings_test_release(&fresh);
 }
 
+// All three steps of a login.
+static enum status authenticate(struct users *users, const char *name, const char *password,
+                                int64_t now_us, const struct user **out, struct error *error)
+{
+    const struct login_name who = { slice_from_cstr(name), here };
+    struct slice plain = slice_from_cstr(password);
+    struct login_check check;
+    const struct user *user;
+    int64_t refused_us;
+    enum status status = users_login_begin(users, &who, plain, now_us, &check, &user, error);
+    if (!status && !user) {
+        bool right = login_check_run(&check, plain);
+        status = users_login_end(users, &who, &check, right, now_us, &user, &refused_us, error);
+    }
+    if (!status) {
+        *out = user;
+    }
+    return status;
+}
+
 static enum status log_in(struct users_test *test, const char *name, const char *password,
                           const struct user **out)
 {
-    return users_authenticate(test->users, slice_from_cstr(name), slice_from_cstr(password), here,
-                              test->now_us, out, &test->error);
+    return authenticate(test->users, name, password, test->now_us, out, &test->error);
+}
+
+static void test_users__a_password_changed_during_its_check_is_denied(void **state)
+{
+    (void)state;
+    struct users_test test;
+    const struct user *user = NULL;
+    const struct login_name who = { SLICE("ann"), here };
+    struct login_check check;
+    int64_t refused_us;
+    start(&test, FLAGS("--user=ann secret app:write"));
+    assert_int_equal(users_login_begin(test.users, &who, SLICE("secret"), test.now_us, &check,
+                                       &user, &test.error),
+                     STATUS_OK);
+    assert_null(user);
+    assert_true(login_check_run(&check, SLICE("secret")));
+    reload(&test, FLAGS("--user=ann other app:write"));
+    assert_int_equal(users_login_end(test.users, &who, &check, true, test.now_us, &user,
+                                     &refused_us, &test.error),
+                     STATUS_DENIED);
+    stop(&test);
 }
 
 static void test_users__without_any_everybody_may_do_everything(void **state)
@@ -229,9 +269,7 @@ static void test_users__a_lack_of_memory_is_told_and_leaves_nothing(void **state
         const struct user *ann = NULL;
         enum status status = users_new(&fault.allocator, &before.settings, &users, &error);
         if (status == STATUS_OK) {
-            assert_int_equal(
-                users_authenticate(users, SLICE("ann"), SLICE("a"), here, 0, &ann, &error),
-                STATUS_OK);
+            assert_int_equal(authenticate(users, "ann", "a", 0, &ann, &error), STATUS_OK);
             status = users_reload(users, &after.settings, &error);
             assert_int_equal(user_right(ann, SLICE("app")), status ? RIGHT_READ : RIGHT_WRITE);
             users_free(users);
@@ -245,6 +283,7 @@ static void test_users__a_lack_of_memory_is_told_and_leaves_nothing(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_users__a_password_changed_during_its_check_is_denied),
         cmocka_unit_test(test_users__without_any_everybody_may_do_everything),
         cmocka_unit_test(test_users__the_password_is_that_of_the_default_user),
         cmocka_unit_test(test_users__who_does_not_exist_is_denied_like_who_is_wrong),
