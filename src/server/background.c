@@ -48,11 +48,11 @@ static void finish(struct server *server)
     (void)pthread_join(background->thread, NULL);
     background->busy = false;
     if (background->status) {
-        log_line(LOG_LEVEL_ERROR, "failed", "work=%s reason=\"%s\"", background->work.name,
-                 error_sentence(&background->error));
+        log_line(LOG_LEVEL_ERROR, "failed", LOG_STRING("work", background->work.name),
+                 LOG_STRING("reason", error_sentence(&background->error)));
     } else {
-        log_line(LOG_LEVEL_INFO, "done", "work=%s seconds=%.1f", background->work.name,
-                 (double)(server_now(server) - background->began_us) / 1e6);
+        log_line(LOG_LEVEL_INFO, "done", LOG_STRING("work", background->work.name),
+                 LOG_SECONDS("seconds", server_now(server) - background->began_us));
     }
     struct connection *connection = background->connection;
     background->connection = NULL;
@@ -125,7 +125,7 @@ void background_forget(struct connection *connection)
 void background_finish(struct server *server)
 {
     if (server->background.busy) {
-        log_line(LOG_LEVEL_INFO, "waiting", "for=%s", server->background.work.name);
+        log_line(LOG_LEVEL_INFO, "waiting", LOG_STRING("for", server->background.work.name));
         finish(server);
     }
 }

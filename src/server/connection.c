@@ -307,7 +307,8 @@ void connection_give_up(struct connection *connection)
     }
     connection->server->figures.slow++;
     log_line(LOG_LEVEL_WARNING, "a connection does not read what it is told, and is closed",
-             "address=%s unread=%zu", connection->address, connection_unsent(connection));
+             LOG_STRING("address", connection->address),
+             LOG_NUMBER("unread", connection_unsent(connection)));
     connection->given_up = true;
     connection_drain(connection);
 }
@@ -519,8 +520,8 @@ static bool shake_hands(struct connection *connection)
     if (result == TRANSPORT_CLOSED || result == TRANSPORT_FAILED) {
         struct error why;
         transport_reason(&connection->transport, &why);
-        log_line(LOG_LEVEL_INFO, "TLS handshake failed", "address=%s reason=\"%s\"",
-                 connection->address, error_sentence(&why));
+        log_line(LOG_LEVEL_INFO, "TLS handshake failed", LOG_STRING("address", connection->address),
+                 LOG_STRING("reason", error_sentence(&why)));
         connection_close(connection);
     }
     connection->handshaking = result != TRANSPORT_OK;
@@ -613,7 +614,8 @@ void connections_sweep(struct server *server)
         bool late = at->handshaking || (is_stranger(at) && !at->login);
         if (late && server->settings.auth_timeout_us &&
             now_us - at->began_us > server->settings.auth_timeout_us) {
-            log_line(LOG_LEVEL_INFO, "nobody logged in in time", "address=%s", at->address);
+            log_line(LOG_LEVEL_INFO, "authentication timed out",
+                     LOG_STRING("address", at->address));
             connection_close(at);
         } else if (at->protocol->is_late(at, now_us)) {
             end_late(at);

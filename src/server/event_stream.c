@@ -434,7 +434,8 @@ static void look_after(struct event_stream *stream, int64_t now_us)
     } else if ((due || connection_unsent(connection)) && is_gone(stream, now_us)) {
         server->figures.slow++;
         log_line(LOG_LEVEL_WARNING, "a listener takes nothing any more, and is closed",
-                 "address=%s unread=%zu", connection->address, connection_unsent(connection));
+                 LOG_STRING("address", connection->address),
+                 LOG_NUMBER("unread", connection_unsent(connection)));
         connection_close(connection);
     } else if (due) {
         say(stream, SLICE(":\n\n"));

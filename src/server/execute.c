@@ -234,8 +234,8 @@ static const struct command *find_command(struct connection *connection, struct 
     struct server *server = connection->server;
     const struct command *command = commands_find(server->commands, words.items[0]);
     if (!command && is_http(words.items[0])) {
-        log_line(LOG_LEVEL_WARNING, "somebody speaks HTTP, and is closed", "address=%s",
-                 connection->address);
+        log_line(LOG_LEVEL_WARNING, "HTTP request on the RESP port; closing connection",
+                 LOG_STRING("address", connection->address));
         say_code(connection, "ERR", "this is no HTTP");
         connection_drain(connection);
         return NULL;

@@ -2,6 +2,7 @@
 // INFO: the server in figures, in sections of lines as Redis has them.
 #include "engine/metrics.h"
 #include "server/answer.h"
+#include "server/log.h"
 #include "server/process.h"
 #include "server/tables.h"
 
@@ -131,6 +132,11 @@ static void append_stats(const struct connection *connection, struct buffer *out
     line_count(out, "messages_published", figures->published);
     line_count(out, "pubsub_channels", server->pubsub.channel_count);
     line_count(out, "pubsub_patterns", server->pubsub.pattern_count);
+    struct log_figures log;
+    log_figures(&log);
+    line_count(out, "log_lines_written", log.written);
+    line_count(out, "log_lines_suppressed", log.suppressed);
+    line_count(out, "log_lines_dropped", log.dropped);
 }
 
 static void append_replication(const struct connection *connection, struct buffer *out)

@@ -33,8 +33,8 @@ void listeners_limit(struct server *server)
         server->connections.count_max =
             limit.rlim_cur > LISTENERS_RESERVE ? limit.rlim_cur - LISTENERS_RESERVE : 1;
         log_line(LOG_LEVEL_WARNING, "the system allows fewer connections than max-connections",
-                 "connections=%zu open-files=%llu", server->connections.count_max,
-                 (unsigned long long)limit.rlim_cur);
+                 LOG_NUMBER("connections", server->connections.count_max),
+                 LOG_NUMBER("open-files", limit.rlim_cur));
     }
 }
 
@@ -132,8 +132,8 @@ static void on_accept_again(evutil_socket_t fd, short what, void *context)
 
 static void pause_all(struct server *server, int number)
 {
-    log_line(LOG_LEVEL_WARNING, "no more connections are accepted for now", "reason=\"%s\"",
-             strerrordesc_np(number));
+    log_line(LOG_LEVEL_WARNING, "no more connections are accepted for now",
+             LOG_STRING("reason", strerrordesc_np(number)));
     for (size_t i = 0; i < server->listener_count; i++) {
         (void)event_del(server->listeners[i].event);
     }
@@ -259,9 +259,9 @@ enum status listeners_open(struct server *server, struct error *error)
     char text[ADDRESS_TEXT_SIZE];
     for (size_t i = 0; !status && server_address(server, i, text); i++) {
         const struct listener *listener = &server->listeners[i];
-        log_line(LOG_LEVEL_INFO, "listening", "%s=%s%s",
-                 listener->protocol == &protocol_http ? "http" : "address", text,
-                 listener->secure ? " tls=yes" : "");
+        log_line(LOG_LEVEL_INFO, "listening",
+                 LOG_STRING(listener->protocol == &protocol_http ? "http" : "address", text),
+                 listener->secure ? LOG_STRING("tls", "yes") : LOG_NO_PAIRS);
     }
     return status;
 }

@@ -51,12 +51,12 @@ static const char *shown_name(const char *name)
 static void tell_failure(struct server *server, const struct login *login, int64_t refused_us)
 {
     server->logins.failed++;
-    log_line(LOG_LEVEL_WARNING, "login failed", "user=\"%s\" address=%s", shown_name(login->name),
-             login->address);
+    log_line(LOG_LEVEL_WARNING, "login failed", LOG_STRING("user", shown_name(login->name)),
+             LOG_STRING("address", login->address));
     if (refused_us) {
-        log_line(LOG_LEVEL_WARNING, "logins refused", "user=\"%s\" address=%s seconds=%lld",
-                 shown_name(login->name), login->address,
-                 (long long)((refused_us + 999999) / 1000000));
+        log_line(LOG_LEVEL_WARNING, "logins refused", LOG_STRING("user", shown_name(login->name)),
+                 LOG_STRING("address", login->address),
+                 LOG_NUMBER("seconds", (refused_us + 999999) / 1000000));
     }
 }
 
@@ -329,8 +329,8 @@ static enum status deny(struct connection *connection, struct slice name, struct
     const struct user *user;
     int64_t refused_us;
     server->logins.failed++;
-    log_line(LOG_LEVEL_WARNING, "login failed", "address=%s reason=\"too long\"",
-             connection->address);
+    log_line(LOG_LEVEL_WARNING, "login failed", LOG_STRING("address", connection->address),
+             LOG_STRING("reason", "too long"));
     return users_login_end(server->users, &who, &none, false, monotonic_us(), &user, &refused_us,
                            error);
 }

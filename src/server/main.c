@@ -12,6 +12,7 @@ extern char **environ;
 
 static int refuse(const struct error *error)
 {
+    log_stop();
     (void)fprintf(stderr, "sluiced: %s\n", error_sentence(error));
     return EXIT_FAILURE;
 }
@@ -29,7 +30,7 @@ static int print_help(void)
 static void warn(void *context, const char *name, const char *sentence)
 {
     (void)context;
-    log_line(LOG_LEVEL_WARNING, "setting", "name=%s says=\"%s\"", name, sentence);
+    log_line(LOG_LEVEL_WARNING, "setting", LOG_STRING("name", name), LOG_STRING("says", sentence));
 }
 
 // For a person who has just started it by hand.
@@ -43,6 +44,7 @@ static void greet(const struct server *server)
     const char *colon = local ? strchr(address, ':') : strrchr(address, ':');
     const char *where = colon ? colon + 1 : "";
     const char *flag = local ? "-s" : "-p";
+    log_flush(); // the lines about the start come first
     (void)printf("\nsluiced %s is ready on %s. In another terminal:\n\n"
                  "    redis-cli -3 %s %s Q.PUT demo mail Send '{\"to\":\"ann\"}'\n"
                  "    redis-cli -3 %s %s Q.POP demo worker-1 1 mail\n\n"
@@ -73,6 +75,10 @@ int main(int argc, char **argv)
         settings_release(&settings);
         return refuse(&error);
     }
+    if (log_start(settings.log_buffer, &error)) {
+        settings_release(&settings);
+        return refuse(&error);
+    }
     const struct settings_listener listener = { .tell = warn };
     settings_warn(&settings, &listener);
     // Takes the settings over, whether it can start or not.
@@ -83,5 +89,9 @@ int main(int argc, char **argv)
     greet(&server);
     enum status status = server_run(&server, &error);
     server_release(&server);
-    return status ? refuse(&error) : EXIT_SUCCESS;
+    if (status) {
+        return refuse(&error);
+    }
+    log_stop();
+    return EXIT_SUCCESS;
 }

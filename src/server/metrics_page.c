@@ -2,6 +2,7 @@
 #include "server/metrics_page.h"
 
 #include "server/execute.h"
+#include "server/log.h"
 #include "server/metrics_jobs.h"
 #include "server/metrics_push.h"
 #include "server/metrics_text.h"
@@ -10,6 +11,10 @@
 
 #define OPEN_TYPE  "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define PLAIN_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+enum {
+    LABEL_MAX = 4096, // of a sample
+};
 
 static void gauge(struct metrics_text *text, const char *name, const char *help, uint64_t value)
 {
@@ -108,6 +113,42 @@ static void say_traffic(struct metrics_text *text, const struct server *server)
     gauge(text, "sluice_namespaces", "Namespaces there are.", server->namespaces.count);
 }
 
+static void say_loss(struct metrics_text *text, struct buffer *label, const struct log_loss *loss)
+{
+    const struct {
+        const char *reason;
+        uint64_t count;
+    } parts[] = { { "suppressed", loss->suppressed }, { "dropped", loss->dropped } };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        buffer_clear(label);
+        metrics_label(label, "kind", slice_from_cstr(loss->what));
+        metrics_label(label, "reason", slice_from_cstr(parts[i].reason));
+        metrics_count(text, buffer_slice(label), parts[i].count);
+    }
+}
+
+// Kinds are constants of the program, so that there are few.
+static void say_log(struct metrics_text *text)
+{
+    struct log_figures figures;
+    struct buffer label;
+    buffer_init(&label, &allocator_system, LABEL_MAX);
+    log_figures(&figures);
+    counter(text, "sluice_log_lines_written", "Lines of the log that were written.",
+            figures.written);
+    metrics_family(text, &(struct metric){ "sluice_log_lines_lost", METRIC_COUNTER,
+                                           "Lines of the log that were not written: suppressed "
+                                           "(more than log-rate), or dropped (standard error "
+                                           "accepted nothing, or failed)." });
+    for (size_t i = 0; i < figures.loss_count; i++) {
+        say_loss(text, &label, &figures.losses[i]);
+    }
+    if (label.status && !text->out->status) {
+        text->out->status = label.status;
+    }
+    buffer_release(&label);
+}
+
 // ---------------------------------------------------------------------------------------------
 // The store
 
@@ -163,6 +204,7 @@ static enum status say_all(struct metrics_text *text, struct server *server)
     say_process(text, server);
     say_connections(text, server);
     say_traffic(text, server);
+    say_log(text);
     say_store(text, server);
     enum status status =
         metrics_jobs(text, &(struct metrics_jobs_options){

@@ -191,8 +191,8 @@ void push_send(struct server *server)
 
 static void say_ignored(struct slice ns, const char *what, const struct error *error)
 {
-    log_line(LOG_LEVEL_ERROR, what, "namespace=\"%.*s\" reason=\"%s\"",
-             SLICE_PRINT(slice_shown(ns)), error_sentence(error));
+    log_line(LOG_LEVEL_ERROR, what, LOG_TEXT("namespace", ns),
+             LOG_STRING("reason", error_sentence(error)));
 }
 
 // One value of the setting. It counts before what the store has for the same pattern.
@@ -264,7 +264,7 @@ static void load_notes(struct push *push)
     struct push_space *space;
     for (struct ns *ns = push->server->namespaces.first; ns; ns = ns->next) {
         if (ns->notes && push_space_acquire(push, ns, &space)) {
-            log_line(LOG_LEVEL_ERROR, "no memory for the pushes of the store", NULL);
+            log_line(LOG_LEVEL_ERROR, "no memory for the pushes of the store", LOG_NO_PAIRS);
             return;
         }
         for (struct note *note = ns->notes; note; note = note->next) {

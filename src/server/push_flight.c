@@ -228,11 +228,9 @@ void push_lease_ended(const struct ns *ns, struct slice jid)
 static void say_refused(const struct push_flight *flight, const char *what,
                         const struct error *error)
 {
-    struct slice jid = slice_shown(flight_jid(flight));
-    struct slice ns = ns_name(ns_of(flight));
     log_line(LOG_LEVEL_INFO, "the outcome of a push came too late",
-             "namespace=\"%.*s\" jid=\"%.*s\" outcome=%s reason=\"%s\"", SLICE_PRINT(ns),
-             SLICE_PRINT(jid), what, error_sentence(error));
+             LOG_TEXT("namespace", ns_name(ns_of(flight))), LOG_TEXT("jid", flight_jid(flight)),
+             LOG_STRING("outcome", what), LOG_STRING("reason", error_sentence(error)));
 }
 
 // JSON as it is, other text as a string.
@@ -451,10 +449,9 @@ static void await_report(struct push_flight *flight, int64_t now_us)
 
 static void say_breaker(const struct push_entry *entry, const char *what)
 {
-    struct slice pattern = entry->plan.given.pattern;
-    struct slice ns = ns_name(entry->space->ns);
-    log_line(LOG_LEVEL_WARNING, what, "namespace=\"%.*s\" pattern=\"%.*s\" reason=\"%s\"",
-             SLICE_PRINT(ns), SLICE_PRINT(slice_shown(pattern)), entry->last_error);
+    log_line(LOG_LEVEL_WARNING, what, LOG_TEXT("namespace", ns_name(entry->space->ns)),
+             LOG_TEXT("pattern", entry->plan.given.pattern),
+             LOG_STRING("reason", entry->last_error));
 }
 
 static void note_health(struct push_entry *entry, enum push_health health, int64_t now_us)

@@ -2,6 +2,7 @@
 // Which jobs are taken to be pushed, and when. The engine tells of queues in which something
 // happened (engine_watch_all); these are looked at at the end of the turn, and again as long as
 // they have something that may be sent in time.
+#include "server/log.h"
 #include "server/server.h"
 
 enum {
@@ -164,7 +165,7 @@ static void begin_flight(struct push_entry *entry, const struct job *job, int64_
     }
     if (flight_new(entry, job, now_us, &flight)) {
         // Its lease runs out, and it is taken again.
-        log_line(LOG_LEVEL_ERROR, "no memory to push a job", NULL);
+        log_line(LOG_LEVEL_ERROR, "no memory to push a job", LOG_NO_PAIRS);
         return;
     }
     start(flight, now_us);

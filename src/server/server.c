@@ -87,8 +87,8 @@ static void remove_some(struct server *server, bool *more)
     if (server->namespaces.removals && server->store_state != STORE_BUSY &&
         server->store_state != STORE_STUCK &&
         namespaces_remove(&server->namespaces, more, &error)) {
-        log_line(LOG_LEVEL_WARNING, "what a deleted namespace left stays for now", "reason=\"%s\"",
-                 error_sentence(&error));
+        log_line(LOG_LEVEL_WARNING, "cannot remove what a deleted namespace left",
+                 LOG_STRING("reason", error_sentence(&error)));
     }
 }
 
@@ -118,7 +118,7 @@ static void log_store(void *context, enum store_level level, const char *sentenc
     log_line(level == STORE_INFO      ? LOG_LEVEL_INFO
              : level == STORE_WARNING ? LOG_LEVEL_WARNING
                                       : LOG_LEVEL_ERROR,
-             "store", "says=\"%s\"", sentence);
+             "store", LOG_STRING("says", sentence));
 }
 
 // What an operator should know. That it is busy comes and goes, and is nothing to be told.
@@ -135,10 +135,10 @@ static void say_state(struct server *server, enum store_state state, const struc
     }
     server->said_state = state;
     if (state == STORE_READY) {
-        log_line(LOG_LEVEL_INFO, sentences[state], NULL);
+        log_line(LOG_LEVEL_INFO, sentences[state], LOG_NO_PAIRS);
         notify_status(&server->notify, "running");
     } else {
-        log_line(LOG_LEVEL_ERROR, sentences[state], "reason=\"%s\"", error_sentence(why));
+        log_line(LOG_LEVEL_ERROR, sentences[state], LOG_STRING("reason", error_sentence(why)));
         notify_status(&server->notify, "%s", error_sentence(why));
     }
 }
@@ -257,7 +257,7 @@ static void on_stop_timeout(evutil_socket_t fd, short what, void *context)
     (void)fd;
     (void)what;
     struct server *server = context;
-    log_line(LOG_LEVEL_WARNING, "some clients did not take their replies in time", NULL);
+    log_line(LOG_LEVEL_WARNING, "some clients did not take their replies in time", LOG_NO_PAIRS);
     push_give_back(server);
     server->stopped = true;
 }
@@ -267,7 +267,7 @@ void server_stop(struct server *server)
     if (server->stopping) {
         return;
     }
-    log_line(LOG_LEVEL_INFO, "stopping", "connections=%zu", server->connections.count);
+    log_line(LOG_LEVEL_INFO, "stopping", LOG_NUMBER("connections", server->connections.count));
     notify_stopping(&server->notify);
     server->stopping = true;
     listeners_close(server);
@@ -292,7 +292,12 @@ void server_stop(struct server *server)
 static void on_changed(void *context, const char *name, const char *sentence)
 {
     (void)context;
-    log_line(LOG_LEVEL_INFO, "setting", "name=%s says=\"%s\"", name, sentence);
+    log_line(LOG_LEVEL_INFO, "setting", LOG_STRING("name", name), LOG_STRING("says", sentence));
+}
+
+static void set_log_rate(const struct settings *settings)
+{
+    log_set_rate((struct log_rate){ .rate = settings->log_rate, .burst = settings->log_burst });
 }
 
 // Certificates and users, both or neither.
@@ -319,12 +324,13 @@ void server_reload(struct server *server)
     const struct settings_listener listener = { on_changed, server, accept_settings };
     notify_reloading(&server->notify, monotonic_us());
     if (settings_reload(&server->settings, &listener, &error)) {
-        log_line(LOG_LEVEL_ERROR, "the settings stay as they were", "reason=\"%s\"",
-                 error_sentence(&error));
+        log_line(LOG_LEVEL_ERROR, "the settings stay as they were",
+                 LOG_STRING("reason", error_sentence(&error)));
     } else {
-        log_line(LOG_LEVEL_INFO, "the settings were read again", NULL);
+        log_line(LOG_LEVEL_INFO, "the settings were read again", LOG_NO_PAIRS);
     }
     server_apply_settings(server);
+    set_log_rate(&server->settings);
     notify_ready(&server->notify);
 }
 
@@ -402,8 +408,8 @@ static enum status make_parts(struct server *server, char *const *environment, s
         status = make_loop(server, error);
     }
     if (!status && notify_init(&server->notify, environment, error)) {
-        log_line(LOG_LEVEL_WARNING, "the service manager is not told", "reason=\"%s\"",
-                 error_sentence(error));
+        log_line(LOG_LEVEL_WARNING, "the service manager is not told",
+                 LOG_STRING("reason", error_sentence(error)));
     }
     if (!status) {
         status = users_new(allocator, &server->settings, &server->users, error);
@@ -469,7 +475,7 @@ static void on_leaving(void *context, struct ns *ns)
 static void warn(void *context, const char *sentence)
 {
     (void)context;
-    log_line(LOG_LEVEL_WARNING, "namespaces", "says=\"%s\"", sentence);
+    log_line(LOG_LEVEL_WARNING, "namespaces", LOG_STRING("says", sentence));
 }
 
 static enum status make_namespaces(struct server *server, struct error *error)
@@ -514,7 +520,7 @@ enum status server_init(struct server *server, struct settings *settings, char *
         status = make_namespaces(server, error);
     }
     if (!status) {
-        log_line(LOG_LEVEL_INFO, "opening", "data=%s", server->settings.data);
+        log_line(LOG_LEVEL_INFO, "opening", LOG_STRING("data", server->settings.data));
         status = open_store(server, error);
     }
     if (!status) {
@@ -534,7 +540,8 @@ enum status server_init(struct server *server, struct settings *settings, char *
 
 enum status server_run(struct server *server, struct error *error)
 {
-    log_line(LOG_LEVEL_INFO, "ready", "namespaces=%zu", server->namespaces.count);
+    log_line(LOG_LEVEL_INFO, "ready", LOG_NUMBER("namespaces", server->namespaces.count));
+    set_log_rate(&server->settings); // from here on clients can cause lines
     notify_ready(&server->notify);
     end_turn(server);
     while (!server->stopped) {
@@ -555,7 +562,7 @@ enum status server_run(struct server *server, struct error *error)
         status = error_copy(error, &server->store_why);
     }
     if (!status) {
-        log_line(LOG_LEVEL_INFO, "stopped", NULL);
+        log_line(LOG_LEVEL_INFO, "stopped", LOG_NO_PAIRS);
     }
     return status;
 }

@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/status.h"
-#include "server/log.h"
+#include "server/log_line.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -113,6 +113,9 @@ struct settings {
 
     // telling
     enum log_level log_level;
+    uint64_t log_rate; // lines a second of a kind; 0: no limit
+    uint64_t log_burst;
+    uint64_t log_buffer;
 
     // what it was loaded from, for settings_reload; borrowed
     char *const *argv;

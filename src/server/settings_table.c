@@ -198,6 +198,17 @@ const struct setting settings_table[] = {
     { "log-level", REST, SETTING_LEVEL, SETTING_RELOADS, AT(log_level), .initial = "info",
       .value = "LEVEL",
       .summary = "What is logged: debug, info, warning or error, and all that is graver." },
+    { "log-rate", REST, SETTING_COUNT, SETTING_RELOADS, AT(log_rate), 0, 1000000,
+      .initial = "10", .value = "COUNT",
+      .summary = "How many lines a second of one kind are logged; the number of further ones is "
+                 "logged instead. 0 for no limit." },
+    { "log-burst", REST, SETTING_COUNT, SETTING_RELOADS, AT(log_burst), 1, 1000000,
+      .initial = "20", .value = "COUNT",
+      .summary = "How many lines of one kind are logged at once before log-rate applies." },
+    { "log-buffer", REST, SETTING_SIZE, 0, AT(log_buffer), 4 * KIB, 64 * MIB,
+      .initial = "256KiB", .value = "SIZE",
+      .summary = "How much of the log is kept in memory while standard error accepts nothing; "
+                 "further lines are dropped and counted." },
 };
 // clang-format on
 
