@@ -132,6 +132,7 @@ static void append_stats(const struct connection *connection, struct buffer *out
     line_count(out, "messages_published", figures->published);
     line_count(out, "pubsub_channels", server->pubsub.channel_count);
     line_count(out, "pubsub_patterns", server->pubsub.pattern_count);
+    line_count(out, "push_received_bytes", server->push.received);
     struct log_figures log;
     log_figures(&log);
     line_count(out, "log_lines_written", log.written);

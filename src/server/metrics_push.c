@@ -87,6 +87,8 @@ enum status metrics_push(struct metrics_text *text, const struct push *push, uin
           "Requests that were begun since the server was started." },
         { "sluice_push_outcomes", METRIC_COUNTER,
           "What became of pushed jobs since the server was started." },
+        { "sluice_push_received_bytes", METRIC_COUNTER,
+          "Bytes of workers' answers since the server was started." },
     };
     struct pushes all = { .text = text, .push = push, .patterns_max = patterns_max };
     buffer_init(&all.label, &allocator_system, LABEL_MAX);
@@ -100,6 +102,8 @@ enum status metrics_push(struct metrics_text *text, const struct push *push, uin
     for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++) {
         say_each(&all, outcomes[i].outcome, figure, outcomes[i].offset);
     }
+    metrics_family(text, &families[4]);
+    metrics_count(text, SLICE_EMPTY, push->received);
     enum status status = all.label.status;
     buffer_release(&all.label);
     return status;

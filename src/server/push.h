@@ -15,9 +15,11 @@
 //
 // All of it runs in the loop's thread, and what it changes is part of the turn's group:
 //
-//      push_settle   answers become completions, retries, failures: before those who wait are
-//      served push_take     jobs that may be sent are taken: after push_send     what is durable by
-//      now is sent: after the commit
+//      push_transfer paused answers go on, up to the turn's share of bytes
+//      push_settle   answers become completions, retries, failures: before waiting commands are
+//                    served
+//      push_take     jobs that may be sent are taken: after that
+//      push_send     what is durable by now is sent: after the commit
 #ifndef SLUICE_SERVER_PUSH_H
 #define SLUICE_SERVER_PUSH_H
 
@@ -103,6 +105,8 @@ enum flight_state {
 
 struct push_flight {
     struct push_flight *next, *previous; // of those in the same state
+    struct push_flight *paused_next, *paused_previous;
+    bool is_paused;
     struct push_entry *entry;
     enum flight_state state;
     bool lost; // the job is not the pusher's any more
@@ -114,7 +118,7 @@ struct push_flight {
     struct buffer content; // "ID.SECONDS." and the body
     size_t body;           // where the body begins
     struct buffer answer;  // its body
-    bool answer_large;     // and more than is kept
+    uint64_t header_bytes; // of its headers
     struct push_answer outcome;
     struct loop_event *beat; // renews the lease
     int64_t accepted_until_us;
@@ -122,6 +126,11 @@ struct push_flight {
     char error[CURL_ERROR_SIZE];
     uint8_t jid_size;
     char jid[];
+};
+
+// Flights whose answers have to wait for the next turn, oldest first (push_curl.c).
+struct paused_list {
+    struct push_flight *first, *last;
 };
 
 struct flight_list {
@@ -132,6 +141,10 @@ struct flight_list {
 struct push {
     struct server *server;
     CURLM *multi;
+    struct paused_list paused;
+    struct loop_event *more;     // the loop does not sleep while there are paused ones
+    uint64_t received;           // bytes of answers since the start
+    uint64_t received_max;       // in this turn; then flights are paused
     struct loop_event *timer;    // curl's
     struct loop_event *due;      // when something may be sent again
     struct push_space *spaces;   // owned
@@ -155,6 +168,7 @@ MUST_USE enum status push_start(struct server *server, struct error *error);
 void push_apply_settings(struct server *server);
 
 // The parts of a turn. push_take says whether something was taken.
+void push_transfer(struct server *server);
 void push_settle(struct server *server);
 MUST_USE bool push_take(struct server *server);
 void push_send(struct server *server);

@@ -2,6 +2,10 @@
 // Requests with libcurl's multi interface on the loop of libevent: curl says which sockets it waits
 // for and how long, the loop tells it what happened. Handles are used again; connections are kept,
 // by curl, for the next request to the same place.
+//
+// A turn takes TURN_BYTES of answers. A request whose worker sends more is paused, and goes on in
+// one of the next turns, in the order in which they were paused. So workers that send much slow
+// down each other and not the server's clients.
 #include "base/ascii.h"
 #include "server/log.h"
 #include "server/push_address.h"
@@ -17,6 +21,7 @@ enum {
     CONNECT_MS = 10000, // until a connection is there, if a request may take that long
     DNS_KEPT_S = 60,
     SECOND_US = 1000000,
+    TURN_BYTES = 256 << 10, // of answers that are taken in a turn
 };
 
 static struct push *push_of(const struct push_flight *flight)
@@ -39,6 +44,7 @@ static void collect(struct push *push)
         }
         (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&flight);
         flight->outcome.curl = (int)message->data.result;
+        flight->outcome.too_large |= message->data.result == CURLE_FILESIZE_EXCEEDED;
         (void)curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE,
                                 &flight->outcome.status);
         flight_abort(flight);
@@ -143,16 +149,66 @@ static int on_connected(void *context, char *there, char *here, int port_there, 
     return CURL_PREREQFUNC_ABORT;
 }
 
-// Of an answer that is too large no more is read than is needed to know that it came to its end.
+// ---------------------------------------------------------------------------------------------
+// The turn's share
+
+static void pause_flight(struct push_flight *flight)
+{
+    struct paused_list *list = &push_of(flight)->paused;
+    flight->is_paused = true;
+    flight->paused_next = NULL;
+    flight->paused_previous = list->last;
+    *(list->last ? &list->last->paused_next : &list->first) = flight;
+    list->last = flight;
+}
+
+static void unlist_paused(struct push_flight *flight)
+{
+    struct paused_list *list = &push_of(flight)->paused;
+    struct push_flight *next = flight->paused_next, *previous = flight->paused_previous;
+    if (flight->is_paused) {
+        *(previous ? &previous->paused_next : &list->first) = next;
+        *(next ? &next->paused_previous : &list->last) = previous;
+        flight->is_paused = false;
+    }
+}
+
+static void on_more(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    (void)context; // the end of the turn does it
+}
+
+// Going on hands what curl has kept to on_body, which may pause the request again.
+void push_transfer(struct server *server)
+{
+    struct push *push = &server->push;
+    push->received_max = push->received + TURN_BYTES;
+    while (push->paused.first && push->received < push->received_max) {
+        struct push_flight *flight = push->paused.first;
+        unlist_paused(flight);
+        (void)curl_easy_pause(flight->easy, CURLPAUSE_CONT);
+    }
+    if (push->paused.first) {
+        (void)event_add(push->more, &(struct timeval){ 0 });
+    }
+}
+
+// Nothing is read of an answer that is larger than max-payload: returning 0 ends the request.
 static size_t on_body(char *bytes, size_t one, size_t size, void *context)
 {
     (void)one;
     struct push_flight *flight = context;
-    if (!flight->answer_large) {
-        buffer_append(&flight->answer, slice_make(bytes, size));
-        flight->answer_large = flight->answer.status != STATUS_OK;
+    struct push *push = push_of(flight);
+    if (push->received >= push->received_max) {
+        pause_flight(flight);
+        return CURL_WRITEFUNC_PAUSE;
     }
-    return size;
+    push->received += size;
+    buffer_append(&flight->answer, slice_make(bytes, size));
+    flight->outcome.too_large = flight->answer.status == STATUS_TOO_LARGE;
+    return flight->answer.status ? 0 : size;
 }
 
 static size_t on_header(char *bytes, size_t one, size_t size, void *context)
@@ -161,6 +217,12 @@ static size_t on_header(char *bytes, size_t one, size_t size, void *context)
     const struct slice name = SLICE("retry-after:");
     struct push_flight *flight = context;
     struct slice line = slice_make(bytes, size);
+    push_of(flight)->received += size;
+    flight->header_bytes += size; // of answers like "100 Continue" too, of which there may be many
+    if (flight->header_bytes > flight->answer.size_max) {
+        flight->outcome.too_large = true;
+        return 0;
+    }
     if (ascii_equal(slice_sub(line, 0, name.size), name)) {
         size_t start = name.size;
         while (start < line.size && (bytes[start] == ' ' || bytes[start] == '\t')) {
@@ -287,6 +349,8 @@ static bool set_request(struct push_flight *flight)
            !curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data) &&
            !curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.size) &&
            !curl_easy_setopt(easy, CURLOPT_HTTPHEADER, flight->headers) &&
+           !curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE,
+                             (curl_off_t)flight->answer.size_max) &&
            !curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms) &&
            !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                              timeout_ms < CONNECT_MS ? timeout_ms : CONNECT_MS) &&
@@ -302,6 +366,7 @@ enum status flight_send(struct push_flight *flight)
 {
     struct push *push = push_of(flight);
     flight->outcome = (struct push_answer){ .retry_after_us = -1 };
+    flight->header_bytes = 0;
     flight->easy =
         push->idle_count ? push->idle[--push->idle_count] : new_handle(&push->server->settings);
     flight->settings = push->settings;
@@ -321,6 +386,7 @@ void flight_abort(struct push_flight *flight)
     struct push *push = push_of(flight);
     CURL *easy = flight->easy;
     flight->easy = NULL;
+    unlist_paused(flight);
     if (easy) {
         (void)curl_multi_remove_handle(push->multi, easy);
         // Nothing of the flight's may be used when it is gone.
@@ -368,8 +434,10 @@ enum status push_curl_init(struct push *push, struct error *error)
     bool good = !curl_global_init(CURL_GLOBAL_DEFAULT);
     push->multi = good ? curl_multi_init() : NULL;
     push->timer = evtimer_new(push->server->loop, on_timer, push);
+    push->more = evtimer_new(push->server->loop, on_more, push);
+    push->received_max = TURN_BYTES;
     push->idle = mem_alloc(push->server->settings.allocator, IDLE_MAX * sizeof(CURL *));
-    good = push->multi && push->timer && push->idle &&
+    good = push->multi && push->timer && push->more && push->idle &&
            !curl_multi_setopt(push->multi, CURLMOPT_SOCKETFUNCTION, on_want_socket) &&
            !curl_multi_setopt(push->multi, CURLMOPT_SOCKETDATA, push) &&
            !curl_multi_setopt(push->multi, CURLMOPT_TIMERFUNCTION, on_want_timer) &&
@@ -386,6 +454,9 @@ void push_curl_release(struct push *push)
     }
     if (push->timer) {
         event_free(push->timer);
+    }
+    if (push->more) {
+        event_free(push->more);
     }
     mem_free(push->server->settings.allocator, push->idle,
              push->idle ? IDLE_MAX * sizeof(CURL *) : 0);

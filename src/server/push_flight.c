@@ -254,15 +254,14 @@ static void complete(struct push_flight *flight, int64_t now_us)
     struct buffer result;
     enum job_state state;
     buffer_init(&result, &allocator_system, push_of(flight)->server->settings.max_payload);
-    if (!flight->answer_large) {
-        write_result(flight, &result);
-    }
-    if (flight->answer_large || result.status) {
+    write_result(flight, &result);
+    if (result.status) {
         buffer_clear(&result);
-        if (engine_log_line(engine, now_us, &holder,
-                            SLICE("the worker's answer is larger than max-payload allows, and was "
-                                  "not kept"),
-                            &error)) {
+        if (engine_log_line(
+                engine, now_us, &holder,
+                SLICE("the worker's answer as a JSON string is larger than max-payload, "
+                      "and was not kept"),
+                &error)) {
             say_refused(flight, "log", &error);
         }
     }
@@ -282,7 +281,11 @@ static struct slice message_of(const struct push_flight *flight, char text[MESSA
     if (flight->outcome.refused) {
         size =
             snprintf(text, MESSAGE_SIZE, "the address is private, and push-allow-private is off");
-    } else if (flight->outcome.curl != CURLE_OK) {
+    } else if (flight->outcome.too_large && flight->outcome.status < 300) {
+        size = snprintf(text, MESSAGE_SIZE,
+                        "the worker's answer is larger than max-payload (%zu bytes)",
+                        flight->answer.size_max);
+    } else if (flight->outcome.curl != CURLE_OK && !flight->outcome.too_large) {
         size = snprintf(text, MESSAGE_SIZE, "%s",
                         *flight->error ? flight->error
                                        : curl_easy_strerror((CURLcode)flight->outcome.curl));

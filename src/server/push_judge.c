@@ -76,7 +76,9 @@ static struct push_judgement judge_error(const struct push_answer *answer)
         judgement.health = PUSH_UNKNOWN;
         judgement.delay_us = LATER_MIN_US;
     }
-    name_group(&judgement, answer->refused ? "refused" : word_of((CURLcode)answer->curl));
+    name_group(&judgement, answer->refused     ? "refused"
+                           : answer->too_large ? "too-large"
+                                               : word_of((CURLcode)answer->curl));
     return judgement;
 }
 
@@ -89,7 +91,8 @@ static bool is_own_fault(long status)
 struct push_judgement push_judge(const struct push_answer *answer, bool fail_4xx)
 {
     long status = answer->status;
-    if (answer->curl != CURLE_OK) {
+    // A status that says that the job was not done counts whatever comes after it.
+    if (answer->curl != CURLE_OK && (!answer->too_large || status < 300)) {
         return judge_error(answer);
     }
     if (status >= 200 && status < 300) {

@@ -16,10 +16,11 @@ enum {
 // What became of a request.
 struct push_answer {
     int curl;               // a CURLcode
-    long status;            // of HTTP, when `curl` is CURLE_OK
+    long status;            // of HTTP, when `curl` is CURLE_OK or the answer was too large
     int64_t retry_after_us; // what the answer asked for; below 0: nothing
     bool refused;           // the address is one that is not pushed to
     bool starved;           // this side had no socket left
+    bool too_large;         // larger than max-payload: the request was ended
 };
 
 enum push_verdict {

@@ -223,6 +223,7 @@ static int64_t tick(struct server *server)
 static void end_turn(struct server *server)
 {
     int64_t next_us;
+    push_transfer(server);
     push_settle(server);
     do {
         next_us = tick(server);

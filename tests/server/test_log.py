@@ -10,7 +10,7 @@ import socket
 import threading
 import unittest
 
-import sluiced
+from outside import sluiced
 from sluiced import until
 
 KIND = "HTTP request on the RESP port; closing connection"

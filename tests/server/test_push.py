@@ -194,7 +194,7 @@ class Answers(PushTest):
         self.assertGreater(task["expires"], task["created"])
 
     def test_text_becomes_a_string_nothing_no_result_and_too_much_is_not_kept(self):
-        answers = {"text": b"done \xc3\xa9\xff", "none": b"", "large": b"x" * (1 << 20) + b"y"}
+        answers = {"text": b"done \xc3\xa9\xff", "none": b"", "large": b"x" * (1 << 20)}
         worker = self.worker(lambda request: (200, answers[request.task["id"]], {}))
         self.push(worker)
         for jid in answers:

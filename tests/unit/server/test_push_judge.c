@@ -116,6 +116,30 @@ static void test_push_judge__what_is_no_answer_is_tried_again(void **state)
     }
 }
 
+static void
+test_push_judge__a_too_large_answer_is_tried_again_unless_its_status_says_more(void **state)
+{
+    (void)state;
+    static const struct {
+        long status;
+        enum push_verdict verdict;
+        const char *group;
+    } rows[] = {
+        { 0, PUSH_RETRY, "push:too-large" },   { 100, PUSH_RETRY, "push:too-large" },
+        { 200, PUSH_RETRY, "push:too-large" }, { 202, PUSH_RETRY, "push:too-large" },
+        { 400, PUSH_FAIL, "push:400" },        { 500, PUSH_RETRY, "push:500" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct push_answer answer = { .curl = CURLE_WRITE_ERROR,
+                                            .status = rows[i].status,
+                                            .retry_after_us = -1,
+                                            .too_large = true };
+        struct push_judgement judgement = push_judge(&answer, true);
+        assert_int_equal(judgement.verdict, rows[i].verdict);
+        assert_string_equal(judgement.group, rows[i].group);
+    }
+}
+
 static void test_push_judge__an_address_that_was_refused_is_called_so(void **state)
 {
     (void)state;
@@ -139,6 +163,8 @@ int main(void)
         cmocka_unit_test(test_push_judge__retry_after_is_seconds_or_a_date),
         cmocka_unit_test(test_push_judge__what_each_status_means),
         cmocka_unit_test(test_push_judge__what_is_no_answer_is_tried_again),
+        cmocka_unit_test(
+            test_push_judge__a_too_large_answer_is_tried_again_unless_its_status_says_more),
         cmocka_unit_test(test_push_judge__an_address_that_was_refused_is_called_so),
         cmocka_unit_test(test_push_judge__what_fails_on_this_side_is_nobodys_fault),
     };
