@@ -3,6 +3,7 @@
 #include "cli/work.h"
 #include "cli/sets.h"
 #include "cli/url.h"
+#include "cli/work_sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -133,7 +134,8 @@ static const struct option options[] = {
       .type = OPTION_TEXT,
       .value = "FOLDER",
       .offset = WORK(sandbox),
-      .summary = "each job runs in a new folder FOLDER/JID, which is removed after" },
+      .summary = "each job runs in a new folder FOLDER/JID, which is removed after; FOLDER must be "
+                 "this user's and writable for no other" },
     { .name = "keep-failed",
       .type = OPTION_FLAG,
       .offset = WORK(keep_failed),
@@ -335,10 +337,13 @@ static int find_program(struct work *work)
         work->arguments[i] = tool_format("%s", work->tool->arguments[i]);
     }
     if (work->options->sandbox) {
-        char *here = work->options->sandbox[0] == '/' ? NULL : getcwd(NULL, 0);
-        work->sandbox =
-            tool_format("%s%s%s", here ? here : "", here ? "/" : "", work->options->sandbox);
-        free(here);
+        char *wrong;
+        work->sandbox = work_folder_open("--sandbox", work->options->sandbox, &wrong);
+        if (!work->sandbox) {
+            tool_complain("%s", wrong);
+            tool_free(wrong);
+            return EXIT_USAGE;
+        }
     }
     return EXIT_DONE;
 }
@@ -431,7 +436,7 @@ static int run_work(struct tool *tool)
 
 static const struct tool_example examples[] = {
     { "sluice work -q mail -- ./send", "one job after the other" },
-    { "sluice work -q mail,reports -j 8 --sandbox /tmp/jobs --run-timeout 5m -- ./handler",
+    { "sluice work -q mail,reports -j 8 --sandbox jobs --run-timeout 5m -- ./handler",
       "eight at once, each in a folder of its own and for five minutes at most" },
     { "sluice work -q mail --pool 4 --max-jobs 1000 -- python3 handler.py",
       "four processes that live on" },

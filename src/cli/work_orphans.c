@@ -215,23 +215,6 @@ static char *default_state(void)
                                       : tool_format("/tmp/sluice-%lld", (long long)getuid());
 }
 
-// Nobody else may have made it: what stands in it says which processes are killed.
-static char *make_state(const char *state)
-{
-    struct stat about;
-    if (mkdir(state, FOLDER_MODE) != 0 && errno != EEXIST) {
-        return tool_format("the folder for the state, %s, cannot be made: %s", state,
-                           strerrordesc_np(errno));
-    }
-    if (lstat(state, &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != geteuid() ||
-        (about.st_mode & 022) != 0) {
-        return tool_format("the folder for the state, %s, is not a folder that only this user "
-                           "may write to",
-                           state);
-    }
-    return NULL;
-}
-
 static char *boot_id(void)
 {
     size_t size;
@@ -298,8 +281,10 @@ bool work_orphans_open(struct work_orphans *orphans, const char *state, const ch
                        char **error)
 {
     *orphans = (struct work_orphans){ .lock = -1, .boot = boot_id() };
-    orphans->state = state ? tool_copy(state, strlen(state)) : default_state();
-    *error = make_state(orphans->state);
+    // What stands in it says which processes are killed.
+    char *given = state ? tool_copy(state, strlen(state)) : default_state();
+    orphans->state = work_folder_open("--state", given, error);
+    tool_free(given);
     if (*error) {
         return false;
     }

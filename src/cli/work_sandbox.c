@@ -59,6 +59,83 @@ void work_file_name(const char *name, char out[WORK_FILE_NAME_SIZE])
 // ---------------------------------------------------------------------------------------------
 // Making
 
+static bool is_above_safe(const struct stat *status)
+{
+    bool shared = status->st_mode & (S_IWGRP | S_IWOTH);
+    return (status->st_uid == 0 || status->st_uid == geteuid()) &&
+           (!shared || (status->st_mode & S_ISVTX));
+}
+
+// Cuts `path`, which has no links in it, at each of its folders from the root on.
+static char *check_above(const char *option, char *path)
+{
+    for (char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
+        struct stat status;
+        char next = at[1];
+        at[1] = '\0'; // with the '/', so that the first one is the root
+        bool safe = !stat(path, &status) && is_above_safe(&status);
+        char *wrong =
+            safe ? NULL
+                 : tool_format("%s: other users can change the folder %s above it", option, path);
+        at[1] = next;
+        if (wrong) {
+            return wrong;
+        }
+    }
+    return NULL;
+}
+
+static char *check_folder(const char *option, const char *folder)
+{
+    struct stat status;
+    if (lstat(folder, &status)) {
+        return tool_format("%s %s: %s", option, folder, strerrordesc_np(errno));
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        return tool_format("%s %s is a link or a file, and must be a folder", option, folder);
+    }
+    if (status.st_uid != geteuid()) {
+        return tool_format("%s %s belongs to another user", option, folder);
+    }
+    if (status.st_mode & (S_IWGRP | S_IWOTH)) {
+        return tool_format("%s %s can be written by other users: chmod go-w", option, folder);
+    }
+    return NULL;
+}
+
+// "box/" and "box/." would be followed if box were a link.
+static char *without_end(const char *folder)
+{
+    size_t size = strlen(folder);
+    while (size > 1 && (folder[size - 1] == '/' ||
+                        (size > 2 && folder[size - 1] == '.' && folder[size - 2] == '/'))) {
+        size--;
+    }
+    return tool_format("%.*s", (int)size, folder);
+}
+
+char *work_folder_open(const char *option, const char *folder, char **wrong)
+{
+    char *name = without_end(folder);
+    char *path = NULL;
+    *wrong = mkdir(name, FOLDER_MODE) != 0 && errno != EEXIST
+                 ? tool_format("%s %s cannot be made: %s", option, name, strerrordesc_np(errno))
+                 : check_folder(option, name);
+    if (!*wrong) {
+        char *real = realpath(name, NULL);
+        path = real ? tool_format("%s", real) : NULL;
+        *wrong = real ? check_above(option, path)
+                      : tool_format("%s %s: %s", option, name, strerrordesc_np(errno));
+        free(real);
+    }
+    tool_free(name);
+    if (*wrong) {
+        tool_free(path);
+        return NULL;
+    }
+    return path;
+}
+
 char *work_sandbox_make(const char *folder, const char *name)
 {
     char file[WORK_FILE_NAME_SIZE];

@@ -14,6 +14,13 @@ enum {
 // %XX; a long one is cut, and ends with a hash of the whole.
 void work_file_name(const char *name, char out[WORK_FILE_NAME_SIZE]);
 
+// Makes FOLDER if need be (0700), and checks that no other user can put something in its place or
+// into it: it is a folder and no symbolic link, this user's own and writable for it alone; the
+// folders above it are this user's or root's, and writable for others only with the sticky bit.
+// Gives its path without any links, for tool_free; NULL with a sentence that begins with the
+// option's name, for tool_free.
+char *work_folder_open(const char *option, const char *folder, char **wrong);
+
 // Makes FOLDER/NAME, or FOLDER/NAME.2 and so on when there is one already, for this user alone
 // (0700), and FOLDER if need be. Gives its path, for tool_free; NULL with errno.
 char *work_sandbox_make(const char *folder, const char *name);

@@ -99,6 +99,80 @@ static void test_make__fails_where_there_can_be_none(void **state)
     tool_free(file);
 }
 
+static void expect_refused(const char *path, const char *why)
+{
+    char *wrong = NULL;
+    assert_null(work_folder_open("--sandbox", path, &wrong));
+    assert_non_null(wrong);
+    if (!strstr(wrong, why)) {
+        fail_msg("'%s' does not say '%s'", wrong, why);
+    }
+    tool_free(wrong);
+}
+
+static void test_open__a_new_folder_is_this_users_alone(void **state)
+{
+    (void)state;
+    char *wrong, *path = tool_format("%s/new", top), *dotted = tool_format("%s/./new/.", top);
+    char *real = work_folder_open("--sandbox", dotted, &wrong);
+    struct stat about;
+    assert_non_null(real);
+    assert_string_equal(real, path);
+    assert_int_equal(stat(real, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0700);
+    tool_free(real);
+    // And once it is there.
+    real = work_folder_open("--sandbox", path, &wrong);
+    assert_string_equal(real, path);
+    tool_free(real);
+    tool_free(dotted);
+    tool_free(path);
+}
+
+static void test_open__a_folder_that_others_can_change_is_refused(void **state)
+{
+    (void)state;
+    static const mode_t modes[] = { 0770, 0707, 0777, 01777 };
+    char *folder = tool_format("%s/open", top), *inside = tool_format("%s/open/box", top);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        assert_int_equal(chmod(folder, modes[i]), 0);
+        expect_refused(folder, "can be written by other users");
+    }
+    // Others cannot move what is in a folder with the sticky bit.
+    char *wrong, *real = work_folder_open("--sandbox", inside, &wrong);
+    assert_non_null(real);
+    tool_free(real);
+    assert_int_equal(chmod(folder, 0777), 0);
+    expect_refused(inside, "other users can change the folder");
+    assert_int_equal(chmod(folder, 0700), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(folder, 12345, (gid_t)-1), 0);
+        expect_refused(folder, "belongs to another user");
+        expect_refused(inside, "other users can change the folder");
+        assert_int_equal(chown(folder, 0, (gid_t)-1), 0);
+    }
+    tool_free(folder);
+    tool_free(inside);
+}
+
+static void test_open__a_link_is_refused(void **state)
+{
+    (void)state;
+    static const char *const ends[] = { "", "/", "/.", "/./" };
+    char *folder = tool_format("%s/target", top), *link = tool_format("%s/link", top);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(symlink(folder, link), 0);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        char *path = tool_format("%s%s", link, ends[i]);
+        expect_refused(path, "is a link or a file");
+        tool_free(path);
+    }
+    assert_int_equal(unlink(link), 0);
+    tool_free(folder);
+    tool_free(link);
+}
+
 static void test_remove__links_are_removed_and_not_followed(void **state)
 {
     (void)state;
@@ -188,6 +262,9 @@ int main(void)
         cmocka_unit_test(test_name__long_ones_that_differ_stay_different),
         cmocka_unit_test(test_make__a_second_folder_of_a_name_gets_a_number),
         cmocka_unit_test(test_make__fails_where_there_can_be_none),
+        cmocka_unit_test(test_open__a_new_folder_is_this_users_alone),
+        cmocka_unit_test(test_open__a_folder_that_others_can_change_is_refused),
+        cmocka_unit_test(test_open__a_link_is_refused),
         cmocka_unit_test(test_remove__links_are_removed_and_not_followed),
         cmocka_unit_test(test_remove__what_was_made_read_only_goes_too),
         cmocka_unit_test(test_remove__folders_deep_in_one_another),
