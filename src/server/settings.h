@@ -108,7 +108,8 @@ struct settings {
 
     // TLS
     char *tls_cert, *tls_key;
-    char *tls_ca; // set: clients need a certificate of this authority
+    char *tls_ca;  // set: clients need a certificate of this authority
+    char *tls_crl; // set: that is in none of these lists
     struct settings_list tls_client_names;
 
     // telling

@@ -80,6 +80,10 @@ static enum status check_tls(const struct settings *settings, struct error *erro
         return error_set(error, STATUS_INVALID, "%s needs tls-cert and tls-key",
                          settings->tls_listen.count ? "tls-listen" : "tls-http");
     }
+    if (*settings->tls_crl && !*settings->tls_ca) {
+        return error_set(error, STATUS_INVALID,
+                         "tls-crl needs tls-ca: without it clients show no certificate");
+    }
     if (settings->tls_client_names.count && !*settings->tls_ca) {
         return error_set(error, STATUS_INVALID,
                          "tls-client-names needs tls-ca: without it clients show no certificate");

@@ -188,6 +188,11 @@ const struct setting settings_table[] = {
       .value = "FILE",
       .summary = "The authority of the clients' certificates, in PEM; when it is set, every "
                  "client must show one." },
+    { "tls-crl", TLS, SETTING_TEXT, SETTING_RELOADS, AT(tls_crl), .initial = "",
+      .value = "FILE",
+      .summary = "Lists of revoked certificates, in PEM, one of each authority in tls-ca; a client "
+                 "whose certificate is in one of them, or whose authority has no valid list, is "
+                 "refused." },
     { "tls-client-names", TLS, SETTING_TEXTS, SETTING_RELOADS, AT(tls_client_names), .initial = "",
       .value = "NAME",
       .summary = "A name that a client's certificate may have; without any, all names." },

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// TLS for the server, from the settings tls-cert, tls-key, tls-ca and tls-client-names: 1.2 or
-// later, the library's choice of ciphers, no compression, no renegotiation, session tickets. With
-// tls-ca set, clients must show a certificate of that authority; with tls-client-names too, one in
-// the name of one of them (an alternative DNS name or, without those, the common name).
+// TLS for the server, from the settings tls-cert, tls-key, tls-ca, tls-crl and
+// tls-client-names: 1.2 or later, only suites with forward secrecy, no compression, no
+// renegotiation, session tickets. With tls-ca set, clients must show a certificate of that
+// authority, which with tls-crl must not be revoked; with tls-client-names too, one in the name of
+// one of them (an alternative DNS name or, without those, the common name). Tickets of an earlier
+// struct tls are not accepted, so that a certificate that is revoked cannot be used by way of one.
 #ifndef SLUICE_SERVER_TLS_H
 #define SLUICE_SERVER_TLS_H
 

@@ -222,7 +222,10 @@ void transport_close(struct transport *transport)
 void transport_reason(const struct transport *transport, struct error *error)
 {
     const char *text = "the connection has failed";
-    if (transport->error_code) {
+    long verdict = transport->ssl ? SSL_get_verify_result(transport->ssl) : X509_V_OK;
+    if (verdict != X509_V_OK) {
+        text = X509_verify_cert_error_string(verdict); // of the peer's certificate
+    } else if (transport->error_code) {
         text = ERR_reason_error_string(transport->error_code);
     } else if (transport->error_number) {
         text = strerror(transport->error_number);

@@ -42,6 +42,7 @@ static void test_settings_check__what_others_can_reach_needs_users(void **state)
         { { "--tls-listen=127.0.0.1:1" }, "tls-listen needs tls-cert and tls-key" },
         { { "--tls-cert=a" }, "tls-cert and tls-key need each other; tls-key is missing" },
         { { "--tls-key=a" }, "tls-cert and tls-key need each other; tls-cert is missing" },
+        { { "--tls-crl=a" }, "tls-crl needs tls-ca: without it clients show no certificate" },
         { { "--tls-client-names=a" },
           "tls-client-names needs tls-ca: without it clients show no certificate" },
         { { "--user=ann a app:read", "--user=bob a app:read", "--user=ann b *:read" },
