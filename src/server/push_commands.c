@@ -238,14 +238,29 @@ static void say_figures(struct reply *reply, const struct push_entry *entry)
     reply_end(reply);
 }
 
-static void say_entry(struct reply *reply, const struct push_entry *entry)
+// A query may be a secret: only administrators of the namespace see it.
+static void say_href(struct reply *reply, struct slice href, bool whole)
+{
+    const char *query = memchr(href.data, '?', href.size);
+    char shown[PUSH_PLAN_SIZE_MAX];
+    struct buffer out = { .data = shown, .capacity = sizeof(shown), .size_max = sizeof(shown) - 1 };
+    if (whole || !query) {
+        reply_text(reply, href);
+        return;
+    }
+    buffer_append(&out, slice_make(href.data, (size_t)(query - href.data)));
+    buffer_append(&out, SLICE("?..."));
+    reply_text(reply, buffer_slice(&out));
+}
+
+static void say_entry(struct reply *reply, const struct push_entry *entry, bool admin)
 {
     static const char *const states[] = { "closed", "open", "trying" };
     reply_map(reply, 18);
     reply_key(reply, "pattern");
     reply_text(reply, entry->plan.given.pattern);
     reply_key(reply, "href");
-    reply_text(reply, entry->plan.given.href);
+    say_href(reply, entry->plan.given.href, admin);
     reply_key(reply, "source");
     reply_text(reply, entry->note ? SLICE("command") : SLICE("settings"));
     say_options(reply, &entry->plan.given);
@@ -267,6 +282,8 @@ static enum status run_pushes(struct call *call, struct error *error)
     const struct ns *ns = namespaces_find(&server_of(call)->namespaces, call->ns);
     const struct push_space *space = ns ? ns->side : NULL;
     const struct push_entry *first = space ? space->entries : NULL;
+    const struct connection *connection = call->session;
+    bool admin = user_may(connection->user, call->ns, RIGHT_ADMIN);
     size_t count = 0;
     for (const struct push_entry *at = first; at; at = at->next) {
         count += !at->gone;
@@ -274,7 +291,7 @@ static enum status run_pushes(struct call *call, struct error *error)
     reply_list(call->reply, count);
     for (const struct push_entry *at = first; at; at = at->next) {
         if (!at->gone) {
-            say_entry(call->reply, at);
+            say_entry(call->reply, at, admin);
         }
     }
     reply_end(call->reply);

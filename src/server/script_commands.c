@@ -14,6 +14,17 @@ struct eval_arguments {
     struct slices words;
 };
 
+// Clients share the scripts that are known, of which there is a maximum: a script is only kept for
+// a user that may run it.
+static enum status load(const struct connection *connection, struct slice text,
+                        const struct script **out, struct error *error)
+{
+    char name[QLESS_NAMESPACE_SIZE];
+    enum status status = answer_check_right(connection, answer_qless_namespace(connection, name),
+                                            RIGHT_WRITE, error);
+    return status ? status : scripts_load(&connection->server->scripts, text, out, error);
+}
+
 static enum status acquire(const struct connection *connection, struct ns **out,
                            struct error *error)
 {
@@ -86,10 +97,9 @@ static const struct argument eval_takes[] = {
 
 static enum status run_eval(struct call *call, struct error *error)
 {
-    struct connection *connection = call->session;
     const struct eval_arguments *given = call->arguments;
     const struct script *script;
-    enum status status = scripts_load(&connection->server->scripts, given->script, &script, error);
+    enum status status = load(call->session, given->script, &script, error);
     return status ? status : run_script(call, script, error);
 }
 
@@ -118,9 +128,8 @@ static enum status run_evalsha(struct call *call, struct error *error)
 
 static enum status run_load(struct call *call, struct slices words, struct error *error)
 {
-    struct connection *connection = call->session;
     const struct script *script;
-    enum status status = scripts_load(&connection->server->scripts, words.items[0], &script, error);
+    enum status status = load(call->session, words.items[0], &script, error);
     if (!status) {
         reply_text(call->reply, slice_make(script->sha, SCRIPT_SHA_SIZE));
     }
@@ -163,7 +172,7 @@ static const struct subcommand subcommands[] = {
     { "LOAD", "<script>", "Keep a script of qless for EVALSHA.", 1, 1, false, run_load },
     { "EXISTS", "<sha1> [<sha1> ...]", "Which of the scripts are known.", 1, SIZE_MAX, false,
       run_exists },
-    { "FLUSH", "[ASYNC|SYNC]", "Forget all scripts.", 0, 1, false, run_flush },
+    { "FLUSH", "[ASYNC|SYNC]", "Forget all scripts.", 0, 1, true, run_flush },
     { "KILL", "", "Nothing to do: no script ever runs.", 0, 0, false, run_kill },
 };
 

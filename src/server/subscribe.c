@@ -160,8 +160,41 @@ static enum status run_publish(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // PUBSUB
 
+// Whether the rest of a name, behind "sluice:NS:", is that of one of the server's channels.
+static bool is_own_channel(struct slice rest)
+{
+    return slice_equal(rest, SLICE("log")) || slice_equal(rest, SLICE("tracked")) ||
+           slice_starts_with(rest, SLICE("worker:"));
+}
+
+// Whether the user may know that the channel is listened to: of the server's own, those of
+// namespaces that the user may read. A namespace's name may have a ':' in it.
+static bool may_see(const struct connection *connection, struct slice channel)
+{
+    const struct slice own = SLICE("sluice:");
+    const struct user *user = connection->user;
+    if (user->everywhere >= RIGHT_READ) {
+        return true;
+    }
+    if (slice_starts_with(channel, SLICE("ql:"))) {
+        const char *qless = connection->server->settings.qless_namespace;
+        return user_may(user, slice_from_cstr(qless), RIGHT_READ);
+    }
+    if (!slice_starts_with(channel, own)) {
+        return true;
+    }
+    for (size_t i = own.size; i < channel.size; i++) {
+        if (channel.data[i] == ':' && is_own_channel(slice_sub(channel, i + 1, SIZE_MAX)) &&
+            user_may(user, slice_sub(channel, own.size, i - own.size), RIGHT_READ)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The channels that match a pattern are counted, then said.
 struct channel_list {
+    const struct connection *connection; // who asks
     bool has_pattern;
     struct slice pattern;
     size_t count;
@@ -171,7 +204,8 @@ struct channel_list {
 static void visit_channel(void *context, struct slice name)
 {
     struct channel_list *list = context;
-    if (list->has_pattern && !glob_matches(list->pattern, name)) {
+    if (!may_see(list->connection, name) ||
+        (list->has_pattern && !glob_matches(list->pattern, name))) {
         return;
     }
     list->count++;
@@ -183,7 +217,7 @@ static void visit_channel(void *context, struct slice name)
 static enum status run_channels(struct call *call, struct slices words, struct error *error)
 {
     const struct connection *connection = call->session;
-    struct channel_list list = { .has_pattern = words.count };
+    struct channel_list list = { .connection = connection, .has_pattern = words.count };
     if (words.count) {
         list.pattern = words.items[0];
         enum status status = glob_check("pattern", list.pattern, error);
@@ -205,8 +239,10 @@ static enum status run_numsub(struct call *call, struct slices words, struct err
     const struct connection *connection = call->session;
     reply_map(call->reply, words.count);
     for (size_t i = 0; i < words.count; i++) {
-        reply_text(call->reply, words.items[i]);
-        reply_count(call->reply, pubsub_subscribers(connection->server, words.items[i]));
+        struct slice name = words.items[i];
+        reply_text(call->reply, name);
+        reply_count(call->reply,
+                    may_see(connection, name) ? pubsub_subscribers(connection->server, name) : 0);
     }
     reply_end(call->reply);
     return STATUS_OK;
@@ -217,13 +253,14 @@ static enum status run_numpat(struct call *call, struct slices words, struct err
     (void)words;
     (void)error;
     const struct connection *connection = call->session;
-    reply_count(call->reply, connection->server->pubsub.pattern_count);
+    bool all = connection->user->everywhere >= RIGHT_READ;
+    reply_count(call->reply, all ? connection->server->pubsub.pattern_count
+                                 : connection->subscriptions.patterns);
     return STATUS_OK;
 }
 
 static const struct subcommand subcommands[] = {
-    { "CHANNELS", "[<pattern>]", "The channels that somebody listens to.", 0, 1, false,
-      run_channels },
+    { "CHANNELS", "[<pattern>]", "The channels that are listened to.", 0, 1, false, run_channels },
     { "NUMSUB", "[<channel> ...]", "How many listen to each of the channels.", 0, SIZE_MAX, false,
       run_numsub },
     { "NUMPAT", "", "How many patterns there are subscriptions to.", 0, 0, false, run_numpat },
@@ -320,6 +357,8 @@ static const struct command commands[] = {
         TAKES(names_arguments, pubsub_takes),
         .run = run_pubsub,
         .summary = "Which channels there are, and how many listen to them.",
+        .details = "A user that may not read every namespace is shown neither channels of "
+                   "namespaces that it may not read nor patterns of other connections.",
         .replies = "As in Redis; PUBSUB HELP lists the subcommands.",
         EXAMPLES({ "PUBSUB CHANNELS", "1) \"sluice:app:log\"" },
                  { "PUBSUB NUMSUB sluice:app:log", "1# \"sluice:app:log\" => (integer) 1" }),

@@ -191,6 +191,48 @@ class Rights(sluiced.TestCase):
         self.assertNotIn("not-for-ann", heard)
 
 
+    def test_a_user_is_told_only_of_channels_of_namespaces_he_may_read(self):
+        ann, root = self.login("ann", "pa"), self.login("root", "pr")
+        names = ["sluice:secrets:log", "sluice:secrets:worker:w", "sluice:team-a:tracked", "ql:log",
+                 "sluice:app:log", "sluice:reports:tracked", "news"]
+        with sluiced.Client(self.server) as listener:
+            listener.expect("AUTH root pr", "+OK")
+            for count, name in enumerate(names, 1):
+                listener.expect(f"SUBSCRIBE {name}", f'["subscribe", "{name}", :{count}]')
+            listener.expect("PSUBSCRIBE secret-*", '["psubscribe", "secret-*", :8]')
+            for name in names[:4]:
+                self.assertIn(name, root.ask("PUBSUB CHANNELS"))
+                self.assertNotIn(name, ann.ask("PUBSUB CHANNELS"))
+                self.assertNotIn(name, ann.ask("PUBSUB CHANNELS sluice:secrets:*"))
+                root.expect(f"PUBSUB NUMSUB {name}", f'["{name}", :1]')
+                ann.expect(f"PUBSUB NUMSUB {name}", f'["{name}", :0]')
+            for name in names[4:]:
+                self.assertIn(name, ann.ask("PUBSUB CHANNELS"))
+                ann.expect(f"PUBSUB NUMSUB {name}", f'["{name}", :1]')
+            ann.expect("PUBSUB NUMPAT", ":0")
+            root.expect("PUBSUB NUMPAT", ":1")
+
+    def test_a_user_cannot_take_the_scripts_of_others_away(self):
+        ann, root = self.login("ann", "pa"), self.login("root", "pr")
+        ann.expect("SCRIPT FLUSH", "-NOPERM ...")
+        ann.expect("SCRIPT FLUSH ASYNC", "-NOPERM ...")
+        ann.expect("SCRIPT LOAD return", "-NOPERM ...")
+        ann.expect("EVAL return 0", "-NOPERM ...")
+        ann.expect("CLIENT LIST", "-NOPERM ...")
+        ann.expect("CLIENT KILL ID 1", "-NOPERM ...")
+        root.expect("SCRIPT FLUSH", "+OK")
+
+    def test_the_query_of_a_push_address_is_for_administrators(self):
+        root = self.login("root", "pr")
+        root.expect("Q.PUSH.SET app Mail https://worker.example/hook?token=s3cret", "+OK")
+        self.assertIn("https://worker.example/hook?token=s3cret", root.ask("Q.PUSHES app"))
+        shown = self.login("ann", "pa").ask("Q.PUSHES app")
+        self.assertIn('"https://worker.example/hook?..."', shown)
+        self.assertNotIn("s3cret", shown)
+        root.expect("Q.PUSH.UNSET app Mail", "+OK")
+        self.assertNotIn("s3cret", "".join(self.server.log))
+
+
 def openssl(*arguments):
     subprocess.run(["openssl", *arguments], check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
@@ -271,6 +313,79 @@ class Tls(unittest.TestCase):
             with self.assertRaises((ssl.SSLError, ConnectionError)):
                 if not self.talk(port, certificate)[0]:
                     raise ConnectionError("closed")
+
+    def test_tls_1_2_has_forward_secrecy_or_is_refused(self):
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=server",
+                "-addext", "subjectAltName=DNS:localhost", "-keyout", self.path("server.key"),
+                "-out", self.path("server.pem"))
+        port = self.start()
+
+        def suite(ciphers):
+            context = ssl.create_default_context(cafile=self.path("server.pem"))
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
+            context.set_ciphers(ciphers)
+            with socket.create_connection(("127.0.0.1", port), timeout=sluiced.LIMIT_S) as plain:
+                with context.wrap_socket(plain, server_hostname="localhost") as s:
+                    return s.cipher()[0]
+        for ciphers in ("AES256-GCM-SHA384", "AES128-SHA", "kRSA", "DHE-RSA-AES256-GCM-SHA384",
+                        "ECDHE-RSA-AES128-SHA"):
+            with self.subTest(ciphers), self.assertRaises((ssl.SSLError, ConnectionError)):
+                suite(ciphers)
+        self.assertEqual(suite("ECDHE-RSA-AES128-GCM-SHA256"), "ECDHE-RSA-AES128-GCM-SHA256")
+        self.assertTrue(suite("DEFAULT").startswith("ECDHE"))
+
+    def authority(self):
+        """An authority with the clients ann and bob, and its empty list of revoked ones."""
+        with open(self.path("ca.conf"), "w", encoding="utf-8") as file:
+            file.write("[ca]\ndefault_ca = all\n[all]\npolicy = names\ndefault_md = sha256\n"
+                       f"database = {self.path('index')}\nserial = {self.path('serial')}\n"
+                       f"new_certs_dir = {self.server.folder}\ndefault_crl_days = 2\n"
+                       f"certificate = {self.path('ca.pem')}\nprivate_key = {self.path('ca.key')}\n"
+                       "default_days = 2\n[names]\ncommonName = supplied\n")
+        with open(self.path("index"), "w", encoding="utf-8"):
+            pass
+        with open(self.path("serial"), "w", encoding="utf-8") as file:
+            file.write("01\n")
+        self.certificate("ca")
+        for name in ("ann", "bob"):
+            openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                    "-nodes", "-subj", f"/CN={name}", "-keyout", self.path(name + ".key"),
+                    "-out", self.path(name + ".csr"))
+            openssl("ca", "-batch", "-notext", "-config", self.path("ca.conf"),
+                    "-in", self.path(name + ".csr"), "-out", self.path(name + ".pem"))
+        self.list_revoked()
+
+    def list_revoked(self, *names):
+        for name in names:
+            openssl("ca", "-config", self.path("ca.conf"), "-revoke", self.path(name + ".pem"))
+        openssl("ca", "-config", self.path("ca.conf"), "-gencrl", "-out", self.path("crl.new"))
+        os.replace(self.path("crl.new"), self.path("crl.pem"))
+
+    def reload(self, text):
+        self.server.process.send_signal(signal.SIGHUP)
+        self.server.hear(text)
+
+    def expect_refused(self, port, certificate):
+        with self.assertRaises((ssl.SSLError, ConnectionError)):
+            if not self.talk(port, certificate)[0]:
+                raise ConnectionError("closed")
+
+    def test_a_revoked_certificate_is_refused_once_the_list_is_read_again(self):
+        self.authority()
+        port = self.start("--tls-ca", self.path("ca.pem"), "--tls-crl", self.path("crl.pem"))
+        for name in ("ann", "bob"):
+            self.assertEqual(self.talk(port, name)[0], b"+PONG\r\n" * 1000)
+        self.list_revoked("bob")
+        self.reload("were read again")
+        self.assertEqual(self.talk(port, "ann")[0], b"+PONG\r\n" * 1000)
+        self.expect_refused(port, "bob")
+        self.server.hear("certificate revoked")
+        # A list that cannot be read leaves the one there is.
+        with open(self.path("crl.pem"), "w", encoding="utf-8") as file:
+            file.write("nothing")
+        self.reload("tls-crl")
+        self.expect_refused(port, "bob")
+        self.assertEqual(self.talk(port, "ann")[0], b"+PONG\r\n" * 1000)
 
     def test_new_certificates_are_taken_without_a_restart(self):
         port = self.start()
