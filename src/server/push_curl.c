@@ -21,7 +21,7 @@ enum {
     CONNECT_MS = 10000, // until a connection is there, if a request may take that long
     DNS_KEPT_S = 60,
     SECOND_US = 1000000,
-    TURN_BYTES = 256 << 10, // of answers that are taken in a turn
+    TURN_BYTES = 64 << 10, // of answers that are taken in a turn
 };
 
 static struct push *push_of(const struct push_flight *flight)

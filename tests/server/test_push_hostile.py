@@ -8,7 +8,7 @@ import threading
 from test_push import PushTest, sluiced, until
 
 LIMIT = 64 << 10
-TURN_BYTES = 256 << 10  # as push_curl.c has it
+TURN_BYTES = 64 << 10  # as push_curl.c has it
 READ_MAX = 32 << 10     # what the last read may add to that, and headers
 BLOCK = b"x" * 65536
 
