@@ -12,6 +12,7 @@
 #include "engine/tag.h"
 
 #include <stdio.h>
+#include <string.h>
 
 // ---------------------------------------------------------------------------------------------
 // Runs
@@ -140,9 +141,12 @@ enum {
 static struct slice child_jid(const struct recurring *recurring, uint64_t number,
                               char text[CHILD_SIZE])
 {
-    int size = snprintf(text, CHILD_SIZE, "%.*s-%llu", SLICE_PRINT(recurring_key(recurring)),
-                        (unsigned long long)number);
-    return slice_make(text, (size_t)size);
+    // A name may have a zero byte in it, where a printed text would end.
+    struct slice key = recurring_key(recurring);
+    memcpy(text, key.data, key.size);
+    int size =
+        snprintf(text + key.size, CHILD_SIZE - key.size, "-%llu", (unsigned long long)number);
+    return slice_make(text, key.size + (size_t)size);
 }
 
 // Whether a run is left out because the job made last has not finished.

@@ -368,12 +368,18 @@ struct telling {
 static void tell(struct telling *telling, const char *kind, struct slice name)
 {
     char channel[CHANNEL_NAME_MAX];
-    int size = snprintf(channel, sizeof(channel), "sluice:%.*s:%s%.*s",
-                        SLICE_PRINT(ns_name(telling->ns)), kind, SLICE_PRINT(name));
-    assert(size > 0 && (size_t)size < sizeof(channel));
+    // Not printed, for a name may have a zero byte in it.
+    struct buffer text = { .data = channel,
+                           .capacity = sizeof(channel) - 1,
+                           .size_max = sizeof(channel) - 1 };
+    buffer_append(&text, SLICE("sluice:"));
+    buffer_append(&text, ns_name(telling->ns));
+    buffer_append_char(&text, ':');
+    buffer_append(&text, slice_from_cstr(kind));
+    buffer_append(&text, name);
+    assert(!text.status);
     struct server *server = telling->server;
-    struct message message = { .channel = slice_make(channel, (size_t)size),
-                               .ns = ns_name(telling->ns) };
+    struct message message = { .channel = buffer_slice(&text), .ns = ns_name(telling->ns) };
     if (!has_listener(&server->pubsub, message.channel)) {
         return;
     }

@@ -280,9 +280,21 @@ static void test_recurring__changes_of_what_is_not_there_are_refused(void **stat
     said(w, engine_recur_untag(w->engine, 0, SLICE("r"), slices_of(w, "a"), &w->error));
 }
 
+static void test_recurring__a_zero_byte_in_its_jid_stays_in_those_of_its_jobs(void **state)
+{
+    struct world *w = *state;
+    const struct slice jid = SLICE("a\0b");
+    recur_with(w, 100,
+               (struct recur_request){ .queue = SLICE("q"), .jid = jid, .interval_us = us(10) });
+    (void)tick(w, 100);
+    assert_non_null(engine_get(w->engine, SLICE("a\0b-1")));
+    assert_null(engine_get(w->engine, SLICE("a-1")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SERVER_TEST(test_recurring__a_zero_byte_in_its_jid_stays_in_those_of_its_jobs),
         SERVER_TEST(test_recurring__makes_a_job_each_interval),
         CLIENT_TEST(test_recurring__makes_a_job_each_interval),
         SERVER_TEST(test_recurring__its_jobs_are_made_as_it_says),
