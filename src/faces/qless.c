@@ -122,6 +122,11 @@ static const struct call {
 #undef CALL
 };
 
+struct slice qless_call_at(size_t index)
+{
+    return index < sizeof(calls) / sizeof(calls[0]) ? calls[index].name : SLICE_EMPTY;
+}
+
 static const struct call *find(struct slice name)
 {
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {

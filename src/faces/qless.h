@@ -29,6 +29,9 @@ struct qless_call {
 // Runs a call and says its answer, also when that is an error.
 void qless_run(const struct qless_call *call);
 
+// The names of the calls, in ascending order: `index` from 0 until it is empty.
+struct slice qless_call_at(size_t index);
+
 // Whether a call, by its words, leaves less to store, or no more: what a full disk still allows. So
 // does one that will be refused anyway.
 bool qless_shrinks(struct slices words);

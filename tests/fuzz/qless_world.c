@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "qless_world.h"
+
+#include "base/json.h"
+#include "engine/check.h"
+#include "require.h"
+
+enum {
+    DEPTH_MAX = 1000,
+};
+
+// Counts answers, and looks at those that are texts.
+struct counter {
+    struct reply reply;
+    size_t answers;
+    size_t left; // items of a list that are still to come
+    bool json;   // a text must be JSON
+    bool error;  // it was refused
+};
+
+static struct counter *count(struct reply *reply)
+{
+    struct counter *counter = (struct counter *)(void *)reply;
+    if (counter->left) {
+        counter->left--;
+    } else {
+        counter->answers++;
+    }
+    return counter;
+}
+
+static void say_null(struct reply *reply)
+{
+    (void)count(reply);
+}
+
+static void say_text(struct reply *reply, struct slice bytes)
+{
+    const struct counter *counter = count(reply);
+    require(!counter->json || !json_validate(bytes, DEPTH_MAX, NULL), "an answer is no JSON");
+}
+
+static void say_integer(struct reply *reply, int64_t value)
+{
+    (void)value;
+    (void)count(reply);
+}
+
+static void say_error(struct reply *reply, const struct error *error)
+{
+    require(error->status != STATUS_OK && error_sentence(error)[0], "an error says nothing");
+    count(reply)->error = true;
+}
+
+static void say_list(struct reply *reply, size_t size)
+{
+    struct counter *counter = count(reply);
+    counter->left = size;
+    counter->json = false;
+}
+
+static void say_end(struct reply *reply)
+{
+    require(((struct counter *)(void *)reply)->left == 0, "a list is not full");
+}
+
+static const struct reply_form form = {
+    .null = say_null,
+    .text = say_text,
+    .integer = say_integer,
+    .error = say_error,
+    .list = say_list,
+    .end = say_end,
+};
+
+static void publish(void *context, struct slice channel, struct slice message)
+{
+    (void)context;
+    require(slice_starts_with(channel, SLICE("ql:")) && message.size, "a message is empty");
+}
+
+static void receive(void *context, const struct event *event)
+{
+    const struct qless_sink sink = { publish, NULL };
+    qless_publish(event, context, &sink);
+}
+
+static void found(void *context, const char *sentence)
+{
+    (void)context;
+    require(false, sentence);
+}
+
+// Those that answer with JSON, whatever their words are.
+static bool answers_json(struct slice name)
+{
+    static const char *const names[] = { "get",   "multiget", "peek", "pop",    "queues",
+                                         "stats", "workers",  "tag",  "failed", "recur.get" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (slice_equal(name, slice_from_cstr(names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_ascii(struct slice text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        if ((unsigned char)text.data[i] > 127) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool qless_world_call(struct qless_world *world, struct slices words)
+{
+    for (size_t i = 0; i < words.count; i++) {
+        world->ascii = world->ascii && is_ascii(words.items[i]);
+    }
+    struct counter counter = { .reply = { &form },
+                               .json =
+                                   world->ascii && words.count && answers_json(words.items[0]) };
+    qless_run(&(struct qless_call){ .engine = world->engine,
+                                    .words = words,
+                                    .random = ++world->random,
+                                    .allocator = &allocator_system,
+                                    .reply = &counter.reply });
+    require(counter.answers == 1 && counter.left == 0, "a call has not exactly one answer");
+    return !counter.error;
+}
+
+void qless_world_check(struct qless_world *world)
+{
+    (void)engine_check(world->engine, false, found, NULL);
+}
+
+void qless_world_init(struct qless_world *world)
+{
+    *world = (struct qless_world){ .ascii = true };
+    buffer_init(&world->scratch, &allocator_system, SIZE_MAX - 1);
+    bounded_init(&world->memory);
+    const struct engine_options options = { .allocator = &world->memory.allocator,
+                                            .clock = ENGINE_CLOCK_CLIENT,
+                                            .sink = { receive, &world->scratch } };
+    require(!engine_new(&options, &world->engine), "no engine");
+}
+
+void qless_world_release(struct qless_world *world)
+{
+    engine_free(world->engine);
+    buffer_release(&world->scratch);
+}
