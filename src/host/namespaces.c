@@ -2,6 +2,7 @@
 #include "host/namespaces.h"
 
 #include "engine/changes.h"
+#include "engine/name.h"
 #include "host/removal.h"
 #include "store/directory.h"
 
@@ -179,6 +180,10 @@ enum status namespaces_acquire(struct namespaces *all, struct slice name, enum e
 enum status namespaces_create(struct namespaces *all, struct slice name, enum engine_clock clock,
                               struct ns **out, struct error *error)
 {
+    enum status status = name_check(name, "namespace", error);
+    if (status) {
+        return status;
+    }
     if (namespaces_find(all, name)) {
         return error_set(error, STATUS_EXISTS, "there is a namespace \"%.*s\" already",
                          SLICE_PRINT(name));
@@ -195,7 +200,7 @@ enum status namespaces_create(struct namespaces *all, struct slice name, enum en
         }
         return error_set(error, STATUS_NO_MEMORY, "no memory for a namespace");
     }
-    enum status status = write_directory(ns, false, error);
+    status = write_directory(ns, false, error);
     if (status) {
         ns_remove(all, ns);
         ns_free(ns);

@@ -92,7 +92,8 @@ MUST_USE enum status namespaces_acquire(struct namespaces *all, struct slice nam
                                         enum engine_clock clock, struct ns **out,
                                         struct error *error);
 
-// The same for one that must not be there yet, whether it is allowed by use or not: EXISTS.
+// The same for one that must not be there yet, whether it is allowed by use or not: EXISTS. INVALID
+// when it cannot be a name.
 MUST_USE enum status namespaces_create(struct namespaces *all, struct slice name,
                                        enum engine_clock clock, struct ns **out,
                                        struct error *error);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "host/namespaces.h"
+
+#include "test.h"
+
+#include <string.h>
+
+static void ignore_event(void *context, struct ns *ns, const struct event *event)
+{
+    (void)context;
+    (void)ns;
+    (void)event;
+}
+
+// Whoever asks: a qless client's namespace is the setting's, and the number of its database.
+static void test_namespaces__a_name_that_cannot_be_is_refused_and_nothing_is_made(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = { 0, 256, 257, 511, 600, 65536 };
+    static char name[65536];
+    const struct namespaces_options options = {
+        .allocator = &allocator_system, .create = true, .count_max = 100, .event = ignore_event
+    };
+    struct namespaces all;
+    struct error error = { 0 };
+    memset(name, 'x', sizeof(name));
+    assert_int_equal(namespaces_init(&all, &options, &error), STATUS_OK);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct ns *ns;
+        struct slice given = slice_make(name, sizes[i]);
+        assert_int_equal(namespaces_create(&all, given, ENGINE_CLOCK_SERVER, &ns, &error),
+                         STATUS_INVALID);
+        assert_non_null(strstr(error.detail, "namespace"));
+        assert_int_equal(namespaces_acquire(&all, given, ENGINE_CLOCK_CLIENT, &ns, &error),
+                         STATUS_INVALID);
+        assert_int_equal(all.count, 0);
+    }
+    namespaces_release(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_namespaces__a_name_that_cannot_be_is_refused_and_nothing_is_made),
+    };
+    return cmocka_run_group_tests_name("namespaces", tests, NULL, NULL);
+}
