@@ -20,7 +20,7 @@ struct bulk_arguments {
 
 static const struct argument bulk_takes[] = {
     ARGUMENT(bulk_arguments, act, WORD, "act", "what to do", .words = act_words),
-    OPTION(bulk_arguments, queue, NAME, "QUEUE", "only jobs of that queue"),
+    OPTION(bulk_arguments, queue, NAME, "QUEUE", "only jobs of that queue", .about = ABOUT_QUEUE),
     OPTION(bulk_arguments, klass, NAME, "KLASS", "only jobs of that klass"),
     OPTION_HAS(bulk_arguments, state, has_state, WORD, "STATE", "only jobs in that state",
                .words = state_words),
@@ -30,7 +30,8 @@ static const struct argument bulk_takes[] = {
            SECONDS_RANGE),
     OPTION(bulk_arguments, newer, SECONDS, "NEWER", "only jobs made at most so long ago",
            SECONDS_RANGE),
-    OPTION(bulk_arguments, to, NAME, "TO", "of move: the queue to move them to"),
+    OPTION(bulk_arguments, to, NAME, "TO", "of move: the queue to move them to",
+           .about = ABOUT_TARGET),
     OPTION_EACH(bulk_arguments, tags, NAME, "TAG", "of tag and untag: a tag to give or take"),
     OPTION(bulk_arguments, dry_run, FLAG, "DRY-RUN", "only count what would be changed"),
 };
@@ -153,7 +154,7 @@ static const struct command commands[] = {
     {
         .name = "Q.BULK",
         .group = "bulk",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED,
         TAKES(bulk_arguments, bulk_takes),
         .run = run_bulk,
         .summary = "Does one thing to all jobs that match: the first thousand at once, the others "
@@ -216,7 +217,7 @@ static const struct command commands[] = {
     {
         .name = "Q.BULK.STOP",
         .group = "bulk",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(id_arguments, id_takes),
         .run = run_bulk_stop,
         .summary = "Ends an operation where it is; what it has done stays done.",

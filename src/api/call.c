@@ -22,7 +22,10 @@ static enum status run_one(struct call *call, struct slices words, struct scratc
         return status;
     }
     call->arguments = arguments;
-    status = call->command->run(call, error);
+    status = call->permit ? call->permit(call, error) : STATUS_OK;
+    if (!status) {
+        status = call->command->run(call, error);
+    }
     call->arguments = NULL;
     return status;
 }

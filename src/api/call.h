@@ -29,6 +29,11 @@ struct host {
     void *context;
 };
 
+struct call;
+
+// Whether the caller may run the command with these arguments; DENIED with a sentence.
+typedef enum status call_permit(const struct call *call, struct error *error);
+
 struct call {
     const struct command *command;
     struct slice ns;       // its name, empty for commands without
@@ -37,7 +42,8 @@ struct call {
     const void *arguments; // the command's struct
     struct reply *reply;
     const struct host *host;
-    void *session; // the face's own, for commands about the connection
+    void *session;       // the face's own, for commands about the connection
+    call_permit *permit; // asked for each run, when the arguments are known; NULL: it may
     // A command that may wait and has nothing to answer yet fills `wait` and says nothing. It is
     // run again, with the same words, when there may be something. With `last` set it answers in
     // any case: its time is over, or the host cannot wait.

@@ -63,7 +63,7 @@ static const struct command commands[] = {
     {
         .name = "Q.CHECK",
         .group = "check",
-        .flags = SHRINKS | COMMAND_ADMIN,
+        .flags = SHRINKS | COMMAND_ADMIN | COMMAND_AUDITED,
         TAKES(check_arguments, check_takes),
         .run = run_check,
         .summary = "Walks through the whole namespace and compares everything that is derived with "

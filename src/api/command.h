@@ -14,6 +14,7 @@
 #define SLUICE_API_COMMAND_H
 
 #include "api/reply.h"
+#include "api/right.h"
 #include "base/buffer.h"
 #include "base/slice.h"
 #include "base/status.h"
@@ -47,12 +48,26 @@ enum {
     ARGUMENT_OPTIONAL = 4, // an argument that may be missing; all behind it then are too
 };
 
+// What a name says that an argument is, for users that have rights on some queues only.
+enum argument_about {
+    ABOUT_NOTHING,
+    ABOUT_QUEUE,         // the command's right is needed on it
+    ABOUT_TARGET,        // a queue that jobs go to: put or operate is needed on it
+    ABOUT_JOB,           // a jid: the command's right is needed on the queue it is in
+    ABOUT_RECURRING,     // the same of a recurring job
+    ABOUT_RECURRING_NEW, // the same, if there is one
+    ABOUT_TOKEN,         // a lease's; may be left out with the right to operate only
+    ABOUT_SECRET,        // never shown, neither in the audit log nor elsewhere
+    ABOUT_CONFLICT,      // what to do with another job: `replace` needs the right to operate
+};
+
 #define ARGUMENT_NO_HAS UINT16_MAX
 
 struct argument {
     const char *name; // of an option in capitals
     enum argument_type type;
     unsigned flags;
+    enum argument_about about;
     uint16_t offset; // where its value goes in the command's struct
     uint16_t has;    // where a bool goes that says it was given, or ARGUMENT_NO_HAS
     int64_t min, max;
@@ -71,6 +86,9 @@ enum {
     COMMAND_CONNECTION = 64,  // about the connection or the server: for anybody who is let in
     COMMAND_ANYBODY = 128,    // also for who has not said who he is
     COMMAND_SUBSCRIBED = 256, // also for a subscriber who speaks RESP2
+    COMMAND_PUTS = 512,       // needs the right to put, and not that to operate
+    COMMAND_AUDITED = 2048,   // an administrative act: kept in the audit log
+    COMMAND_WORKS = 1024,     // needs the right to work, and not that to operate
 };
 
 struct call;

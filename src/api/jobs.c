@@ -12,11 +12,11 @@ struct jids_arguments {
 };
 
 static const struct argument jid_takes[] = {
-    ARGUMENT(jid_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(jid_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
 };
 
 static const struct argument jids_takes[] = {
-    REST(jids_arguments, jids, NAME, "jid", "the jobs"),
+    REST(jids_arguments, jids, NAME, "jid", "the jobs", .about = ABOUT_JOB),
 };
 
 // The job that a command is about, in the words of the engine when there is none.
@@ -196,7 +196,7 @@ struct priority_arguments {
 };
 
 static const struct argument priority_takes[] = {
-    ARGUMENT(priority_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(priority_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
     ARGUMENT(priority_arguments, priority, INTEGER, "priority", "lower runs sooner",
              PRIORITY_RANGE),
 };
@@ -213,7 +213,7 @@ struct data_arguments {
 };
 
 static const struct argument data_takes[] = {
-    ARGUMENT(data_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(data_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
     ARGUMENT(data_arguments, data, JSON, "data", "the job's JSON from now on"),
 };
 
@@ -230,7 +230,7 @@ struct note_arguments {
 };
 
 static const struct argument note_takes[] = {
-    ARGUMENT(note_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(note_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
     ARGUMENT(note_arguments, message, NAME, "message", "what happened, in a word or a few"),
     OPTION(note_arguments, data, JSON, "DATA", "more about it"),
     OPTION(note_arguments, worker, NAME, "WORKER", "who says so: must hold the job's lease"),
@@ -265,8 +265,9 @@ struct depends_arguments {
 };
 
 static const struct argument depends_takes[] = {
-    ARGUMENT(depends_arguments, jid, NAME, "jid", "the job that waits"),
-    REST(depends_arguments, depends, NAME, "dependency", "the jids of jobs that it waits for"),
+    ARGUMENT(depends_arguments, jid, NAME, "jid", "the job that waits", .about = ABOUT_JOB),
+    REST(depends_arguments, depends, NAME, "dependency", "the jids of jobs that it waits for",
+         .about = ABOUT_JOB),
 };
 
 static enum status run_depends_on(struct call *call, struct error *error)
@@ -482,7 +483,7 @@ static const struct command commands[] = {
     {
         .name = "Q.TIMEOUT",
         .group = "jobs",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED,
         TAKES(jids_arguments, jids_takes),
         .run = run_timeout,
         .summary = "Takes the leases of jobs away now; the jobs are first in line.",
@@ -524,7 +525,7 @@ static const struct command commands[] = {
     {
         .name = "Q.CANCEL",
         .group = "jobs",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(jids_arguments, jids_takes),
         .run = run_cancel,
         .summary = "Removes jobs, in whatever state but complete; who holds one loses its lease.",
@@ -537,7 +538,7 @@ static const struct command commands[] = {
     {
         .name = "Q.DELETE",
         .group = "jobs",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(jid_arguments, jid_takes),
         .run = run_delete,
         .summary = "Removes a job that is complete or failed.",

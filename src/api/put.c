@@ -29,7 +29,8 @@ struct put_arguments {
                    "how often it is tried again (5)", .min = 0, .max = INT32_MAX),                 \
         OPTION_EACH(put_arguments, tags, NAME, "TAG", "a word to find it by"),                     \
         OPTION_EACH(put_arguments, depends, NAME, "DEPENDS",                                       \
-                    "the jid of a job that must be complete before this one runs"),                \
+                    "the jid of a job that must be complete before this one runs",                 \
+                    .about = ABOUT_JOB),                                                           \
         OPTION_HAS(put_arguments, domain, has_domain, TEXT, "DOMAIN",                              \
                    "the lane, for rates, concurrency and fairness; \"\": the queue's default"),    \
         OPTION_HAS(put_arguments, deadline, has_deadline, MOMENT, "DEADLINE",                      \
@@ -46,13 +47,13 @@ struct put_arguments {
             put_arguments, unique_conflict, has_unique_conflict, WORD, "ON-CONFLICT",              \
             "when another job holds it: answer with that one's jid, put this in its place, or "    \
             "refuse; once: answer also when the job itself holds it, and put nothing (existing)",  \
-            .words = unique_conflict_words),                                                       \
+            .words = unique_conflict_words, .about = ABOUT_CONFLICT),                              \
         OPTION(                                                                                    \
             put_arguments, worker, NAME, "WORKER",                                                 \
             "who puts it; the holder of a lease that moves its own job is not told of the loss")
 
 static const struct argument put_takes[] = {
-    ARGUMENT(put_arguments, queue, NAME, "queue", "the queue it goes to"),
+    ARGUMENT(put_arguments, queue, NAME, "queue", "the queue it goes to", .about = ABOUT_QUEUE),
     ARGUMENT(put_arguments, klass, NAME, "klass", "what kind of work it is"),
     ARGUMENT(put_arguments, data, JSON, "data", "the job's JSON"),
     OPTION(put_arguments, jid, NAME, "JID", "its id; made when not given (a UUID, version 7)"),
@@ -60,8 +61,8 @@ static const struct argument put_takes[] = {
 };
 
 static const struct argument requeue_takes[] = {
-    ARGUMENT(put_arguments, jid, NAME, "jid", "the job"),
-    ARGUMENT(put_arguments, queue, NAME, "queue", "the queue it goes to"),
+    ARGUMENT(put_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
+    ARGUMENT(put_arguments, queue, NAME, "queue", "the queue it goes to", .about = ABOUT_TARGET),
     ARGUMENT(put_arguments, klass, NAME, "klass", "what kind of work it is"),
     ARGUMENT(put_arguments, data, JSON, "data", "the job's JSON"),
     PUT_OPTIONS,
@@ -185,7 +186,7 @@ static const struct command commands[] = {
     [PUT] = {
         .name = "Q.PUT",
         .group = "work",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_PUTS,
         TAKES(put_arguments, put_takes),
         .run = run_put,
         .summary = "Puts a job into a queue, or moves the job with that jid there.",
@@ -200,7 +201,7 @@ static const struct command commands[] = {
     [MPUT] = {
         .name = "Q.MPUT",
         .group = "work",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_PUTS,
         .each = &commands[PUT],
         .summary = "Puts many jobs: for each the number of its words, then its words as in Q.PUT.",
         .replies = "A list: for each the jid, or an error.",

@@ -10,11 +10,12 @@ struct queue_arguments {
 };
 
 static const struct argument queue_takes[] = {
-    ARGUMENT(queue_arguments, queue, NAME, "queue", "the queue"),
+    ARGUMENT(queue_arguments, queue, NAME, "queue", "the queue", .about = ABOUT_QUEUE),
 };
 
 static const struct argument queue_or_all_takes[] = {
-    OPTIONAL(queue_arguments, queue, NAME, "queue", "the queue; all of them when it is not given"),
+    OPTIONAL(queue_arguments, queue, NAME, "queue", "the queue; all of them when it is not given",
+             .about = ABOUT_QUEUE),
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -100,7 +101,7 @@ struct count_arguments {
 };
 
 static const struct argument count_takes[] = {
-    OPTION(count_arguments, queue, NAME, "QUEUE", "only those in it"),
+    OPTION(count_arguments, queue, NAME, "QUEUE", "only those in it", .about = ABOUT_QUEUE),
     OPTION_HAS(count_arguments, state, has_state, WORD, "STATE", "only those in that state",
                .words = state_words),
     OPTION_HAS(count_arguments, priority, has_priority, INTEGER, "PRIORITY",
@@ -164,7 +165,8 @@ static const struct argument jobs_takes[] = {
     ARGUMENT(jobs_arguments, list, WORD, "state", "the state that they are in",
              .words = list_words),
     OPTIONAL(jobs_arguments, queue, NAME, "queue",
-             "the queue that they are in; not for complete ones, which are in none"),
+             "the queue that they are in; not for complete ones, which are in none",
+             .about = ABOUT_QUEUE),
     LONG_PAGE_OPTIONS(jobs_arguments),
 };
 
@@ -238,7 +240,7 @@ struct unfail_arguments {
 
 static const struct argument unfail_takes[] = {
     ARGUMENT(unfail_arguments, group, NAME, "group", "the kind of failure"),
-    ARGUMENT(unfail_arguments, queue, NAME, "queue", "where they go"),
+    ARGUMENT(unfail_arguments, queue, NAME, "queue", "where they go", .about = ABOUT_TARGET),
     OPTION_HAS(unfail_arguments, page.count, page.has_count, INTEGER, "COUNT",
                "how many at most (25)", .min = 0, .max = PAGE_COUNT_MAX),
 };
@@ -263,7 +265,7 @@ struct queues_arguments {
 };
 
 static const struct argument queues_takes[] = {
-    REST(queues_arguments, queues, NAME, "queue", "the queues"),
+    REST(queues_arguments, queues, NAME, "queue", "the queues", .about = ABOUT_QUEUE),
 };
 
 static enum status run_pause(struct call *call, struct error *error)
@@ -294,7 +296,7 @@ struct stats_arguments {
 };
 
 static const struct argument stats_takes[] = {
-    ARGUMENT(stats_arguments, queue, NAME, "queue", "the queue"),
+    ARGUMENT(stats_arguments, queue, NAME, "queue", "the queue", .about = ABOUT_QUEUE),
     OPTION_HAS(stats_arguments, date, has_date, MOMENT, "DATE",
                "any time of the day, in UTC, that is asked for (today)"),
 };
@@ -430,7 +432,7 @@ struct lane_arguments {
 };
 
 static const struct argument lane_takes[] = {
-    ARGUMENT(lane_arguments, queue, NAME, "queue", "the queue"),
+    ARGUMENT(lane_arguments, queue, NAME, "queue", "the queue", .about = ABOUT_QUEUE),
     OPTIONAL(lane_arguments, domain, TEXT, "domain",
              "the lane; the queue's default lane when it is not given"),
 };
@@ -593,7 +595,7 @@ static const struct command commands[] = {
     {
         .name = "Q.UNFAIL",
         .group = "queues",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED,
         TAKES(unfail_arguments, unfail_takes),
         .run = run_unfail,
         .summary = "Puts the jobs that failed first in a group into a queue.",
@@ -605,7 +607,7 @@ static const struct command commands[] = {
     {
         .name = "Q.PAUSE",
         .group = "queues",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED,
         TAKES(queues_arguments, queues_takes),
         .run = run_pause,
         .summary = "Holds queues up: nothing comes out of them until they are unpaused.",
@@ -615,7 +617,7 @@ static const struct command commands[] = {
     {
         .name = "Q.UNPAUSE",
         .group = "queues",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(queues_arguments, queues_takes),
         .run = run_unpause,
         .summary = "Lets queues go on.",
@@ -625,7 +627,7 @@ static const struct command commands[] = {
     {
         .name = "Q.FORGET",
         .group = "queues",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(queues_arguments, queues_takes),
         .run = run_forget,
         .summary = "Takes queues off the list of queues until they are used again; their jobs "

@@ -24,8 +24,10 @@ struct recur_arguments {
 };
 
 static const struct argument recur_takes[] = {
-    ARGUMENT(recur_arguments, jid, NAME, "jid", "its id; the jobs it makes are jid-1, jid-2, ..."),
-    ARGUMENT(recur_arguments, queue, NAME, "queue", "the queue that they go to"),
+    ARGUMENT(recur_arguments, jid, NAME, "jid", "its id; the jobs it makes are jid-1, jid-2, ...",
+             .about = ABOUT_RECURRING_NEW),
+    ARGUMENT(recur_arguments, queue, NAME, "queue", "the queue that they go to",
+             .about = ABOUT_QUEUE),
     ARGUMENT(recur_arguments, klass, NAME, "klass", "what kind of work they are"),
     ARGUMENT(recur_arguments, data, JSON, "data", "their JSON"),
     OPTION(recur_arguments, interval, SECONDS, "INTERVAL", "from one to the next", SECONDS_RANGE),
@@ -115,7 +117,7 @@ struct jid_arguments {
 };
 
 static const struct argument jid_takes[] = {
-    ARGUMENT(jid_arguments, jid, NAME, "jid", "the recurring job"),
+    ARGUMENT(jid_arguments, jid, NAME, "jid", "the recurring job", .about = ABOUT_RECURRING),
 };
 
 static enum status run_unrecur(struct call *call, struct error *error)
@@ -131,8 +133,9 @@ struct update_arguments {
 };
 
 static const struct argument update_takes[] = {
-    ARGUMENT(update_arguments, jid, NAME, "jid", "the recurring job"),
-    OPTION(update_arguments, queue, NAME, "QUEUE", "the queue that the jobs go to"),
+    ARGUMENT(update_arguments, jid, NAME, "jid", "the recurring job", .about = ABOUT_RECURRING),
+    OPTION(update_arguments, queue, NAME, "QUEUE", "the queue that the jobs go to",
+           .about = ABOUT_TARGET),
     OPTION(update_arguments, klass, NAME, "KLASS", "what kind of work they are"),
     OPTION(update_arguments, data, JSON, "DATA", "their JSON"),
     OPTION_HAS(update_arguments, interval, has_interval, SECONDS, "INTERVAL",
@@ -254,7 +257,8 @@ struct list_arguments {
 };
 
 static const struct argument list_takes[] = {
-    ARGUMENT(list_arguments, queue, NAME, "queue", "the queue that the jobs go to"),
+    ARGUMENT(list_arguments, queue, NAME, "queue", "the queue that the jobs go to",
+             .about = ABOUT_QUEUE),
     PAGE_OPTIONS(list_arguments),
 };
 
@@ -285,7 +289,7 @@ struct tags_arguments {
 };
 
 static const struct argument tags_takes[] = {
-    ARGUMENT(tags_arguments, jid, NAME, "jid", "the recurring job"),
+    ARGUMENT(tags_arguments, jid, NAME, "jid", "the recurring job", .about = ABOUT_RECURRING),
     REST(tags_arguments, tags, NAME, "tag", "the tags"),
 };
 
@@ -329,7 +333,7 @@ struct runs_arguments {
 };
 
 static const struct argument runs_takes[] = {
-    ARGUMENT(runs_arguments, jid, NAME, "jid", "the recurring job"),
+    ARGUMENT(runs_arguments, jid, NAME, "jid", "the recurring job", .about = ABOUT_RECURRING),
     OPTION_HAS(runs_arguments, page.count, page.has_count, INTEGER, "COUNT",
                "how many at most (25)", .min = 0, .max = PAGE_COUNT_MAX),
 };
@@ -423,7 +427,7 @@ static const struct command commands[] = {
     {
         .name = "Q.RECUR",
         .group = "recurring",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED,
         TAKES(recur_arguments, recur_takes),
         .run = run_recur,
         .summary = "Makes a recurring job, or replaces the one with that jid: it puts a job every "
@@ -471,7 +475,7 @@ static const struct command commands[] = {
     {
         .name = "Q.RECUR.UPDATE",
         .group = "recurring",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED,
         TAKES(update_arguments, update_takes),
         .run = run_update,
         .summary = "Changes a recurring job; what is not given stays as it was.",
@@ -528,7 +532,7 @@ static const struct command commands[] = {
     {
         .name = "Q.UNRECUR",
         .group = "recurring",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(jid_arguments, jid_takes),
         .run = run_unrecur,
         .summary = "Removes a recurring job; the jobs that it has made stay.",

@@ -85,7 +85,8 @@ struct limit_arguments {
 };
 
 #define LIMIT_OF                                                                                   \
-    OPTION(limit_arguments, queue, NAME, "QUEUE", "the lanes of that queue (of all)"),             \
+    OPTION(limit_arguments, queue, NAME, "QUEUE", "the lanes of that queue (of all)",              \
+           .about = ABOUT_QUEUE),                                                                  \
         OPTION(limit_arguments, domain, NAME, "DOMAIN",                                            \
                "the lane of that domain; with * in it, of all that match (every lane)")
 
@@ -262,7 +263,7 @@ static const struct command commands[] = {
     {
         .name = "Q.CONFIG.SET",
         .group = "settings",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED,
         TAKES(set_arguments, set_takes),
         .run = run_config_set,
         .summary = "Sets an option of the namespace.",
@@ -286,7 +287,7 @@ static const struct command commands[] = {
     {
         .name = "Q.CONFIG.UNSET",
         .group = "settings",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(set_arguments, unset_takes),
         .run = run_config_unset,
         .summary = "Takes an option's value away; its default counts again.",
@@ -296,7 +297,7 @@ static const struct command commands[] = {
     {
         .name = "Q.LIMIT.SET",
         .group = "settings",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED,
         TAKES(limit_arguments, limit_set_takes),
         .run = run_limit_set,
         .summary = "Sets how often and how many at a time the jobs of a lane may run, and what "
@@ -327,7 +328,7 @@ static const struct command commands[] = {
     {
         .name = "Q.LIMIT.UNSET",
         .group = "settings",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(limit_arguments, limit_unset_takes),
         .run = run_limit_unset,
         .summary = "Takes a limit away: that for exactly this queue and this domain.",
@@ -337,7 +338,7 @@ static const struct command commands[] = {
     {
         .name = "Q.POLICY.SET",
         .group = "settings",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED,
         TAKES(policy_arguments, policy_set_takes),
         .run = run_policy_set,
         .summary = "Sets how the jobs of a klass or a queue are run that do not say it themselves, "
@@ -365,7 +366,7 @@ static const struct command commands[] = {
     {
         .name = "Q.POLICY.UNSET",
         .group = "settings",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(policy_arguments, policy_unset_takes),
         .run = run_policy_unset,
         .summary = "Takes the policy of a klass or a queue away.",

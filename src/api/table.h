@@ -23,17 +23,17 @@
     }
 
 // The last argument, names that come one or more times.
-#define REST(of, field, kind, label, text)                                                         \
+#define REST(of, field, kind, label, ...)                                                          \
     {                                                                                              \
         .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_REPEATED,                      \
-        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = (text)            \
+        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = __VA_ARGS__       \
     }
 
 // The same, but there may be none.
-#define OPTIONAL_REST(of, field, kind, label, text)                                                \
+#define OPTIONAL_REST(of, field, kind, label, ...)                                                 \
     {                                                                                              \
         .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_REPEATED | ARGUMENT_OPTIONAL,  \
-        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = (text)            \
+        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = __VA_ARGS__       \
     }
 
 #define OPTION(of, field, kind, label, ...)                                                        \
@@ -51,10 +51,10 @@
     }
 
 // An option that may come again.
-#define OPTION_EACH(of, field, kind, label, text)                                                  \
+#define OPTION_EACH(of, field, kind, label, ...)                                                   \
     {                                                                                              \
         .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_OPTION | ARGUMENT_REPEATED,    \
-        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = (text)            \
+        .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = __VA_ARGS__       \
     }
 
 // The ends of a command's entry that its arguments, struct and examples make up.

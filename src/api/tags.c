@@ -9,7 +9,7 @@ struct tags_arguments {
 };
 
 static const struct argument tags_takes[] = {
-    ARGUMENT(tags_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(tags_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
     REST(tags_arguments, tags, NAME, "tag", "the tags"),
 };
 
@@ -93,7 +93,7 @@ struct track_arguments {
 };
 
 static const struct argument track_takes[] = {
-    ARGUMENT(track_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(track_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
 };
 
 static enum status run_track(struct call *call, struct error *error)

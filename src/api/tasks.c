@@ -16,7 +16,7 @@ struct task_put_arguments {
 
 static const struct argument put_takes[] = {
     ARGUMENT(task_put_arguments, klass, NAME, "class",
-             "what kind of work it is, and the queue that it stands in"),
+             "what kind of work it is, and the queue that it stands in", .about = ABOUT_QUEUE),
     ARGUMENT(task_put_arguments, args, JSON, "args", "a JSON array"),
     OPTION_HAS(task_put_arguments, at, has_at, MOMENT, "SCHEDULED-FOR", "not before then",
                .member = "scheduledFor"),
@@ -463,7 +463,7 @@ static const struct command commands[] = {
     [PUT] = {
         .name = "T.PUT",
         .group = "tasks",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_PUTS,
         TAKES(task_put_arguments, put_takes),
         .run = run_put,
         .summary =
@@ -477,7 +477,7 @@ static const struct command commands[] = {
     [MPUT] = {
         .name = "T.MPUT",
         .group = "tasks",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_PUTS,
         .each = &commands[PUT],
         .summary = "Makes many tasks: for each the number of its words, then its words as in T.PUT.",
         .replies = "A list: for each the task, or an error.",
@@ -513,7 +513,7 @@ static const struct command commands[] = {
     [DELETE] = {
         .name = "T.DELETE",
         .group = "tasks",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(task_arguments, task_takes),
         .run = run_delete,
         .summary = "Removes a task, whatever its state; a worker that runs it loses it.",

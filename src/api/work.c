@@ -22,7 +22,7 @@ struct pop_arguments {
 static const struct argument pop_takes[] = {
     ARGUMENT(pop_arguments, worker, NAME, "worker", "who takes them"),
     ARGUMENT(pop_arguments, count, INTEGER, "count", "how many at most", .min = 1, .max = POP_MAX),
-    REST(pop_arguments, queues, NAME, "queue", "where from"),
+    REST(pop_arguments, queues, NAME, "queue", "where from", .about = ABOUT_QUEUE),
     OPTION_HAS(pop_arguments, wait, has_wait, SECONDS, "WAIT",
                "how long to wait for the first one when there is none; 0: as long as it takes",
                SECONDS_RANGE),
@@ -66,7 +66,7 @@ struct peek_arguments {
 };
 
 static const struct argument peek_takes[] = {
-    ARGUMENT(peek_arguments, queue, NAME, "queue", "where to look"),
+    ARGUMENT(peek_arguments, queue, NAME, "queue", "where to look", .about = ABOUT_QUEUE),
     ARGUMENT(peek_arguments, count, INTEGER, "count", "how many at most", .min = 1, .max = POP_MAX),
 };
 
@@ -97,13 +97,13 @@ struct holder_words {
 };
 
 #define HOLDER(of)                                                                                 \
-    ARGUMENT(of, by.jid, NAME, "jid", "the job"),                                                  \
+    ARGUMENT(of, by.jid, NAME, "jid", "the job", .about = ABOUT_JOB),                              \
         ARGUMENT(of, by.worker, NAME, "worker", "who holds its lease")
 
 #define TOKEN(of)                                                                                  \
     OPTION(of, by.token, INTEGER, "TOKEN",                                                         \
            "the lease's, from pop: refused when it is not the current one", .min = 1,              \
-           .max = INT64_MAX)
+           .max = INT64_MAX, .about = ABOUT_TOKEN)
 
 static struct holder holder_of(const struct holder_words *words)
 {
@@ -168,12 +168,13 @@ static const struct argument complete_takes[] = {
     TOKEN(complete_arguments),
     OPTION(complete_arguments, result, JSON, "RESULT", "kept with the job"),
     OPTION(complete_arguments, data, JSON, "DATA", "replaces the job's data"),
-    OPTION(complete_arguments, next, NAME, "NEXT",
-           "the queue it goes on to, instead of being done"),
+    OPTION(complete_arguments, next, NAME, "NEXT", "the queue it goes on to, instead of being done",
+           .about = ABOUT_TARGET),
     OPTION_HAS(complete_arguments, delay, has_delay, SECONDS, "DELAY",
                "with NEXT: not before so long from now", SECONDS_RANGE),
     OPTION_EACH(complete_arguments, depends, NAME, "DEPENDS",
-                "with NEXT: the jid of a job that must be complete before it runs there"),
+                "with NEXT: the jid of a job that must be complete before it runs there",
+                .about = ABOUT_JOB),
 };
 
 static enum status run_complete(struct call *call, struct error *error)
@@ -232,7 +233,8 @@ static const struct argument retry_takes[] = {
     TOKEN(retry_arguments),
     OPTION_HAS(retry_arguments, delay, has_delay, SECONDS, "DELAY",
                "not before so long from now; otherwise as its backoff says", SECONDS_RANGE),
-    OPTION(retry_arguments, to, NAME, "QUEUE", "where to try it again; otherwise where it is"),
+    OPTION(retry_arguments, to, NAME, "QUEUE", "where to try it again; otherwise where it is",
+           .about = ABOUT_TARGET),
     OPTION_HAS(retry_arguments, group, has_group, NAME, "GROUP", "what kind of failure it was"),
     OPTION_HAS(retry_arguments, message, has_message, TEXT, "MESSAGE", "what went wrong"),
 };
@@ -323,7 +325,7 @@ struct wait_arguments {
 };
 
 static const struct argument wait_takes[] = {
-    ARGUMENT(wait_arguments, jid, NAME, "jid", "the job"),
+    ARGUMENT(wait_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
     OPTION(wait_arguments, timeout, SECONDS, "TIMEOUT",
            "how long to wait; 0: as long as it takes (0)", SECONDS_RANGE),
 };
@@ -409,7 +411,7 @@ static const struct command commands[] = {
     [POP] = {
         .name = "Q.POP",
         .group = "work",
-        .flags = WRITES | COMMAND_WAITS,
+        .flags = WRITES | COMMAND_WAITS | COMMAND_WORKS,
         TAKES(pop_arguments, pop_takes),
         .run = run_pop,
         .summary = "Takes jobs out of queues, each under a lease.",
@@ -437,7 +439,7 @@ static const struct command commands[] = {
     [START] = {
         .name = "Q.START",
         .group = "work",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_WORKS,
         TAKES(start_arguments, start_takes),
         .run = run_start,
         .summary = "Says that the holder has begun, in a process of that id if it gives one.",
@@ -448,7 +450,7 @@ static const struct command commands[] = {
     [HEARTBEAT] = {
         .name = "Q.HEARTBEAT",
         .group = "work",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_WORKS,
         TAKES(heartbeat_arguments, heartbeat_takes),
         .run = run_heartbeat,
         .summary = "Renews the lease of a job.",
@@ -459,7 +461,7 @@ static const struct command commands[] = {
     [MHEARTBEAT] = {
         .name = "Q.MHEARTBEAT",
         .group = "work",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_WORKS,
         .each = &commands[HEARTBEAT],
         .summary = "Renews many leases: for each the number of its words, then its words as in "
                    "Q.HEARTBEAT.",
@@ -471,7 +473,7 @@ static const struct command commands[] = {
     [PROGRESS] = {
         .name = "Q.PROGRESS",
         .group = "work",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_WORKS,
         TAKES(progress_arguments, progress_takes),
         .run = run_progress,
         .summary = "Says how far a running job is.",
@@ -482,7 +484,7 @@ static const struct command commands[] = {
     [CHECKPOINT] = {
         .name = "Q.CHECKPOINT",
         .group = "work",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_WORKS,
         TAKES(say_arguments, checkpoint_takes),
         .run = run_checkpoint,
         .summary = "Keeps a value that the job's next run receives, should this one be lost.",
@@ -493,7 +495,7 @@ static const struct command commands[] = {
     [LOG] = {
         .name = "Q.LOG",
         .group = "work",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_WORKS,
         TAKES(say_arguments, log_takes),
         .run = run_log,
         .summary = "Appends a line to a running job's log.",
@@ -504,7 +506,7 @@ static const struct command commands[] = {
     [COMPLETE] = {
         .name = "Q.COMPLETE",
         .group = "work",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_WORKS,
         TAKES(complete_arguments, complete_takes),
         .run = run_complete,
         .summary = "Completes a job, or this part of it: with NEXT it goes on to another queue.",
@@ -516,7 +518,7 @@ static const struct command commands[] = {
     [MCOMPLETE] = {
         .name = "Q.MCOMPLETE",
         .group = "work",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_WORKS,
         .each = &commands[COMPLETE],
         .summary = "Completes many jobs: for each the number of its words, then its words as in "
                    "Q.COMPLETE.",
@@ -528,7 +530,7 @@ static const struct command commands[] = {
     [FAIL] = {
         .name = "Q.FAIL",
         .group = "work",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_WORKS,
         TAKES(fail_arguments, fail_takes),
         .run = run_fail,
         .summary = "Fails a job for good, until somebody unfails it or puts it again.",
@@ -539,7 +541,7 @@ static const struct command commands[] = {
     [MFAIL] = {
         .name = "Q.MFAIL",
         .group = "work",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_WORKS,
         .each = &commands[FAIL],
         .summary = "Fails many jobs: for each the number of its words, then its words as in Q.FAIL.",
         .replies = "A list: for each OK, or an error.",
@@ -550,7 +552,7 @@ static const struct command commands[] = {
     [RETRY] = {
         .name = "Q.RETRY",
         .group = "work",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_WORKS,
         TAKES(retry_arguments, retry_takes),
         .run = run_retry,
         .summary = "Gives a job back to be tried again; with no retries left it fails.",
@@ -561,7 +563,7 @@ static const struct command commands[] = {
     [MRETRY] = {
         .name = "Q.MRETRY",
         .group = "work",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_WORKS,
         .each = &commands[RETRY],
         .summary = "Gives many jobs back: for each the number of its words, then its words as in "
                    "Q.RETRY.",

@@ -56,9 +56,9 @@ static enum status write_directory(struct writing *writing, const struct space *
     return append(writing, record.key, record.bytes);
 }
 
-// What its host keeps with it, as it was.
+// What the host keeps with a namespace, or with DIRECTORY_SPACE for itself, as it was.
 static enum status write_notes(struct writing *writing, const struct images *images,
-                               const struct space *space)
+                               uint32_t number)
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < images->count && !status; i++) {
@@ -68,7 +68,7 @@ static enum status write_notes(struct writing *writing, const struct images *ima
         }
         if ((int)image->key.record.kind == DIRECTORY_NOTE_KIND &&
             image->bytes.size >= DIRECTORY_NOTE_HEADER &&
-            bytes_load_u32(image->bytes.data + 1) == space->number) {
+            bytes_load_u32(image->bytes.data + 1) == number) {
             status = append(writing, image->key, image->bytes);
         }
     }
@@ -81,7 +81,7 @@ static enum status write_space(struct writing *writing, const struct spaces *spa
     writing->space = space->number;
     enum status status = write_directory(writing, space);
     if (!status) {
-        status = write_notes(writing, &spaces->remains->images, space);
+        status = write_notes(writing, &spaces->remains->images, space->number);
     }
     if (!space->as_it_was) {
         const struct changes_sink sink = { receive, writing };
@@ -118,6 +118,7 @@ enum status spaces_write(const struct spaces *spaces, const char *path, struct v
     if (status) {
         return status;
     }
+    status = write_notes(&writing, &spaces->remains->images, DIRECTORY_SPACE);
     for (size_t i = 0; i < spaces->count && !status; i++) {
         // What a deleted namespace left is not needed any more.
         if (!spaces->items[i].deleted) {

@@ -143,6 +143,11 @@ static const struct http_route routes[] = {
     // Server
     { "GET", "/v1/help", "Q.HELP", NULL, 200, "help" },
     { "GET", "/v1/help/{command}", "Q.HELP", NULL, 200, "help" },
+    { "GET", "/v1/whoami", "Q.WHOAMI", NULL, 200 },
+    { "PUT", "/v1/users/{name}", "Q.USER.SET", NULL, 204 },
+    { "GET", "/v1/users", "Q.USERS", NULL, 200, "users" },
+    { "DELETE", "/v1/users/{name}", "Q.USER.DEL", NULL, 204 },
+    { "GET", "/v1/audit", "Q.AUDIT", NULL, 200, "entries" },
     { "POST", "/v1/backup", "Q.BACKUP", NULL, 200, "path" },
     // Pages
     { "GET", NS "/events", .status = 200, .page = HTTP_PAGE_EVENTS,

@@ -79,7 +79,7 @@ static const struct command commands[] = {
     {
         .name = "Q.BACKUP",
         .group = "server",
-        .flags = COMMAND_CONNECTION | COMMAND_ADMIN,
+        .flags = COMMAND_CONNECTION | COMMAND_ADMIN | COMMAND_AUDITED,
         TAKES(backup_arguments, backup_takes),
         .run = run_backup,
         .summary = "Makes a copy of all that is stored, while the server goes on.",

@@ -116,7 +116,7 @@ static const struct command commands[] = {
     {
         .name = "Q.NAMESPACE.CREATE",
         .group = "namespaces",
-        .flags = COMMAND_CONNECTION | COMMAND_WRITES,
+        .flags = COMMAND_CONNECTION | COMMAND_WRITES | COMMAND_AUDITED,
         TAKES(name_arguments, create_takes),
         .run = run_create,
         .summary = "Makes a namespace.",
@@ -128,7 +128,7 @@ static const struct command commands[] = {
     {
         .name = "Q.NAMESPACE.DELETE",
         .group = "namespaces",
-        .flags = COMMAND_CONNECTION | COMMAND_WRITES | COMMAND_SHRINKS,
+        .flags = COMMAND_CONNECTION | COMMAND_WRITES | COMMAND_SHRINKS | COMMAND_AUDITED,
         TAKES(name_arguments, delete_takes),
         .run = run_delete,
         .summary = "Deletes a namespace with all that is in it.",

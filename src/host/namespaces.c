@@ -149,6 +149,7 @@ void namespaces_release(struct namespaces *all)
     while (all->removals) {
         removal_free(removal_take(&all->removals));
     }
+    host_notes_free(all);
     engine_free(all->empty);
     map_release(&all->by_name);
 }

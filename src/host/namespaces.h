@@ -67,6 +67,7 @@ struct namespaces {
     size_t count;
     uint32_t space;           // the last one given
     uint64_t note_id;         // the last one given
+    struct note *notes;       // of the host itself; owned, in the order in which they were made
     struct ns *touched;       // in this turn
     struct engine *empty;     // what a namespace that is not there yet looks like
     struct ns *loading;       // while the store is opened

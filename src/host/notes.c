@@ -33,24 +33,41 @@ static struct note *note_new(const struct allocator *allocator, uint64_t id, str
     return note;
 }
 
-static struct note **place_of(struct ns *ns, const struct note *note)
+// Whose notes they are: a namespace's, or with the space of the directory the host's own.
+struct owner {
+    struct namespaces *all;
+    struct note **first;
+    uint32_t space;
+};
+
+static struct owner owner_of(struct ns *ns)
 {
-    struct note **at = &ns->notes;
+    return (struct owner){ ns->all, &ns->notes, ns->space };
+}
+
+static struct owner owner_of_host(struct namespaces *all)
+{
+    return (struct owner){ all, &all->notes, DIRECTORY_SPACE };
+}
+
+static struct note **place_of(struct owner owner, const struct note *note)
+{
+    struct note **at = owner.first;
     while (*at && *at != note) {
         at = &(*at)->next;
     }
     return at;
 }
 
-static enum status write_note(struct ns *ns, const struct note *note, struct error *error)
+static enum status write_note(struct owner owner, const struct note *note, struct error *error)
 {
-    struct namespaces *all = ns->all;
+    struct namespaces *all = owner.all;
     struct buffer bytes;
     buffer_init(&bytes, all->options.allocator, NOTE_HEADER + NOTE_SIZE_MAX);
     char *header = buffer_reserve(&bytes, NOTE_HEADER);
     if (header) {
         header[0] = NOTE_VERSION;
-        bytes_store_u32(header + 1, ns->space);
+        bytes_store_u32(header + 1, owner.space);
         buffer_commit(&bytes, NOTE_HEADER);
     }
     buffer_append(&bytes, note_text(note));
@@ -64,63 +81,95 @@ static enum status write_note(struct ns *ns, const struct note *note, struct err
     return status;
 }
 
-static enum status erase_note(struct ns *ns, const struct note *note, struct error *error)
+static enum status erase_note(struct owner owner, const struct note *note, struct error *error)
 {
     const struct store_record gone = { directory_note_key(note->id), SLICE_EMPTY };
-    return store_append(ns->all->store, &gone, 1, &ns->all->group, error);
+    return store_append(owner.all->store, &gone, 1, &owner.all->group, error);
 }
 
-enum status note_set(struct ns *ns, struct note *before, struct slice text, struct note **out,
-                     struct error *error)
+static enum status set(struct owner owner, struct note *before, struct slice text,
+                       struct note **out, struct error *error)
 {
-    const struct allocator *allocator = ns->all->options.allocator;
-    struct note *note = note_new(allocator, before ? before->id : ns->all->note_id + 1, text);
+    const struct allocator *allocator = owner.all->options.allocator;
+    struct note *note = note_new(allocator, before ? before->id : owner.all->note_id + 1, text);
     if (!note) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for a note");
     }
-    enum status status = write_note(ns, note, error);
+    enum status status = write_note(owner, note, error);
     if (status) {
         note_free(allocator, note);
         return status;
     }
-    struct note **at = place_of(ns, before);
+    struct note **at = place_of(owner, before);
     *at = note;
     if (before) {
         note->next = before->next;
         note_free(allocator, before);
     } else {
-        ns->all->note_id++;
+        owner.all->note_id++;
     }
     *out = note;
     return STATUS_OK;
 }
 
-enum status note_unset(struct ns *ns, struct note *note, struct error *error)
+static enum status unset(struct owner owner, struct note *note, struct error *error)
 {
-    enum status status = erase_note(ns, note, error);
+    enum status status = erase_note(owner, note, error);
     if (!status) {
-        *place_of(ns, note) = note->next;
-        note_free(ns->all->options.allocator, note);
+        *place_of(owner, note) = note->next;
+        note_free(owner.all->options.allocator, note);
     }
     return status;
+}
+
+static void free_all(struct owner owner)
+{
+    while (*owner.first) {
+        struct note *note = *owner.first;
+        *owner.first = note->next;
+        note_free(owner.all->options.allocator, note);
+    }
+}
+
+enum status note_set(struct ns *ns, struct note *before, struct slice text, struct note **out,
+                     struct error *error)
+{
+    return set(owner_of(ns), before, text, out, error);
+}
+
+enum status note_unset(struct ns *ns, struct note *note, struct error *error)
+{
+    return unset(owner_of(ns), note, error);
+}
+
+enum status host_note_set(struct namespaces *all, struct note *before, struct slice text,
+                          struct note **out, struct error *error)
+{
+    return set(owner_of_host(all), before, text, out, error);
+}
+
+enum status host_note_unset(struct namespaces *all, struct note *note, struct error *error)
+{
+    return unset(owner_of_host(all), note, error);
+}
+
+void host_notes_free(struct namespaces *all)
+{
+    free_all(owner_of_host(all));
 }
 
 enum status notes_delete(struct ns *ns, struct error *error)
 {
     enum status status = STATUS_OK;
     for (const struct note *at = ns->notes; at && !status; at = at->next) {
-        status = erase_note(ns, at, error);
+        status = erase_note(owner_of(ns), at, error);
     }
     return status;
 }
 
 void notes_free(struct ns *ns)
 {
-    while (ns->notes) {
-        struct note *note = ns->notes;
-        ns->notes = note->next;
-        note_free(ns->all->options.allocator, note);
-    }
+    free_all(owner_of(ns));
 }
 
 // The directory was read before: a kind below this one.
@@ -138,7 +187,7 @@ enum status notes_visit(struct namespaces *all, struct record_key key, struct sl
     while (ns && ns->space != space) {
         ns = ns->next;
     }
-    if (!ns) {
+    if (!ns && space != DIRECTORY_SPACE) {
         return error_set(error, STATUS_CORRUPT,
                          "the note %llu is of namespace %u, which has no "
                          "name",
@@ -149,6 +198,6 @@ enum status notes_visit(struct namespaces *all, struct record_key key, struct sl
     if (!note) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for a note");
     }
-    *place_of(ns, NULL) = note;
+    *place_of(ns ? owner_of(ns) : owner_of_host(all), NULL) = note;
     return STATUS_OK;
 }

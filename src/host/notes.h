@@ -33,6 +33,13 @@ MUST_USE enum status note_set(struct ns *ns, struct note *before, struct slice t
                               struct note **out, struct error *error);
 MUST_USE enum status note_unset(struct ns *ns, struct note *note, struct error *error);
 
+// Notes of the host itself, of no namespace: namespaces.notes.
+MUST_USE enum status host_note_set(struct namespaces *all, struct note *before, struct slice text,
+                                   struct note **out, struct error *error);
+MUST_USE enum status host_note_unset(struct namespaces *all, struct note *note,
+                                     struct error *error);
+void host_notes_free(struct namespaces *all);
+
 // With the namespace all its notes go: first from the store, then from memory.
 MUST_USE enum status notes_delete(struct ns *ns, struct error *error);
 void notes_free(struct ns *ns);

@@ -15,7 +15,7 @@ enum {
 const struct argument push_takes[PUSH_TAKES] = {
     ARGUMENT(push_arguments, pattern, NAME, "pattern",
              "which jobs: a klass, or a pattern with * for any bytes"),
-    ARGUMENT(push_arguments, href, TEXT, "href", "where to: http://... or https://..."),
+    ARGUMENT(push_arguments, href, TEXT, "href", "where to: http://... or https://...", .about = ABOUT_SECRET),
     OPTION_HAS(push_arguments, concurrency, has_concurrency, INTEGER, "CONCURRENCY",
                "how many at a time (10)", .min = 1, .max = CONCURRENCY_MAX),
     OPTION_HAS(push_arguments, timeout_us, has_timeout, SECONDS, "TIMEOUT",
@@ -34,9 +34,9 @@ const struct argument push_takes[PUSH_TAKES] = {
     OPTION(push_arguments, fail_4xx, FLAG, "FAIL-4XX",
            "an answer from 400 to 499 fails the job at once, but for 408, 425 and 429"),
     OPTION_EACH(push_arguments, headers, TEXT, "HEADER",
-                "a header to send, 'Name: value', of up to 8192 bytes"),
+                "a header to send, 'Name: value', of up to 8192 bytes", .about = ABOUT_SECRET),
     OPTION(push_arguments, secret, TEXT, "SECRET",
-           "what requests are signed with: whsec_ and base64, or a text"),
+           "what requests are signed with: whsec_ and base64, or a text", .about = ABOUT_SECRET),
     OPTION_EACH(push_arguments, queues, NAME, "QUEUE",
                 "only jobs of this queue; without it, of all"),
 };
@@ -76,7 +76,7 @@ static const struct command commands[] = {
     {
         .name = "Q.PUSH.SET",
         .group = "push",
-        .flags = WRITES | COMMAND_ADMIN,
+        .flags = WRITES | COMMAND_ADMIN | COMMAND_AUDITED,
         TAKES(push_arguments, push_takes),
         .run = run_set,
         .summary = "Has the server push jobs of a klass to an address, or changes how.",
@@ -93,7 +93,7 @@ static const struct command commands[] = {
     {
         .name = "Q.PUSH.UNSET",
         .group = "push",
-        .flags = SHRINKS | COMMAND_ADMIN,
+        .flags = SHRINKS | COMMAND_ADMIN | COMMAND_AUDITED,
         TAKES(push_unset_arguments, unset_takes),
         .run = run_unset,
         .summary = "Ends the push of a klass or a pattern; what is under way goes on.",

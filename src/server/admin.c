@@ -115,7 +115,8 @@ static const struct subcommand config_subcommands[] = {
     { "GET", "<pattern> [<pattern> ...]", "The settings that match.", 1, SIZE_MAX, true, run_get },
     { "SET", "<name> <value>", "Refused: settings are changed in the config file.", 0, SIZE_MAX,
       true, run_set },
-    { "RESETSTAT", "", "Count from zero again what INFO shows.", 0, 0, true, run_resetstat },
+    { "RESETSTAT", "", "Count from zero again what INFO shows.", 0, 0, SUBCOMMAND_AUDITED,
+      run_resetstat },
     { "REWRITE", "", "Refused: the server never writes its config file.", 0, 0, true, run_rewrite },
 };
 
@@ -247,7 +248,7 @@ static const struct command commands[] = {
     {
         .name = "SHUTDOWN",
         .group = "server",
-        .flags = COMMAND_CONNECTION | COMMAND_ADMIN,
+        .flags = COMMAND_CONNECTION | COMMAND_ADMIN | COMMAND_AUDITED,
         TAKES(words_arguments, shutdown_takes),
         .run = run_shutdown,
         .summary = "Answers what was asked for, and stops the server.",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "server/answer.h"
 
+#include "server/audit.h"
+
 #include <stdarg.h>
 
 enum {
@@ -21,7 +23,7 @@ void answer_error(struct connection *connection, const char *code, const char *f
 enum status answer_check_admin(const struct connection *connection, const char *what,
                                struct error *error)
 {
-    if (connection->user->everywhere >= RIGHT_ADMIN) {
+    if (connection->user->everywhere & RIGHT_ADMIN) {
         return STATUS_OK;
     }
     return error_set(error, STATUS_DENIED, "%s is for administrators of the server, and %s is none",
@@ -29,14 +31,15 @@ enum status answer_check_admin(const struct connection *connection, const char *
 }
 
 enum status answer_check_right(const struct connection *connection, struct slice ns,
-                               enum right right, struct error *error)
+                               unsigned rights, struct error *error)
 {
-    if (user_may(connection->user, ns, right)) {
+    if (user_may(connection->user, ns, rights)) {
         return STATUS_OK;
     }
-    static const char *const names[] = { "see", "read", "write to", "administer" };
-    return error_set(error, STATUS_DENIED, "user %s has no right to %s the namespace %.*s",
-                     connection->user->name, names[right], SLICE_PRINT(slice_shown(ns)));
+    char text[RIGHTS_TEXT_SIZE];
+    return error_set(
+        error, STATUS_DENIED, "user %s does not have the right %s on the namespace %.*s",
+        connection->user->name, rights_format(rights, text), SLICE_PRINT(slice_shown(ns)));
 }
 
 struct slice answer_qless_namespace(const struct connection *connection,
@@ -125,6 +128,9 @@ enum status subcommand_run(const struct subcommands *table, struct call *call, s
         if (status) {
             return status;
         }
+    }
+    if (found->admin & SUBCOMMAND_AUDITED) {
+        audit_act(connection, call->command, SLICE_EMPTY, words, STATUS_OK);
     }
     return found->run(call, (struct slices){ words.items + 1, words.count - 1 }, error);
 }

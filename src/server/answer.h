@@ -23,9 +23,9 @@ void answer_error(struct connection *connection, const char *code, const char *f
 // Whether he may do what only an administrator of the whole server may; DENIED with a sentence.
 MUST_USE enum status answer_check_admin(const struct connection *connection, const char *what,
                                         struct error *error);
-// Whether he has a right on a namespace.
+// Whether the user has all these rights on a namespace.
 MUST_USE enum status answer_check_right(const struct connection *connection, struct slice ns,
-                                        enum right right, struct error *error);
+                                        unsigned rights, struct error *error);
 
 // The name of the namespace that scripts work in, as SELECT chose it.
 enum {
@@ -37,12 +37,16 @@ struct slice answer_qless_namespace(const struct connection *connection,
 // ---------------------------------------------------------------------------------------------
 // Commands whose first word says which of several they are: CLIENT ID.
 
+enum {
+    SUBCOMMAND_AUDITED = 2,
+};
+
 struct subcommand {
     const char *name;
     const char *usage; // what follows the name, or ""
     const char *summary;
     size_t min, max; // words that follow the name
-    bool admin;      // needs an administrator
+    unsigned admin;  // 1: needs an administrator; SUBCOMMAND_AUDITED: and is kept in the audit log
     enum status (*run)(struct call *call, struct slices words, struct error *error);
 };
 

@@ -375,7 +375,7 @@ static const struct subcommand subcommands[] = {
     { "KILL",
       "<addr> | [ID <id>] [ADDR <addr>] [USER <name>] [TYPE <type>] [MAXAGE <s>] "
       "[SKIPME yes|no]",
-      "End connections.", 1, 12, true, run_kill },
+      "End connections.", 1, 12, SUBCOMMAND_AUDITED, run_kill },
     { "REPLY", "ON|OFF|SKIP", "Whether to be answered.", 1, 1, false, run_reply },
     { "NO-EVICT", "ON|OFF", "Accepted, and without effect: no client is evicted.", 1, 1, false,
       run_switch },

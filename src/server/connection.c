@@ -513,6 +513,35 @@ static enum transport_result read_some(struct connection *connection)
     return result;
 }
 
+void connection_become(struct connection *connection, const struct user *user)
+{
+    struct connections *all = &connection->server->connections;
+    connection->user = user;
+    connection->request.limits = user ? &all->limits : &all->limits_before;
+}
+
+const struct user *connection_first_user(const struct connection *connection)
+{
+    const struct user *certified = connection->certified;
+    return certified && !user_is_gone(certified) ? certified
+                                                 : users_anybody(connection->server->users);
+}
+
+// A certificate may say which user it is.
+static void read_certificate(struct connection *connection)
+{
+    const struct server *server = connection->server;
+    char name[TRANSPORT_NAME_SIZE];
+    if (!server->settings.tls_client_users ||
+        !transport_client_name(&connection->transport, name)) {
+        return;
+    }
+    connection->certified = users_find(server->users, slice_from_cstr(name));
+    if (connection->certified && connection->protocol->logs_in) {
+        connection_become(connection, connection->certified);
+    }
+}
+
 static bool shake_hands(struct connection *connection)
 {
     enum transport_result result = transport_handshake(&connection->transport);
@@ -525,6 +554,9 @@ static bool shake_hands(struct connection *connection)
         connection_close(connection);
     }
     connection->handshaking = result != TRANSPORT_OK;
+    if (result == TRANSPORT_OK) {
+        read_certificate(connection);
+    }
     return result == TRANSPORT_OK;
 }
 

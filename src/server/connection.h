@@ -51,7 +51,8 @@ struct connection {
     uint64_t id;
     struct transport transport;
     struct loop_event readable, writable;
-    const struct user *user; // NULL: has not said who he is
+    const struct user *certified; // by its certificate, or NULL
+    const struct user *user;      // NULL: has not said who he is
 
     const struct protocol *protocol;
     struct resp_request request; // RESP
@@ -118,6 +119,11 @@ void connection_drain(struct connection *connection);
 // requests. When it does not fit the connection is given up.
 void connection_says(struct connection *connection);
 void connection_said(struct connection *connection, uint32_t replies);
+
+// Who it is from now on; NULL: not authenticated. And who it is without a login: the user of its
+// certificate, or anybody when no users are set up.
+void connection_become(struct connection *connection, const struct user *user);
+const struct user *connection_first_user(const struct connection *connection);
 
 // It could not be told all. It is closed at the end of the turn: whoever speaks to it may be in the
 // middle of a list that it stands in, or of a command of its own.

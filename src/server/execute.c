@@ -3,7 +3,9 @@
 
 #include "base/ascii.h"
 #include "faces/resp.h"
+#include "server/audit.h"
 #include "server/log.h"
+#include "server/permit.h"
 #include "server/server.h"
 #include "server/transaction.h"
 
@@ -46,26 +48,7 @@ void say_error(struct connection *connection, const struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Whether he may
-
-static enum right right_for(const struct command *command)
-{
-    return command->flags & COMMAND_ADMIN    ? RIGHT_ADMIN
-           : command->flags & COMMAND_WRITES ? RIGHT_WRITE
-                                             : RIGHT_READ;
-}
-
-static bool is_allowed(const struct connection *connection, const struct command *command,
-                       struct slice ns)
-{
-    enum right right = right_for(command);
-    if (command->flags & COMMAND_NAMESPACE) {
-        return user_may(connection->user, ns, right);
-    }
-    return (command->flags & COMMAND_CONNECTION)
-               ? right != RIGHT_ADMIN || connection->user->everywhere >= RIGHT_ADMIN
-               : connection->user->everywhere >= right;
-}
+// Permissions
 
 // A subscriber who speaks RESP2 could not tell an answer from a message.
 static bool fits_subscriber(const struct connection *connection, const struct command *command)
@@ -77,6 +60,7 @@ static bool fits_subscriber(const struct connection *connection, const struct co
 static bool check_caller(struct connection *connection, const struct command *command,
                          struct slice ns)
 {
+    struct error error;
     if (!connection->user && !(command->flags & COMMAND_ANYBODY)) {
         say_code(connection, "NOAUTH", "Authentication required.");
     } else if (!fits_subscriber(connection, command)) {
@@ -84,9 +68,9 @@ static bool check_caller(struct connection *connection, const struct command *co
                  "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are "
                  "allowed in this context",
                  command->name);
-    } else if (connection->user && !is_allowed(connection, command, ns)) {
-        say_code(connection, "NOPERM", "user %s has no right to %s%s%.*s", connection->user->name,
-                 command->name, ns.size ? " in " : "", SLICE_PRINT(slice_shown(ns)));
+    } else if (connection->user && permit_command(connection->user, command, ns, &error)) {
+        audit_denied(connection, command, ns);
+        say_error(connection, &error);
     } else {
         return true;
     }
@@ -128,17 +112,19 @@ static void begin(struct server *server, struct ns *ns, int64_t now_us)
     ns_begin(ns, now_us);
 }
 
-static void run_begin(struct run *run, struct connection *connection, struct ns *ns,
-                      const struct command *command)
+// `name` is that of the namespace, which need not be there; empty for commands without.
+static void run_begin(struct run *run, struct connection *connection, struct slice name,
+                      struct ns *ns, const struct command *command)
 {
     struct server *server = connection->server;
     run->call = (struct call){
         .command = command,
-        .ns = ns ? ns_name(ns) : SLICE_EMPTY,
+        .ns = ns ? ns_name(ns) : name,
         .engine = ns ? ns->engine : server->namespaces.empty,
         .now_us = server_now(server),
         .host = &server->services.host,
         .session = connection,
+        .permit = permit_arguments(connection->user, command, name),
         .waiter = connection->id,
     };
     if (ns) {
@@ -193,9 +179,10 @@ static void run_command(struct connection *connection, const struct command *com
     struct server *server = connection->server;
     struct error error;
     struct ns *ns = NULL;
+    struct slice name = SLICE_EMPTY;
     if (command->flags & COMMAND_NAMESPACE) {
-        enum status status =
-            namespaces_for(&server->namespaces, command, words.items[0], &ns, &error);
+        name = words.items[0];
+        enum status status = namespaces_for(&server->namespaces, command, name, &ns, &error);
         if (status) {
             say_error(connection, &error);
             return;
@@ -203,10 +190,17 @@ static void run_command(struct connection *connection, const struct command *com
         words = (struct slices){ words.items + 1, words.count - 1 };
     }
     struct run run;
-    run_begin(&run, connection, ns, command);
+    run_begin(&run, connection, name, ns, command);
     // What is not there cannot be waited for, nor can a transaction wait.
     run.call.last = transaction_runs(connection) || (!ns && (command->flags & COMMAND_NAMESPACE));
+    uint64_t refused = server->audit.refused;
     enum status status = call_run(&run.call, words, &server->scratch, &error);
+    if (command->flags & COMMAND_AUDITED) {
+        audit_act(connection, command, name, words, status);
+    }
+    if (status == STATUS_DENIED && server->audit.refused == refused) {
+        audit_denied(connection, command, name); // by the command itself
+    }
     if (!status && run.call.wait.kind == WAIT_HOST) {
         run_wait(connection);
         return;
@@ -284,7 +278,7 @@ bool execute_again(struct blocked *blocked, bool last)
     struct server *server = connection->server;
     struct run run;
     struct error error;
-    run_begin(&run, connection, waiter->ns, waiter->command);
+    run_begin(&run, connection, ns_name(waiter->ns), waiter->ns, waiter->command);
     run.call.last = last;
     run.call.finished = slice_from_cstr(waiter->finished);
     enum status status = call_run(&run.call, waiter->words, &server->scratch, &error);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -144,7 +145,8 @@ void log_write(enum log_level level, const char *what, const struct log_pair *pa
     char line[LOG_LINE_MAX];
     (void)pthread_mutex_lock(&logger.lock);
     struct log_kind *kind = log_kinds_find(&logger.kinds, what);
-    if (log_kind_admit(kind, &logger.rate, clock_us(CLOCK_MONOTONIC))) {
+    if (strcmp(what, LOG_UNLIMITED) == 0 ||
+        log_kind_admit(kind, &logger.rate, clock_us(CLOCK_MONOTONIC))) {
         size_t size = format(line, level, kind, pairs, count);
         if (deliver(kind, line, size)) {
             kind->suppressed = 0;

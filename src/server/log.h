@@ -30,6 +30,9 @@
     log_write((level_), (what_), (const struct log_pair[]){ __VA_ARGS__ },                         \
               sizeof((const struct log_pair[]){ __VA_ARGS__ }) / sizeof(struct log_pair))
 
+// The kind whose lines are never suppressed: what administrators did.
+#define LOG_UNLIMITED "audit"
+
 void log_write(enum log_level level, const char *what, const struct log_pair *pairs, size_t count);
 
 // Lines below the level are left out. From any thread.

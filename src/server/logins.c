@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/logins.h"
 
+#include "server/audit.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/throttle.h"
@@ -22,6 +23,12 @@ struct login {
     size_t password_size;
     struct login_check check;
     bool right; // written by the thread
+    // Instead of a login: a password is to be hashed.
+    password_hashed *hashed;
+    struct password made; // written by the thread, as is the error
+    struct error error;
+    size_t kept_size;
+    char kept[];
 };
 
 static struct slice password_of(const struct login *login)
@@ -36,26 +43,20 @@ static struct login_name name_of(const struct login *login)
 
 static void login_free(const struct server *server, struct login *login)
 {
-    OPENSSL_cleanse(login, sizeof(*login));
-    mem_free(server->settings.allocator, login, sizeof(*login));
+    size_t size = sizeof(*login) + login->kept_size;
+    OPENSSL_cleanse(login, size);
+    mem_free(server->settings.allocator, login, size);
 }
 
 // ---------------------------------------------------------------------------------------------
 // What is told
 
-static const char *shown_name(const char *name)
-{
-    return *name ? name : "default";
-}
-
 static void tell_failure(struct server *server, const struct login *login, int64_t refused_us)
 {
     server->logins.failed++;
-    log_line(LOG_LEVEL_WARNING, "login failed", LOG_STRING("user", shown_name(login->name)),
-             LOG_STRING("address", login->address));
+    audit_login(server, slice_from_cstr(login->name), slice_from_cstr(login->address));
     if (refused_us) {
-        log_line(LOG_LEVEL_WARNING, "logins refused", LOG_STRING("user", shown_name(login->name)),
-                 LOG_STRING("address", login->address),
+        log_line(LOG_LEVEL_WARNING, "logins refused", LOG_STRING("address", login->address),
                  LOG_NUMBER("seconds", (refused_us + 999999) / 1000000));
     }
 }
@@ -113,6 +114,9 @@ static struct login **best(struct server *server, int64_t now_us)
     struct login **found = NULL;
     uint32_t least = UINT32_MAX;
     for (struct login **at = &server->logins.first; *at; at = &(*at)->next) {
+        if ((*at)->hashed) {
+            return at;
+        }
         uint32_t count = failures(server, *at, now_us);
         if (!found || count < least) {
             found = at;
@@ -133,7 +137,7 @@ static bool make_room(struct server *server, const struct login *fresh, int64_t 
     struct login **worst = NULL;
     uint64_t most = badness(server, fresh, now_us);
     for (struct login **at = &server->logins.first; *at; at = &(*at)->next) {
-        uint64_t bad = badness(server, *at, now_us);
+        uint64_t bad = (*at)->hashed ? 0 : badness(server, *at, now_us);
         if (bad > most || (worst && bad == most)) {
             most = bad;
             worst = at;
@@ -171,6 +175,16 @@ static enum status check_room(struct server *server, const struct login *fresh, 
 // ---------------------------------------------------------------------------------------------
 // The thread
 
+static void run(struct login *login)
+{
+    if (login->hashed) {
+        login->right =
+            !password_hash(password_of(login), PASSWORD_ITERATIONS, &login->made, &login->error);
+    } else {
+        login->right = login_check_run(&login->check, password_of(login));
+    }
+}
+
 static void *run_checks(void *context)
 {
     struct logins *logins = context;
@@ -184,7 +198,7 @@ static void *run_checks(void *context)
             break;
         }
         (void)pthread_mutex_unlock(&logins->lock);
-        login->right = login_check_run(&login->check, password_of(login));
+        run(login);
         (void)pthread_mutex_lock(&logins->lock);
         logins->work = NULL;
         (void)eventfd_write(logins->fd, 1);
@@ -210,6 +224,10 @@ static void run_next(struct server *server)
     int64_t now_us = monotonic_us();
     while (!logins->running && logins->first) {
         struct login *login = dequeue(logins, best(server, now_us));
+        if (login->hashed) {
+            hand_over(logins, login);
+            return;
+        }
         struct login_name name = name_of(login);
         const struct user *user;
         struct error error;
@@ -221,6 +239,18 @@ static void run_next(struct server *server)
             hand_over(logins, login);
         }
     }
+}
+
+static void end_hash(const struct server *server, struct login *login)
+{
+    struct connection *connection = login->connection;
+    if (connection) {
+        connection->login = NULL;
+        login->hashed(connection, slice_make(login->kept, login->kept_size),
+                      login->right ? &login->made : NULL, &login->error);
+        connection_resume(connection);
+    }
+    login_free(server, login);
 }
 
 static void on_done(evutil_socket_t fd, short what, void *context)
@@ -241,6 +271,11 @@ static void on_done(evutil_socket_t fd, short what, void *context)
     struct error error;
     int64_t refused_us;
     logins->running = NULL;
+    if (login->hashed) {
+        end_hash(server, login);
+        run_next(server);
+        return;
+    }
     enum status status = users_login_end(server->users, &name, &login->check, login->right,
                                          monotonic_us(), &user, &refused_us, &error);
     if (status) {
@@ -302,14 +337,15 @@ void logins_release(struct server *server)
 // ---------------------------------------------------------------------------------------------
 
 static struct login *login_new(struct connection *connection, struct slice name,
-                               struct slice password, login_decided *decided)
+                               struct slice password, struct slice kept)
 {
     const struct server *server = connection->server;
     struct slice host = connection_host(connection);
-    struct login *login = mem_zalloc(server->settings.allocator, sizeof(*login));
+    struct login *login = mem_zalloc(server->settings.allocator, sizeof(*login) + kept.size);
     if (login) {
         login->connection = connection;
-        login->decided = decided;
+        login->kept_size = kept.size;
+        memcpy(login->kept, kept.size ? kept.data : "", kept.size);
         login->source = throttle_source(users_throttle(server->users), host);
         (void)snprintf(login->address, sizeof(login->address), "%.*s", SLICE_PRINT(host));
         memcpy(login->name, name.size ? name.data : "", name.size);
@@ -329,8 +365,7 @@ static enum status deny(struct connection *connection, struct slice name, struct
     const struct user *user;
     int64_t refused_us;
     server->logins.failed++;
-    log_line(LOG_LEVEL_WARNING, "login failed", LOG_STRING("address", connection->address),
-             LOG_STRING("reason", "too long"));
+    audit_login(server, who.name, who.address);
     return users_login_end(server->users, &who, &none, false, monotonic_us(), &user, &refused_us,
                            error);
 }
@@ -355,15 +390,39 @@ enum status login_start(struct connection *connection, struct slice name, struct
     if (start_thread(server)) {
         return error_set(error, STATUS_BUSY, "passwords cannot be checked now; try again later");
     }
-    struct login *login = login_new(connection, name, password, decided);
+    struct login *login = login_new(connection, name, password, SLICE_EMPTY);
     if (!login) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for a login");
     }
+    login->decided = decided;
     status = check_room(server, login, now_us, error);
     if (status) {
         login_free(server, login);
         return status;
     }
+    connection->login = login;
+    enqueue(&server->logins, login);
+    run_next(server);
+    return STATUS_OK;
+}
+
+enum status login_hash(struct connection *connection, struct slice plain, struct slice kept,
+                       password_hashed *hashed, struct error *error)
+{
+    struct server *server = connection->server;
+    assert(!connection->login);
+    if (plain.size == 0 || plain.size > PASSWORD_SIZE_MAX) {
+        return error_set(error, STATUS_INVALID, "a password has from 1 to %d bytes",
+                         PASSWORD_SIZE_MAX);
+    }
+    if (start_thread(server)) {
+        return error_set(error, STATUS_BUSY, "passwords cannot be hashed now; try again later");
+    }
+    struct login *login = login_new(connection, SLICE_EMPTY, plain, kept);
+    if (!login) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory to hash a password");
+    }
+    login->hashed = hashed;
     connection->login = login;
     enqueue(&server->logins, login);
     run_next(server);

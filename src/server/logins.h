@@ -56,6 +56,15 @@ MUST_USE enum status login_start(struct connection *connection, struct slice nam
                                  struct slice password, login_decided *decided,
                                  const struct user **out, struct error *error);
 
+// What is done when a password has been hashed, on the loop. `kept` is what login_hash was given.
+typedef void password_hashed(struct connection *connection, struct slice kept,
+                             const struct password *password, const struct error *error);
+
+// Hashes a password in the same thread, before all logins that wait. `kept` is copied. The
+// connection takes no other request meanwhile.
+MUST_USE enum status login_hash(struct connection *connection, struct slice plain,
+                                struct slice kept, password_hashed *hashed, struct error *error);
+
 // The connection is closed.
 void login_forget(struct connection *connection);
 

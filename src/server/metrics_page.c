@@ -222,7 +222,7 @@ static enum status say_all(struct metrics_text *text, struct server *server)
 
 static bool may_see(const struct connection *connection)
 {
-    return connection->server->settings.metrics_open || connection->user->everywhere >= RIGHT_READ;
+    return connection->server->settings.metrics_open || (connection->user->everywhere & RIGHT_READ);
 }
 
 void metrics_page(struct connection *connection, const struct http_call *call)

@@ -155,7 +155,7 @@ static enum status run_flushall(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 
 enum {
-    DELETES = COMMAND_CONNECTION | COMMAND_WRITES | COMMAND_SHRINKS,
+    DELETES = COMMAND_CONNECTION | COMMAND_WRITES | COMMAND_SHRINKS | COMMAND_AUDITED,
 };
 
 static const struct command commands[] = {

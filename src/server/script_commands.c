@@ -3,6 +3,7 @@
 // the engine of qless's namespace.
 #include "faces/resp.h"
 #include "server/answer.h"
+#include "server/audit.h"
 #include "server/tables.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -21,7 +22,7 @@ static enum status load(const struct connection *connection, struct slice text,
 {
     char name[QLESS_NAMESPACE_SIZE];
     enum status status = answer_check_right(connection, answer_qless_namespace(connection, name),
-                                            RIGHT_WRITE, error);
+                                            RIGHTS_WRITE, error);
     return status ? status : scripts_load(&connection->server->scripts, text, out, error);
 }
 
@@ -30,7 +31,7 @@ static enum status acquire(const struct connection *connection, struct ns **out,
 {
     char text[QLESS_NAMESPACE_SIZE];
     struct slice name = answer_qless_namespace(connection, text);
-    enum status status = answer_check_right(connection, name, RIGHT_WRITE, error);
+    enum status status = answer_check_right(connection, name, RIGHTS_WRITE, error);
     if (!status) {
         status = namespaces_acquire(&connection->server->namespaces, name, ENGINE_CLOCK_CLIENT, out,
                                     error);
@@ -44,6 +45,20 @@ static enum status acquire(const struct connection *connection, struct ns **out,
                            SLICE_PRINT(name));
     }
     return status;
+}
+
+// Calls that native commands for the same are kept in the audit log for.
+static bool is_administrative(struct slice name)
+{
+    static const char *const names[] = { "cancel",  "config.set", "config.unset",
+                                         "pause",   "unpause",    "queue.forget",
+                                         "timeout", "unfail",     "unrecur" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (slice_equal(name, slice_from_cstr(names[i]))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum status run_script(struct call *call, const struct script *script, struct error *error)
@@ -75,6 +90,9 @@ static enum status run_script(struct call *call, const struct script *script, st
         return status;
     }
     ns_touch(ns);
+    if (words.count && is_administrative(words.items[0])) {
+        audit_act(connection, call->command, ns_name(ns), words, STATUS_OK);
+    }
     resp_form_code(call->reply, SLICE("ERR")); // as a script's errors have in Redis
     qless_run(&(struct qless_call){
         .engine = ns->engine,

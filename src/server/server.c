@@ -7,6 +7,7 @@
 #include "server/log.h"
 #include "server/tables.h"
 #include "server/tls.h"
+#include "server/user_store.h"
 #include "store/file.h"
 
 #include <errno.h>
@@ -308,7 +309,7 @@ static enum status accept_settings(void *context, const struct settings *fresh, 
     struct tls *tls = NULL;
     enum status status = server->tls ? tls_new(fresh->allocator, fresh, &tls, error) : STATUS_OK;
     if (!status) {
-        status = users_reload(server->users, fresh, error);
+        status = user_store_reload(server, fresh, error);
     }
     if (status) {
         tls_free(tls);
@@ -414,6 +415,9 @@ static enum status make_parts(struct server *server, char *const *environment, s
     }
     if (!status) {
         status = users_new(allocator, &server->settings, &server->users, error);
+    }
+    if (!status) {
+        status = audit_init(server, error);
     }
     if (!status && (server->settings.tls_listen.count || *server->settings.tls_http)) {
         status = tls_new(allocator, &server->settings, &server->tls, error);
@@ -525,6 +529,9 @@ enum status server_init(struct server *server, struct settings *settings, char *
         status = open_store(server, error);
     }
     if (!status) {
+        status = user_store_reload(server, &server->settings, error);
+    }
+    if (!status) {
         status = push_start(server, error);
     }
     if (!status) {
@@ -621,6 +628,7 @@ void server_release(struct server *server)
     zoneinfo_free(server->zones);
     tls_free(server->tls);
     users_free(server->users);
+    audit_release(server);
     notify_release(&server->notify);
     mem_free(allocator, server->input, server->input ? SERVER_SCRATCH_SIZE : 0);
     settings_release(&server->settings);

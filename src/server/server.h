@@ -21,6 +21,7 @@
 #include "host/random_source.h"
 #include "host/services.h"
 #include "server/address.h"
+#include "server/audit.h"
 #include "server/background.h"
 #include "server/commit.h"
 #include "server/connection.h"
@@ -70,6 +71,7 @@ struct server {
     struct push push;
     struct background background;
     struct logins logins;
+    struct audit audit;
     struct commit commit;
     struct connections connections;
     struct web web;

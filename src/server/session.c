@@ -15,14 +15,6 @@ enum {
 // ---------------------------------------------------------------------------------------------
 // Who he is
 
-static void become(struct connection *connection, const struct user *user)
-{
-    struct server *server = connection->server;
-    connection->user = user;
-    connection->request.limits =
-        user ? &server->connections.limits : &server->connections.limits_before;
-}
-
 // What is said when a login has failed.
 static void say_failure(struct connection *connection, enum status status,
                         const struct error *error)
@@ -54,7 +46,7 @@ static void log_in(struct call *call, struct slice name, struct slice password,
     if (status) {
         say_failure(connection, status, &error);
     } else if (user) {
-        become(connection, user);
+        connection_become(connection, user);
         end(connection);
     } else {
         call->wait.kind = WAIT_HOST;
@@ -71,7 +63,7 @@ static void decide(struct connection *connection, enum status status, const stru
     if (status) {
         say_failure(connection, status, error);
     } else {
-        become(connection, user);
+        connection_become(connection, user);
         end(connection);
     }
     bool silent = execute_is_silent(connection);
@@ -324,7 +316,7 @@ static enum status run_reset(struct call *call, struct error *error)
     connection->reply_off = false;
     connection->replies_skipped = 0;
     connection->name[0] = '\0';
-    become(connection, users_anybody(connection->server->users));
+    connection_become(connection, connection_first_user(connection));
     resp_simple(&connection->output, SLICE("RESET"));
     return STATUS_OK;
 }

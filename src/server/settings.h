@@ -94,6 +94,7 @@ struct settings {
     int64_t events_heartbeat_us;
     bool metrics_open;                           // without a password
     uint64_t metrics_namespaces, metrics_queues; // told by name
+    uint64_t audit_kept;                         // entries, of acts and of refusals each
 
     // who
     char *password;                    // a hash (server/password.h), or ""
@@ -111,6 +112,7 @@ struct settings {
     char *tls_ca;  // set: clients need a certificate of this authority
     char *tls_crl; // set: that is in none of these lists
     struct settings_list tls_client_names;
+    bool tls_client_users; // a certificate's common name is a user
 
     // telling
     enum log_level log_level;

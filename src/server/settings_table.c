@@ -132,6 +132,10 @@ const struct setting settings_table[] = {
     { "events-kept", EVENTS, SETTING_COUNT, 0, AT(events_kept), 1, 1000000,
       .initial = "1024", .value = "COUNT",
       .summary = "How many events of a namespace are kept for listeners of HTTP that come back." },
+    { "audit-kept", EVENTS, SETTING_COUNT, 0, AT(audit_kept), 1, 1000000,
+      .initial = "10000", .value = "COUNT",
+      .summary = "How many administrative acts are kept in memory for Q.AUDIT, and how many "
+                 "refusals." },
     { "events-kept-for", EVENTS, SETTING_TIME, SETTING_RELOADS, AT(events_kept_for_us),
       SECOND, 24 * HOUR, .initial = "300s", .value = "TIME",
       .summary = "How long events are kept after the last listener of a namespace has gone." },
@@ -196,6 +200,10 @@ const struct setting settings_table[] = {
     { "tls-client-names", TLS, SETTING_TEXTS, SETTING_RELOADS, AT(tls_client_names), .initial = "",
       .value = "NAME",
       .summary = "A name that a client's certificate may have; without any, all names." },
+    { "tls-client-users", TLS, SETTING_BOOLEAN, SETTING_RELOADS, AT(tls_client_users),
+      .initial = "no", .value = "yes|no",
+      .summary = "Whether the common name of a client's certificate is its user, who is logged in "
+                 "without a password; needs tls-ca." },
 
     { "config", REST, SETTING_TEXT, SETTING_NO_FILE, AT(config), .initial = "",
       .value = "FILE",

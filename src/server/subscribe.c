@@ -137,9 +137,9 @@ static enum status check_channel(const struct connection *connection, struct sli
     if (slice_starts_with(channel, SLICE("ql:"))) {
         return answer_check_right(connection,
                                   slice_from_cstr(connection->server->settings.qless_namespace),
-                                  RIGHT_WRITE, error);
+                                  RIGHTS_WRITE, error);
     }
-    return user_may_anywhere(connection->user, RIGHT_WRITE)
+    return user_may_anywhere(connection->user, RIGHTS_WRITE)
                ? STATUS_OK
                : error_set(error, STATUS_DENIED, "user %s has no right to write anywhere",
                            connection->user->name);
@@ -173,7 +173,7 @@ static bool may_see(const struct connection *connection, struct slice channel)
 {
     const struct slice own = SLICE("sluice:");
     const struct user *user = connection->user;
-    if (user->everywhere >= RIGHT_READ) {
+    if (user->everywhere & RIGHT_READ) {
         return true;
     }
     if (slice_starts_with(channel, SLICE("ql:"))) {
@@ -253,7 +253,7 @@ static enum status run_numpat(struct call *call, struct slices words, struct err
     (void)words;
     (void)error;
     const struct connection *connection = call->session;
-    bool all = connection->user->everywhere >= RIGHT_READ;
+    bool all = connection->user->everywhere & RIGHT_READ;
     reply_count(call->reply, all ? connection->server->pubsub.pattern_count
                                  : connection->subscriptions.patterns);
     return STATUS_OK;

@@ -5,6 +5,7 @@
 
 #include "api/command.h"
 
+extern const struct command_table server_user_commands;        // user_commands.c
 extern const struct command_table server_session_commands;     // session.c
 extern const struct command_table server_client_commands;      // client.c
 extern const struct command_table server_pubsub_commands;      // subscribe.c

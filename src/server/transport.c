@@ -5,6 +5,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include <errno.h>
 #include <limits.h>
@@ -231,6 +232,39 @@ void transport_reason(const struct transport *transport, struct error *error)
         text = strerror(transport->error_number);
     }
     (void)error_set(error, STATUS_IO, "%s", text ? text : "unknown reason");
+}
+
+static bool read_name(X509 *certificate, char out[TRANSPORT_NAME_SIZE])
+{
+    const X509_NAME *subject = X509_get_subject_name(certificate);
+    int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+    if (at < 0 || X509_NAME_get_index_by_NID(subject, NID_commonName, at) >= 0) {
+        return false;
+    }
+    unsigned char *text = NULL;
+    int size =
+        ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+    bool good = size > 0 && size < TRANSPORT_NAME_SIZE && !memchr(text, '\0', (size_t)size);
+    if (good) {
+        memcpy(out, text, (size_t)size);
+        out[size] = '\0';
+    }
+    if (size >= 0) {
+        OPENSSL_free(text);
+    }
+    return good;
+}
+
+bool transport_client_name(const struct transport *transport, char name[TRANSPORT_NAME_SIZE])
+{
+    if (!transport->ssl || !(SSL_get_verify_mode(transport->ssl) & SSL_VERIFY_PEER) ||
+        SSL_get_verify_result(transport->ssl) != X509_V_OK) {
+        return false;
+    }
+    X509 *certificate = SSL_get1_peer_certificate(transport->ssl);
+    bool found = certificate && read_name(certificate, name);
+    X509_free(certificate);
+    return found;
 }
 
 const char *transport_version(const struct transport *transport)

@@ -63,6 +63,13 @@ void transport_close(struct transport *transport);
 // Why it failed, for the log, in a buffer of its own. In the clear it is errno's sentence.
 void transport_reason(const struct transport *transport, struct error *error);
 
+// The common name of the certificate that the client has shown and that was verified; false when
+// there is none, or it has more than one or a zero in it.
+enum {
+    TRANSPORT_NAME_SIZE = 256,
+};
+bool transport_client_name(const struct transport *transport, char name[TRANSPORT_NAME_SIZE]);
+
 // "TLSv1.3", or "" in the clear.
 const char *transport_version(const struct transport *transport);
 

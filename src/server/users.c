@@ -14,12 +14,17 @@ enum {
     NAME_SIZE_MAX = USER_NAME_SIZE_MAX,
 };
 
-// A pattern of names of namespaces, and the right on them.
-struct grant {
+// A name, or with is_prefix a beginning of names.
+struct pattern {
     const char *text; // of the user's line
     uint8_t size;
     bool is_prefix; // a `*` stood behind it
-    uint8_t right;  // enum right
+};
+
+struct grant {
+    struct pattern ns, queue;
+    bool has_queue; // only on such queues
+    uint8_t rights;
 };
 
 // A user and what is only for this file. Its line, grants and entry are a block each.
@@ -30,7 +35,7 @@ struct entry {
     // come in great numbers after a restart. The key is this process's own and leaves no trace.
     bool is_known;
     uint8_t known[KEY_SIZE];
-    bool is_gone;
+    bool is_gone, was_gone;
     char *line; // owned; name and patterns point into it
     size_t line_size;
     struct grant *grants; // owned
@@ -57,36 +62,37 @@ static const struct entry *entry_of(const struct user *user)
 // ---------------------------------------------------------------------------------------------
 // A user's line
 
-static bool parse_right(struct slice word, uint8_t *out)
+static bool parse_pattern(struct slice text, struct pattern *out)
 {
-    static const char *const names[] = {
-        [RIGHT_READ] = "read", [RIGHT_WRITE] = "write", [RIGHT_ADMIN] = "admin"
-    };
-    for (int i = RIGHT_READ; i <= RIGHT_ADMIN; i++) {
-        if (slice_equal(word, slice_from_cstr(names[i]))) {
-            *out = (uint8_t)i;
-            return true;
-        }
+    bool is_prefix = slice_ends_with(text, SLICE("*"));
+    size_t size = text.size - is_prefix;
+    if (text.size == 0 || size > NAME_SIZE_MAX || memchr(text.data, '*', size)) {
+        return false;
     }
-    return false;
+    *out = (struct pattern){ .text = text.data, .size = (uint8_t)size, .is_prefix = is_prefix };
+    return true;
 }
 
-// "team-*:write"; false when it is malformed.
+// "team-*:write", "app/mail-*:put+read"; false when it is malformed.
 static bool parse_grant(struct slice word, struct grant *out)
 {
     const char *colon = word.size ? memrchr(word.data, ':', word.size) : NULL;
     if (!colon) {
         return false;
     }
-    struct slice pattern = slice_make(word.data, (size_t)(colon - word.data));
-    struct slice right = slice_sub(word, pattern.size + 1, word.size);
-    bool is_prefix = slice_ends_with(pattern, SLICE("*"));
-    size_t size = pattern.size - is_prefix;
-    if (pattern.size == 0 || size > NAME_SIZE_MAX || memchr(pattern.data, '*', size)) {
+    struct slice place = slice_make(word.data, (size_t)(colon - word.data));
+    const char *slash = place.size ? memchr(place.data, '/', place.size) : NULL;
+    size_t size = slash ? (size_t)(slash - place.data) : place.size;
+    unsigned rights;
+    *out = (struct grant){ .has_queue = slash };
+    if (!parse_pattern(slice_sub(place, 0, size), &out->ns) ||
+        (slash && !parse_pattern(slice_sub(place, size + 1, SIZE_MAX), &out->queue)) ||
+        !rights_parse(slice_sub(word, place.size + 1, SIZE_MAX), &rights)) {
         return false;
     }
-    *out = (struct grant){ .text = pattern.data, .size = (uint8_t)size, .is_prefix = is_prefix };
-    return parse_right(right, &out->right);
+    out->rights = (uint8_t)rights;
+    // What concerns the whole namespace cannot be had on some of its queues.
+    return !slash || !(rights & RIGHT_ADMIN);
 }
 
 static bool name_is_valid(struct slice name)
@@ -113,8 +119,9 @@ enum status user_check_words(const struct slice *words, size_t count, struct err
     for (size_t i = 2; i < count; i++) {
         if (!name_is_valid(words[i]) || !parse_grant(words[i], &grant)) {
             return error_set(error, STATUS_INVALID,
-                             "'%.*s' is not a right: NAMESPACE:read, :write or :admin, where the "
-                             "namespace may end with *",
+                             "'%.*s' is not a right: NAMESPACE[/QUEUE]:RIGHT[+RIGHT], where names "
+                             "may end with * and rights are read, put, work, operate, write and, "
+                             "without a queue, admin",
                              words[i].size > 40 ? 40 : (int)words[i].size,
                              words[i].size ? words[i].data : "");
         }
@@ -171,8 +178,8 @@ static enum status entry_read_rights(const struct allocator *allocator, struct e
             return error_set(error, STATUS_INVALID, "user '%s' has a right that is none",
                              entry->user.name);
         }
-        if (grant->size == 0 && grant->right > entry->user.everywhere) {
-            entry->user.everywhere = grant->right;
+        if (grant->ns.size == 0 && !grant->has_queue) {
+            entry->user.everywhere |= grant->rights;
         }
     }
     entry->user.grants = entry->grants;
@@ -255,7 +262,7 @@ enum status users_new(const struct allocator *allocator, const struct settings *
     }
     if (status == STATUS_OK) {
         throttle_init(&users->throttle, seed);
-        status = users_reload(users, settings, error);
+        status = users_reload(users, settings, (struct slices){ NULL, 0 }, error);
     }
     if (status) {
         users_free(users);
@@ -296,9 +303,21 @@ static enum status reserve(struct users *users, size_t more, struct error *error
     return STATUS_OK;
 }
 
-// Makes an entry for each user of the settings; `made` has room for all of them.
+static bool is_made(struct entry *const *made, size_t count, struct slice line)
+{
+    struct slice name = next_word(&line);
+    for (size_t i = 0; i < count; i++) {
+        if (slice_equal(name, slice_make(made[i]->user.name, made[i]->name_size))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Makes an entry for each user; `made` has room for all of them.
 static enum status make_all(const struct users *users, const struct settings *settings,
-                            struct entry **made, size_t *count, struct error *error)
+                            struct slices stored, struct entry **made, size_t *count,
+                            struct error *error)
 {
     enum status status = STATUS_OK;
     if (*settings->password) {
@@ -309,6 +328,15 @@ static enum status make_all(const struct users *users, const struct settings *se
         status = entry_new(users->allocator, slice_from_cstr(settings->user.items[i]),
                            &made[*count], error);
         *count += status == STATUS_OK;
+    }
+    for (size_t i = 0; i < stored.count && status == STATUS_OK; i++) {
+        if (is_made(made, *count, stored.items[i])) {
+            continue; // the settings take precedence
+        }
+        status = entry_new(users->allocator, stored.items[i], &made[*count], error);
+        if (status == STATUS_OK) {
+            made[(*count)++]->user.stored = true;
+        }
     }
     return status;
 }
@@ -327,6 +355,9 @@ static void take_over(struct users *users, struct entry *entry, struct entry *fr
     if (same_password(&before.password, &fresh->password)) {
         fresh->is_known = before.is_known;
         memcpy(fresh->known, before.known, sizeof(fresh->known));
+        fresh->user.revoked = before.was_gone;
+    } else {
+        fresh->user.revoked = true;
     }
     *entry = *fresh;
     *fresh = before;
@@ -336,8 +367,11 @@ static void take_over(struct users *users, struct entry *entry, struct entry *fr
 static void replace_all(struct users *users, struct entry **made, size_t count)
 {
     for (size_t i = 0; i < users->count; i++) {
-        entry_drop_rights(users->allocator, users->entries[i]);
-        users->entries[i]->is_gone = true;
+        struct entry *entry = users->entries[i];
+        entry_drop_rights(users->allocator, entry);
+        entry->was_gone = entry->is_gone;
+        entry->is_gone = true;
+        entry->user.revoked = true;
     }
     users->present = count;
     users->iterations_max = PASSWORD_ITERATIONS_PLAIN;
@@ -353,18 +387,19 @@ static void replace_all(struct users *users, struct entry **made, size_t count)
             users->entries[users->count++] = made[i];
         }
     }
-    users->anybody.everywhere = count ? RIGHT_NONE : RIGHT_ADMIN;
+    users->anybody.everywhere = count ? RIGHT_NONE : RIGHTS_ADMIN;
 }
 
-enum status users_reload(struct users *users, const struct settings *settings, struct error *error)
+enum status users_reload(struct users *users, const struct settings *settings, struct slices stored,
+                         struct error *error)
 {
-    size_t room = settings->user.count + 1;
+    size_t room = settings->user.count + 1 + stored.count;
     size_t count = 0;
     struct entry **made = mem_zalloc(users->allocator, room * sizeof(struct entry *));
     if (!made) {
         return error_set(error, STATUS_NO_MEMORY, "there is no memory for the users");
     }
-    enum status status = make_all(users, settings, made, &count, error);
+    enum status status = make_all(users, settings, stored, made, &count, error);
     if (status == STATUS_OK) {
         status = reserve(users, count, error);
     }
@@ -377,6 +412,35 @@ enum status users_reload(struct users *users, const struct settings *settings, s
     }
     mem_free(users->allocator, made, room * sizeof(struct entry *));
     return status;
+}
+
+void users_settle(struct users *users)
+{
+    for (size_t i = 0; i < users->count; i++) {
+        users->entries[i]->user.revoked = false;
+    }
+}
+
+bool users_have_admin(const struct users *users, struct slice except)
+{
+    for (size_t i = 0; i < users->count; i++) {
+        const struct entry *entry = users->entries[i];
+        if (!entry->is_gone && (entry->user.everywhere & RIGHT_ADMIN) &&
+            !slice_equal(except, slice_make(entry->user.name, entry->name_size))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct user *users_at(const struct users *users, size_t index)
+{
+    for (size_t i = 0; i < users->count; i++) {
+        if (!users->entries[i]->is_gone && index-- == 0) {
+            return &users->entries[i]->user;
+        }
+    }
+    return NULL;
 }
 
 const struct user *users_anybody(const struct users *users)
@@ -393,31 +457,70 @@ bool user_is_gone(const struct user *user)
 // ---------------------------------------------------------------------------------------------
 // Rights
 
-enum right user_right(const struct user *user, struct slice ns)
+static bool matches(const struct pattern *pattern, struct slice name)
 {
-    uint8_t highest = (uint8_t)user->everywhere;
-    for (size_t i = 0; i < user->grant_count; i++) {
-        const struct grant *grant = &user->grants[i];
-        struct slice text = slice_make(grant->text, grant->size);
-        bool matches = grant->is_prefix ? slice_starts_with(ns, text) : slice_equal(ns, text);
-        if (matches && grant->right > highest) {
-            highest = grant->right;
-        }
-    }
-    return (enum right)highest;
+    struct slice text = slice_make(pattern->text, pattern->size);
+    return pattern->is_prefix ? slice_starts_with(name, text) : slice_equal(name, text);
 }
 
-bool user_may_anywhere(const struct user *user, enum right right)
+unsigned user_rights(const struct user *user, struct slice ns)
 {
-    if (user->everywhere >= right) {
+    unsigned rights = user->everywhere;
+    for (size_t i = 0; i < user->grant_count; i++) {
+        const struct grant *grant = &user->grants[i];
+        rights |= !grant->has_queue && matches(&grant->ns, ns) ? grant->rights : 0;
+    }
+    return rights;
+}
+
+unsigned user_rights_on(const struct user *user, struct slice ns, struct slice queue)
+{
+    unsigned rights = user->everywhere;
+    for (size_t i = 0; i < user->grant_count; i++) {
+        const struct grant *grant = &user->grants[i];
+        bool holds =
+            matches(&grant->ns, ns) && (!grant->has_queue || matches(&grant->queue, queue));
+        rights |= holds ? grant->rights : 0;
+    }
+    return rights;
+}
+
+unsigned user_rights_somewhere(const struct user *user, struct slice ns)
+{
+    unsigned rights = user->everywhere;
+    for (size_t i = 0; i < user->grant_count; i++) {
+        rights |= matches(&user->grants[i].ns, ns) ? user->grants[i].rights : 0;
+    }
+    return rights;
+}
+
+bool user_grant(const struct user *user, size_t index, char text[USER_GRANT_SIZE])
+{
+    char rights[RIGHTS_TEXT_SIZE];
+    if (!*user->name && index == 0 && user->everywhere) {
+        (void)snprintf(text, USER_GRANT_SIZE, "*:%s", rights_format(user->everywhere, rights));
         return true;
     }
+    if (index >= user->grant_count) {
+        return false;
+    }
+    const struct grant *grant = &user->grants[index];
+    (void)snprintf(text, USER_GRANT_SIZE, "%.*s%s%s%.*s%s:%s", grant->ns.size, grant->ns.text,
+                   grant->ns.is_prefix ? "*" : "", grant->has_queue ? "/" : "", grant->queue.size,
+                   grant->has_queue ? grant->queue.text : "", grant->queue.is_prefix ? "*" : "",
+                   rights_format(grant->rights, rights));
+    return true;
+}
+
+bool user_may_anywhere(const struct user *user, unsigned rights)
+{
     for (size_t i = 0; i < user->grant_count; i++) {
-        if (user->grants[i].right >= right) {
+        const struct grant *grant = &user->grants[i];
+        if (!grant->has_queue && (grant->rights & rights) == rights) {
             return true;
         }
     }
-    return false;
+    return (user->everywhere & rights) == rights;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -450,6 +553,12 @@ static struct entry *find_present(const struct users *users, struct slice name)
 {
     struct entry *entry = find(users, name);
     return entry && !entry->is_gone ? entry : NULL;
+}
+
+const struct user *users_find(const struct users *users, struct slice name)
+{
+    const struct entry *entry = find_present(users, name);
+    return entry ? &entry->user : NULL;
 }
 
 static struct throttle_who who_of(const struct login_name *who)

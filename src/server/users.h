@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Who may do what: users with hashed passwords and rights on namespaces.
 //
-//     user ann pbkdf2-sha256$30000$...$... app:write reports:read team-*:admin
+//     user ann pbkdf2-sha256$100000$...$... app/mail-*:put reports:read team-*:admin
 //
-// The setting `password` makes the user `default` with every right. A pattern is a namespace's
-// name, a beginning of names with `*` behind it, or `*` for all; the highest right that any of a
-// user's patterns gives counts, and a higher right includes the lower ones.
+// The setting `password` makes the user `default` with every right. A grant is
+// NAMESPACE[/QUEUE]:RIGHT[+RIGHT] (api/right.h); namespace and queue are a name, a beginning of
+// names with `*` behind it, or `*` for all. A user has all rights that any of its grants gives.
+// With a queue the grant holds only for commands that name such queues, or jobs in them
+// (server/permit.h).
 //
 // Failed logins are counted by address and name (server/throttle.h). Checking a password is slow on
 // purpose, so it is done in another thread (server/logins.h) between users_login_begin and
@@ -13,6 +15,7 @@
 #ifndef SLUICE_SERVER_USERS_H
 #define SLUICE_SERVER_USERS_H
 
+#include "api/right.h"
 #include "base/alloc.h"
 #include "base/slice.h"
 #include "base/status.h"
@@ -23,13 +26,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum right {
-    RIGHT_NONE,
-    RIGHT_READ,
-    RIGHT_WRITE,
-    RIGHT_ADMIN,
-};
-
 struct users;
 struct throttle;
 struct grant;
@@ -37,20 +33,29 @@ struct grant;
 // A user stays where it is until users_free, also when a reload takes it away: then it has no
 // rights. So a connection may keep the pointer, and a reload changes what it may at once.
 struct user {
-    enum right everywhere; // on every namespace, also those not made yet
+    unsigned everywhere; // rights on all of every namespace, also those not made yet
     const struct grant *grants;
     size_t grant_count;
     const char *name;
+    bool stored;  // and not of the settings
+    bool revoked; // its connections have to end
 };
 
 MUST_USE enum status users_new(const struct allocator *allocator, const struct settings *settings,
                                struct users **out, struct error *error);
 void users_free(struct users *users);
 
-// Takes over the users of settings that were reloaded; when it fails nothing has changed.
-// Connections that have logged in stay so, with their user's new rights.
+// Takes over the users of the settings, and those of `stored`, lines "NAME HASH RIGHTS...", that
+// have no user of the same name there. When it fails nothing has changed. Users that were removed,
+// or whose password has changed, are `revoked` until users_settle.
 MUST_USE enum status users_reload(struct users *users, const struct settings *settings,
-                                  struct error *error);
+                                  struct slices stored, struct error *error);
+void users_settle(struct users *users);
+
+// Whether a user with every right on every namespace is there besides the one of that name.
+bool users_have_admin(const struct users *users, struct slice except);
+// The users that are not removed: `index` from 0 until it is NULL.
+const struct user *users_at(const struct users *users, size_t index);
 
 // Who a connection is before it has said so: with no users set up somebody with every right, else
 // NULL.
@@ -103,16 +108,29 @@ const struct throttle *users_throttle(const struct users *users);
 
 // ---------------------------------------------------------------------------------------------
 
-// The highest right on a namespace.
-enum right user_right(const struct user *user, struct slice ns);
+// The rights on all of a namespace; on a queue of it, with those; on any part of it.
+unsigned user_rights(const struct user *user, struct slice ns);
+unsigned user_rights_on(const struct user *user, struct slice ns, struct slice queue);
+unsigned user_rights_somewhere(const struct user *user, struct slice ns);
 
-static inline bool user_may(const struct user *user, struct slice ns, enum right right)
+// Whether the user has all these rights on all of a namespace.
+static inline bool user_may(const struct user *user, struct slice ns, unsigned rights)
 {
-    return user->everywhere >= right || user_right(user, ns) >= right;
+    return (user->everywhere & rights) == rights || (user_rights(user, ns) & rights) == rights;
 }
 
-// Whether the user has that right on any namespace at all.
-bool user_may_anywhere(const struct user *user, enum right right);
+// The user's grants as text, "app/mail-*:put": `index` from 0 until it is false.
+enum {
+    USER_GRANT_SIZE = 2 * 256 + RIGHTS_TEXT_SIZE + 4,
+};
+bool user_grant(const struct user *user, size_t index, char text[USER_GRANT_SIZE]);
+
+// The user of that name that is not removed, or NULL. For those known by other means than a
+// password.
+const struct user *users_find(const struct users *users, struct slice name);
+
+// Whether the user has all these rights on all of some namespace.
+bool user_may_anywhere(const struct user *user, unsigned rights);
 
 // Checks the words behind `user` in the settings: "NAME PASSWORD-OR-HASH RIGHTS...". INVALID with a
 // sentence that says what is allowed. For settings.

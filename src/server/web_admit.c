@@ -236,6 +236,10 @@ static enum web_step check_user(struct connection *connection, struct web_refusa
     size_t count;
     uint8_t digest[SHA256_SIZE];
     if (!http_request_header(&web->request, SLICE("Authorization"), &header, &count)) {
+        if (connection->certified && !user_is_gone(connection->certified)) {
+            connection->user = connection->certified;
+            return WEB_ADMITTED;
+        }
         (void)error_set(&refusal->error, STATUS_DENIED,
                         "this server wants to know who asks: send Authorization");
         return refuse(refusal, 401);

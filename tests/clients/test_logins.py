@@ -52,9 +52,9 @@ class Guesses(Case):
         for _ in range(5):
             guesser.expect("AUTH default guess", "-WRONGPASS ...")
         guesser.expect("AUTH default guess", "-ERR too many failed logins...")
-        line = self.server.hear('login failed user=default address=127.0.3.1')
+        line = self.server.hear('kind=login user=default address=127.0.3.1')
         self.assertNotIn("guess", line.split("address=")[1])
-        self.server.hear('logins refused user=default address=127.0.3.1')
+        self.server.hear('logins refused address=127.0.3.1')
         self.from_address("127.0.3.2").expect("AUTH secret", "+OK")
 
 

@@ -387,6 +387,40 @@ class Tls(unittest.TestCase):
         self.expect_refused(port, "bob")
         self.assertEqual(self.talk(port, "ann")[0], b"+PONG\r\n" * 1000)
 
+    def ask(self, port, certificate, *requests):
+        """What is answered to requests, with a certificate and without a password."""
+        context = ssl.create_default_context(cafile=self.path("server.pem"))
+        context.load_cert_chain(self.path(certificate + ".pem"), self.path(certificate + ".key"))
+        replies = []
+        with socket.create_connection(("127.0.0.1", port), timeout=sluiced.LIMIT_S) as plain:
+            with context.wrap_socket(plain, server_hostname="localhost") as s:
+                file = s.makefile("rb")
+                for request in requests:
+                    s.sendall(request.encode() + b"\r\n")
+                    line = file.readline()
+                    replies.append(line + file.readline() if line[:1] == b"$" else line)
+        return replies
+
+    def test_a_certificate_is_a_user(self):
+        with open(self.path("both.pem"), "w", encoding="utf-8") as both:
+            for name in ("client", "stranger"):
+                with open(self.path(name + ".pem"), encoding="utf-8") as one:
+                    both.write(one.read())
+        flags = ("--tls-ca", self.path("both.pem"), "--user", "client secret app:put",
+                 "--user", "other secret app:read")
+        port = self.start(*flags, "--tls-client-users", "yes")
+        replies = self.ask(port, "client", "ACL WHOAMI", "Q.GET app x", "RESET", "ACL WHOAMI",
+                           "AUTH other secret", "ACL WHOAMI")
+        self.assertEqual([replies[0], replies[3], replies[5]],
+                         [b"$6\r\nclient\r\n", b"$6\r\nclient\r\n", b"$5\r\nother\r\n"])
+        self.assertTrue(replies[1].startswith(b"-NOPERM"), replies[1])
+        replies = self.ask(port, "stranger", "PING", "AUTH other secret", "PING")
+        self.assertEqual([reply[:5] for reply in replies], [b"-NOAU", b"+OK\r\n", b"+PONG"])
+        self.server.stop()
+        self.server.log.clear()
+        port = self.start(*flags)
+        self.assertTrue(self.ask(port, "client", "PING")[0].startswith(b"-NOAUTH"))
+
     def test_new_certificates_are_taken_without_a_restart(self):
         port = self.start()
         self.assertEqual(self.talk(port)[1], ((("commonName", "server"),),))

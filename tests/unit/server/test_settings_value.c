@@ -145,8 +145,9 @@ static void test_settings_value__what_is_not_one_is_refused_with_what_is_allowed
         { "--user", "ann secret",
           "--user: a user is a name, a password or its hash, and rights such as app:write" },
         { "--user", "ann secret app:own",
-          "--user: 'app:own' is not a right: NAMESPACE:read, :write or :admin, where the namespace "
-          "may end with *" },
+          "--user: 'app:own' is not a right: NAMESPACE[/QUEUE]:RIGHT[+RIGHT], where names may "
+          "end with * and rights are read, put, work, operate, write and, without a queue, "
+          "admin" },
         { "--user", "ann 'secret app:read", "--user: a quote is not closed" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

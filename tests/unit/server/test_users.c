@@ -39,7 +39,9 @@ static void reload(struct users_test *test, const char *const *flags)
 {
     struct settings_test fresh;
     settings_test_of(&fresh, flags);
-    assert_int_equal(users_reload(test->users, &fresh.settings, &test->error), STATUS_OK);
+    assert_int_equal(
+        users_reload(test->users, &fresh.settings, (struct slices){ NULL, 0 }, &test->error),
+        STATUS_OK);
     settings_test_release(&fresh);
 }
 
@@ -167,33 +169,60 @@ static void test_users__too_many_failures_are_refused_even_with_the_password(voi
     stop(&test);
 }
 
-static void test_users__rights_are_the_highest_of_all_patterns(void **state)
+static void test_users__rights_are_those_of_all_grants_together(void **state)
 {
     (void)state;
     static const struct {
-        const char *ns;
-        enum right right;
+        const char *ns, *queue;
+        unsigned whole, on, somewhere;
     } cases[] = {
-        { "app", RIGHT_WRITE },       { "apps", RIGHT_NONE },   { "ap", RIGHT_NONE },
-        { "team-", RIGHT_READ },      { "team-a", RIGHT_READ }, { "team-lead", RIGHT_ADMIN },
-        { "team-leads", RIGHT_READ }, { "a:b", RIGHT_WRITE },   { "", RIGHT_NONE },
-        { "both", RIGHT_ADMIN },
+        { "app", "q", RIGHTS_WRITE, RIGHTS_WRITE, RIGHTS_WRITE },
+        { "apps", "q", 0, 0, 0 },
+        { "ap", "q", 0, 0, 0 },
+        { "", "q", 0, 0, 0 },
+        { "team-", "q", RIGHT_READ, RIGHT_READ, RIGHT_READ },
+        { "team-lead", "q", RIGHTS_ADMIN, RIGHTS_ADMIN, RIGHTS_ADMIN },
+        { "team-leads", "q", RIGHT_READ, RIGHT_READ, RIGHT_READ },
+        { "a:b", "q", RIGHTS_WRITE, RIGHTS_WRITE, RIGHTS_WRITE },
+        { "jobs", "mail-out", RIGHT_READ, RIGHT_READ | RIGHT_PUT, RIGHTS_WRITE },
+        { "jobs", "mail", RIGHT_READ, RIGHT_READ, RIGHTS_WRITE },
+        { "jobs", "a/b:c", RIGHT_READ, RIGHT_READ | RIGHT_WORK | RIGHT_OPERATE, RIGHTS_WRITE },
     };
     struct users_test test;
     const struct user *user = NULL;
     start(&test, FLAGS("--user=ann secret app:write team-*:read team-lead:admin a:b:write "
-                       "both:admin both:read"));
+                       "jobs/mail-*:put jobs:read jobs/a/b:c:work+operate"));
     assert_int_equal(log_in(&test, "ann", "secret", &user), STATUS_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct slice ns = slice_from_cstr(cases[i].ns);
-        assert_int_equal(user_right(user, ns), cases[i].right);
-        for (int right = RIGHT_READ; right <= RIGHT_ADMIN; right++) {
-            assert_int_equal(user_may(user, ns, (enum right)right),
-                             (enum right)right <= cases[i].right);
-        }
+        assert_int_equal(user_rights(user, ns), cases[i].whole);
+        assert_int_equal(user_rights_on(user, ns, slice_from_cstr(cases[i].queue)), cases[i].on);
+        assert_int_equal(user_rights_somewhere(user, ns), cases[i].somewhere);
+        assert_int_equal(user_may(user, ns, RIGHTS_WRITE),
+                         (cases[i].whole & RIGHTS_WRITE) == RIGHTS_WRITE);
     }
     assert_true(user_may_anywhere(user, RIGHT_ADMIN));
     stop(&test);
+}
+
+static void test_users__a_grant_that_is_malformed_is_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "app",      "app:",        "app:all",     "app:read+",    "app:+read",
+        ":read",    "app/:read",   "/q:read",     "a*b:read",     "app/a*b:read",
+        "app:READ", "app/q:admin", "app/*:admin", "app:read,put", "app/q:put+admin",
+    };
+    static const char *const right[] = { "app:read+put", "*/mail:put", "*:admin", "app/*:work" };
+    struct error error;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const struct slice words[] = { SLICE("ann"), SLICE("secret"), slice_from_cstr(wrong[i]) };
+        assert_int_equal(user_check_words(words, 3, &error), STATUS_INVALID);
+    }
+    for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+        const struct slice words[] = { SLICE("ann"), SLICE("secret"), slice_from_cstr(right[i]) };
+        assert_int_equal(user_check_words(words, 3, &error), STATUS_OK);
+    }
 }
 
 static void test_users__a_star_is_every_namespace(void **state)
@@ -205,7 +234,7 @@ static void test_users__a_star_is_every_namespace(void **state)
     assert_int_equal(log_in(&test, "ann", "secret", &user), STATUS_OK);
     assert_int_equal(user->everywhere, RIGHT_READ);
     assert_true(user_may(user, SLICE("any"), RIGHT_READ));
-    assert_false(user_may(user, SLICE("any"), RIGHT_WRITE));
+    assert_false(user_may(user, SLICE("any"), RIGHTS_WRITE));
     assert_true(user_may(user, SLICE("app"), RIGHT_ADMIN));
     stop(&test);
 }
@@ -221,7 +250,7 @@ static void test_users__a_reload_changes_rights_of_who_is_logged_in(void **state
     assert_int_equal(log_in(&test, "bob", "secret", &bob), STATUS_OK);
     reload(&test, FLAGS("--user=ann other app:read", "--password=secret"));
     assert_true(user_may(ann, SLICE("app"), RIGHT_READ));
-    assert_false(user_may(ann, SLICE("app"), RIGHT_WRITE));
+    assert_false(user_may(ann, SLICE("app"), RIGHTS_WRITE));
     assert_true(user_is_gone(bob));
     assert_false(user_is_gone(ann));
     assert_false(user_may(bob, SLICE("app"), RIGHT_READ));
@@ -235,6 +264,48 @@ static void test_users__a_reload_changes_rights_of_who_is_logged_in(void **state
     reload(&test, FLAGS("--user=bob secret app:read"));
     assert_true(user_may(bob, SLICE("app"), RIGHT_READ));
     assert_true(user_is_gone(ann));
+    stop(&test);
+}
+
+static void test_users__a_stored_user_counts_unless_the_settings_have_its_name(void **state)
+{
+    (void)state;
+    struct users_test test;
+    const struct user *ann = NULL;
+    char line[PASSWORD_TEXT_SIZE + 64];
+    char hash[PASSWORD_TEXT_SIZE];
+    struct password password;
+    start(&test, FLAGS("--password=secret"));
+    assert_int_equal(password_hash(SLICE("stored"), 1000, &password, &test.error), STATUS_OK);
+    password_format(&password, hash);
+    (void)snprintf(line, sizeof(line), "ann %s app/q:put", hash);
+    const struct slice lines[] = { slice_from_cstr(line) };
+    const struct slices stored = { lines, 1 };
+    assert_int_equal(users_reload(test.users, &test.settings.settings, stored, &test.error),
+                     STATUS_OK);
+    assert_int_equal(log_in(&test, "ann", "stored", &ann), STATUS_OK);
+    assert_true(ann->stored);
+    users_settle(test.users);
+    struct settings_test fresh;
+    settings_test_of(&fresh, FLAGS("--password=secret", "--user=ann file app:read"));
+    assert_int_equal(users_reload(test.users, &fresh.settings, stored, &test.error), STATUS_OK);
+    assert_true(ann->revoked);
+    assert_false(ann->stored);
+    assert_int_equal(user_rights(ann, SLICE("app")), RIGHT_READ);
+    users_settle(test.users);
+    assert_int_equal(users_reload(test.users, &test.settings.settings, stored, &test.error),
+                     STATUS_OK);
+    assert_true(ann->stored);
+    assert_int_equal(user_rights_on(ann, SLICE("app"), SLICE("q")), RIGHT_PUT);
+    users_settle(test.users);
+    assert_int_equal(users_reload(test.users, &test.settings.settings, stored, &test.error),
+                     STATUS_OK);
+    assert_false(ann->revoked); // nothing has changed
+    assert_true(users_have_admin(test.users, SLICE("ann")));
+    assert_false(users_have_admin(test.users, SLICE("default")));
+    assert_ptr_equal(users_find(test.users, SLICE("ann")), ann);
+    assert_null(users_find(test.users, SLICE("bob")));
+    settings_test_release(&fresh);
     stop(&test);
 }
 
@@ -270,8 +341,8 @@ static void test_users__a_lack_of_memory_is_told_and_leaves_nothing(void **state
         enum status status = users_new(&fault.allocator, &before.settings, &users, &error);
         if (status == STATUS_OK) {
             assert_int_equal(authenticate(users, "ann", "a", 0, &ann, &error), STATUS_OK);
-            status = users_reload(users, &after.settings, &error);
-            assert_int_equal(user_right(ann, SLICE("app")), status ? RIGHT_READ : RIGHT_WRITE);
+            status = users_reload(users, &after.settings, (struct slices){ NULL, 0 }, &error);
+            assert_int_equal(user_rights(ann, SLICE("app")), status ? RIGHT_READ : RIGHTS_WRITE);
             users_free(users);
         }
         FAULT_ALLOC_EXPECT(&fault, status);
@@ -289,9 +360,11 @@ int main(void)
         cmocka_unit_test(test_users__who_does_not_exist_is_denied_like_who_is_wrong),
         cmocka_unit_test(test_users__who_has_logged_in_before_still_needs_the_password),
         cmocka_unit_test(test_users__too_many_failures_are_refused_even_with_the_password),
-        cmocka_unit_test(test_users__rights_are_the_highest_of_all_patterns),
+        cmocka_unit_test(test_users__rights_are_those_of_all_grants_together),
+        cmocka_unit_test(test_users__a_grant_that_is_malformed_is_refused),
         cmocka_unit_test(test_users__a_star_is_every_namespace),
         cmocka_unit_test(test_users__a_reload_changes_rights_of_who_is_logged_in),
+        cmocka_unit_test(test_users__a_stored_user_counts_unless_the_settings_have_its_name),
         cmocka_unit_test(test_users__the_first_user_takes_the_rights_of_anybody),
         cmocka_unit_test(test_users__a_lack_of_memory_is_told_and_leaves_nothing),
     };
