@@ -509,6 +509,37 @@ bool index_rekey(struct index *index, struct index_node *node, struct index_key 
     return above && below;
 }
 
+static void shift_keys(struct index_key *keys, uint32_t count, uint64_t change)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        keys[i].high += change;
+    }
+}
+
+static void shift_subtree(void *node, uint32_t height, uint64_t change)
+{
+    if (height == 1) {
+        struct leaf *leaf = node;
+        shift_keys(leaf->keys, leaf->count, change);
+        for (uint32_t i = 0; i < leaf->count; i++) {
+            leaf_nodes(leaf)[i]->key = leaf->keys[i];
+        }
+        return;
+    }
+    struct inner *inner = node;
+    shift_keys(inner->keys, inner->count, change);
+    for (uint32_t i = 0; i < inner->count; i++) {
+        shift_subtree(inner->children[i], height - 1, change);
+    }
+}
+
+void index_shift(struct index *index, int64_t change)
+{
+    if (index->root) {
+        shift_subtree(index->root, index->height, (uint64_t)change);
+    }
+}
+
 // The entry at a position of a leaf, or the first of the next leaf when it is just behind.
 static struct index_node *entry_at(const struct leaf *leaf, uint32_t position)
 {

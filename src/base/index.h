@@ -91,6 +91,9 @@ void index_remove(struct index *index, struct index_node *node);
 // as it is; at the edge of a tree node it may refuse that. False when nothing has changed.
 MUST_USE bool index_rekey(struct index *index, struct index_node *node, struct index_key key);
 
+// Adds `change` to the upper half of every key, which must overflow none of them. The order stays.
+void index_shift(struct index *index, int64_t change);
+
 // The object with the smallest or the largest key, or NULL.
 struct index_node *index_first(const struct index *index);
 struct index_node *index_last(const struct index *index);

@@ -65,6 +65,18 @@ void engine_free(struct engine *engine);
 // that cannot get memory does what it can.
 int64_t engine_tick(struct engine *engine, int64_t now_us);
 
+// The latest time that the engine has seen; 0 with the client clock.
+int64_t engine_time(const struct engine *engine);
+
+// The host's clock was set, or lies behind the engine's time. Does what is due by `now_us`, the
+// time by which the host went so far (0: as of the latest time seen), then makes the engine's time
+// `to_us`, be it earlier or later. What is a span of time keeps what is left of it: leases, runs,
+// what a rate allows, the intervals of recurring jobs. What is a moment stays: delays, deadlines,
+// locks for a time, results; cron expressions follow the new time. INVALID when a time is out of
+// range, STATE with the client clock.
+MUST_USE enum status engine_set_time(struct engine *engine, int64_t now_us, int64_t to_us,
+                                     struct error *error);
+
 // ---------------------------------------------------------------------------------------------
 // Jobs
 

@@ -652,6 +652,32 @@ enum status lanes_move_due(struct engine *engine, struct queue *queue, int64_t n
     return STATUS_OK;
 }
 
+static bool has_level(const struct lane *lane)
+{
+    return lane->rate_count && lane->level < full_level(lane);
+}
+
+enum status lanes_reserve_shift(struct engine *engine)
+{
+    for (struct lane *lane = engine->lanes_first; lane; lane = lane->next) {
+        if (has_level(lane) && lane_reserve(engine, lane)) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
+void lanes_shift(struct engine *engine, int64_t change_us)
+{
+    for (struct lane *lane = engine->lanes_first; lane; lane = lane->next) {
+        if (has_level(lane)) {
+            int64_t level_us = lane->level_us + change_us;
+            lane->level_us = level_us > 0 ? level_us : 0;
+            lane_touch(engine, lane);
+        }
+    }
+}
+
 size_t line_count(const struct queue *queue)
 {
     return queue->plain.line.count + queue->laned.count;

@@ -113,6 +113,11 @@ MUST_USE enum status lane_due(struct engine *engine, struct lane *lane);
 // The limits have changed: brings up to `count` lanes into line with them, the others later.
 void lanes_refresh(struct engine *engine, size_t count);
 
+// The engine's time is to be set: room for all lanes to change their places. Then their buckets
+// keep what is in them; to be followed by lanes_settle.
+MUST_USE enum status lanes_reserve_shift(struct engine *engine);
+void lanes_shift(struct engine *engine, int64_t change_us);
+
 // Puts the lanes that were touched where they belong, and frees those that are nothing any more.
 void lanes_settle(struct engine *engine);
 

@@ -358,6 +358,36 @@ enum status engine_resume(struct engine *engine, int64_t now_us, struct error *e
     return STATUS_OK;
 }
 
+static void shift_lease(struct engine *engine, struct job *job, int64_t change_us)
+{
+    struct lease *lease = job->lease;
+    // The first lease of a worker that comes by shifts all of its index.
+    if (time_of_key(lease->node.key) == lease->expires_us) {
+        index_shift(&lease->worker->leases, change_us);
+    }
+    lease->expires_us += change_us;
+    lease->run_ends_us += lease->run_ends_us ? change_us : 0;
+    job->time_us += change_us;
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+}
+
+static void shift_all(struct engine *engine, struct index *index, int64_t change_us)
+{
+    index_shift(index, change_us);
+    struct index_cursor cursor = index_cursor_at(index, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        shift_lease(engine, job_of_node(node), change_us);
+    }
+}
+
+void leases_shift(struct engine *engine, struct queue *queue, int64_t change_us)
+{
+    assert(change_us);
+    shift_all(engine, &queue->leased, change_us);
+    shift_all(engine, &queue->grace, change_us);
+    due_update(engine, queue);
+}
+
 enum status engine_start(struct engine *engine, int64_t now_us, const struct holder *holder,
                          int64_t pid, struct error *error)
 {

@@ -52,4 +52,8 @@ MUST_USE enum status lease_run_out(struct engine *engine, struct job *job, int64
 // Tells the holder, and all who listen, that the lease is lost.
 void lease_announce_lost(struct engine *engine, const struct job *job, int64_t when_us);
 
+// The engine's time was set: the leases of a queue keep the time that they have left, and the runs
+// under them the time that they have taken.
+void leases_shift(struct engine *engine, struct queue *queue, int64_t change_us);
+
 #endif

@@ -100,3 +100,21 @@ void recurring_zone_changed(struct engine *engine, const struct zone *zone, int6
     struct changing changing = { engine, zone, now_us, STATUS_OK };
     walk_queues(engine, change_in, &changing);
 }
+
+void recurring_shift(struct engine *engine, struct queue *queue, struct recurring **room,
+                     int64_t change_us, int64_t to_us)
+{
+    size_t count = 0;
+    struct index_cursor cursor = index_cursor_at(&queue->recurring, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        room[count++] = recurring_of_node(node);
+    }
+    for (size_t i = 0; i < count; i++) {
+        int64_t next_us = time_of_key(room[i]->node.key);
+        if (room[i]->interval_us) {
+            recurring_set_next(engine, room[i], next_us + change_us);
+        } else if (change_us < 0) {
+            recurring_set_next(engine, room[i], recurring_after(room[i], to_us));
+        }
+    }
+}

@@ -87,7 +87,9 @@ void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t d
         job->node.key = time_key(now_us + delay_us, job->id);
     } else {
         job->state = JOB_WAITING;
-        job->node.key = line_key(LINE_WAITING, job->priority, now_us, job->id);
+        // After the time was set back a job still comes behind those that stand in line.
+        int64_t line_us = now_us > engine->line_us ? now_us : engine->line_us;
+        job->node.key = line_key(LINE_WAITING, job->priority, line_us, job->id);
     }
     job_enter(engine, job);
     if (job->state == JOB_DEPENDS) {

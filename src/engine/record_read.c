@@ -74,8 +74,10 @@ static enum status read_engine(struct engine *engine, struct reader *reader)
     engine->worker_id = take_u64(reader);
     engine->token = take_u64(reader);
     engine->sequence = take_u64(reader);
+    engine->line_us = reader->left ? take_i64(reader) : 0;
     reader->bad = reader->bad || clock > ENGINE_CLOCK_CLIENT || engine->now_us < 0 ||
-                  engine->now_us > ENGINE_TIME_MAX;
+                  engine->now_us > ENGINE_TIME_MAX || engine->line_us < 0 ||
+                  engine->line_us > ENGINE_TIME_MAX;
     engine->clock = clock;
     engine->told = true;
     return STATUS_OK;

@@ -111,6 +111,9 @@ void record_write_engine(const struct engine *engine, struct buffer *out)
     put_u64(out, engine->worker_id);
     put_u64(out, engine->token);
     put_u64(out, engine->sequence);
+    if (engine->line_us) {
+        put_i64(out, engine->line_us);
+    }
 }
 
 void record_write_config(const struct engine *engine, struct buffer *out)

@@ -65,6 +65,12 @@ int64_t recurring_after(const struct recurring *recurring, int64_t run_us);
 MUST_USE enum status recurring_reserve_zone(struct engine *engine, const struct zone *zone);
 void recurring_zone_changed(struct engine *engine, const struct zone *zone, int64_t now_us);
 
+// The engine's time is to be set: `room` is for as many recurring jobs as the queue has, and room
+// in its index must have been reserved. Then those by interval keep the time until their next run,
+// and when the time goes back those by cron get the first one after `to_us`.
+void recurring_shift(struct engine *engine, struct queue *queue, struct recurring **room,
+                     int64_t change_us, int64_t to_us);
+
 // Makes the next job, or leaves out what is to be skipped as of `now_us`.
 MUST_USE enum status recurring_spawn(struct engine *engine, struct recurring *recurring,
                                      int64_t now_us);

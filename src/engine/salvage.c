@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 enum {
-    ENGINE_RECORD_SIZE = 1 + 6 * 8,
+    ENGINE_RECORD_SIZE = 1 + 6 * 8, // without the last field, which few have and any can do without
     QUEUE_RECORD_SIZE_MAX = 4 + ENGINE_NAME_SIZE_MAX + 2 + 8 + 16 + 8,
     NAME_SHOWN = 64,
 };
@@ -243,7 +243,8 @@ static void raise_to(char *at, uint64_t value)
 
 static bool own_is_sane(struct slice bytes)
 {
-    return bytes.size == ENGINE_RECORD_SIZE && (uint8_t)bytes.data[0] <= ENGINE_CLOCK_CLIENT &&
+    return (bytes.size == ENGINE_RECORD_SIZE || bytes.size == ENGINE_RECORD_SIZE + 8) &&
+           (uint8_t)bytes.data[0] <= ENGINE_CLOCK_CLIENT &&
            bytes_load_u64(bytes.data + 1) <= ENGINE_TIME_MAX;
 }
 

@@ -24,6 +24,9 @@ struct engine {
     struct event_sink sink;
     enum engine_clock clock;
     int64_t now_us; // the last time seen, with the server clock
+    // The latest time that was seen before it was set back (engine_set_time), 0 when it never was:
+    // no job comes into a line by an earlier one.
+    int64_t line_us;
 
     struct map jobs;
     struct map queues;

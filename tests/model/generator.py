@@ -42,7 +42,7 @@ class Generator(Names, JobCommands, QueueCommands, RecurringCommands):
         "limit_set": 16, "limit_unset": 12, "limits": 2, "lane": 15, "policy_set": 10,
         "policies": 2, "zone_set": 4, "recurring_runs": 5, "cron_runs": 8, "bulk": 16,
         "bulk_get": 4, "bulks": 2, "bulk_stop": 2, "explain": 40, "count": 10, "priorities": 4,
-        "metrics": 6,
+        "metrics": 6, "set_time": 6,
     }
     NAMES = list(WEIGHTS)
     CUMULATIVE = []
@@ -63,6 +63,18 @@ class Generator(Names, JobCommands, QueueCommands, RecurringCommands):
 
     def make_tick(self):
         return {}
+
+    def make_set_time(self):
+        if self.chance(0.05):
+            return {"to": self.rng.choice([-1, 253402300800000000])}
+        step = self.rng.choice([1, 59, 61, 3600, 86400, 40 * 86400]) * SECOND
+        step += self.rng.randint(0, SECOND)
+        if self.chance(0.6) or self.model.due_bound(self.now + step, DUE_MAX) > DUE_MAX:
+            step = -step
+        before = self.now
+        if self.clock == "server":
+            self.now += step
+        return {"now": before, "to": before + step}
 
     # Time
 

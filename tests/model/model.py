@@ -38,6 +38,7 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
     def __init__(self, clock):
         self.clock = clock
         self.last = 0
+        self.line_floor = 0  # the latest time before it was set back
         self.events = []
         self.jobs = {}
         self.recurrings = {}
@@ -169,6 +170,30 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
             return NEVER
         times = [thing[0] for thing in self.things_to_come()] + self.lanes_to_come(now)
         return min(times, default=NEVER)
+
+    def call_set_time(self, command):
+        """Spans of time keep what is left of them, moments stay."""
+        to = command["to"]
+        if self.clock == "client":
+            raise Refused("state")
+        if not 0 <= to <= TIME_MAX:
+            raise Refused("invalid")
+        change = to - self.begin(command)
+        if change < 0:
+            self.line_floor = max(self.line_floor, self.last)
+        self.last = to
+        for job in self.in_state("running"):
+            job.expires += change
+            job.end += change
+            job.run_ends += change if job.run_ends else 0
+            job.time += change
+        for recurring in self.recurrings.values():
+            if recurring.interval:
+                recurring.next += change
+            elif change < 0:
+                recurring.next = recurring.expression.next(to)
+        for bucket in self.buckets.values():
+            bucket.time += change
 
     # -----------------------------------------------------------------------------------------
     # Commands of the shell's own

@@ -55,8 +55,8 @@ class JobRules:
     def join_line(self, job, when):
         job.state = "waiting"
         job.due = 0
-        job.place = (LINE_OTHER, job.priority, when)
-        job.lined = when
+        job.lined = max(when, self.line_floor)
+        job.place = (LINE_OTHER, job.priority, job.lined)
         self.lane_joined((job.queue, job.domain))
 
     def stall(self, job, line_class, when):

@@ -28,6 +28,12 @@ static enum status call_tick(struct shell *shell)
     return STATUS_OK;
 }
 
+static enum status call_set_time(struct shell *shell)
+{
+    return engine_set_time(shell->engine, shell->now_us, arg_number(shell->request, "to"),
+                           &shell->error);
+}
+
 // Whether an engine that was loaded saves as what it was loaded from.
 static bool saves_as(struct shell *shell, enum status status, const struct engine *loaded,
                      const struct buffer *saved)
@@ -92,6 +98,6 @@ static enum status call_check(struct shell *shell)
 }
 
 const struct call calls_engine[] = {
-    { "new", call_new },     { "tick", call_tick }, { "save_load", call_save_load },
-    { "check", call_check }, { NULL, NULL },
+    { "new", call_new },     { "tick", call_tick },         { "save_load", call_save_load },
+    { "check", call_check }, { "set_time", call_set_time }, { NULL, NULL },
 };

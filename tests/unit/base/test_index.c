@@ -195,6 +195,39 @@ static void run_against_sorted_array(enum shape shape, struct random *random, si
     world_release(&world);
 }
 
+static void test_index__all_keys_are_shifted_and_the_order_stays(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 20000
+    }; // three levels of the tree
+    static struct index_node nodes[COUNT];
+    static const int64_t changes[] = { 1, -3600, INT64_C(1) << 60, -(INT64_C(1) << 60) + 3599 };
+    struct world world;
+    world_init(&world);
+    index_shift(&world.index, 7); // an empty one
+    for (size_t i = 0; i < COUNT; i++) {
+        nodes[i].key = (struct index_key){ index_key_signed((int64_t)(i * 7919 % COUNT)), i };
+        insert(&world.index, &nodes[i]);
+    }
+    int64_t shifted = 0;
+    for (size_t c = 0; c < sizeof(changes) / sizeof(changes[0]); c++) {
+        index_shift(&world.index, changes[c]);
+        shifted += changes[c];
+        assert_true(index_check(&world.index));
+        for (size_t i = 0; i < COUNT; i += 101) {
+            int64_t value = (int64_t)(i * 7919 % COUNT) + shifted;
+            assert_true(nodes[i].key.high == index_key_signed(value) && nodes[i].key.low == i);
+            assert_ptr_equal(index_find(&world.index, nodes[i].key), &nodes[i]);
+        }
+    }
+    assert_int_equal(shifted, 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        index_remove(&world.index, &nodes[i]);
+    }
+    world_release(&world);
+}
+
 static void test_index__a_key_is_changed_in_place_where_the_order_stays(void **state)
 {
     (void)state;
@@ -429,6 +462,7 @@ int main(void)
         cmocka_unit_test(test_index__signed_values_keep_their_order),
         cmocka_unit_test(test_index__indexes_of_one_pool_are_apart_and_their_reservations_add_up),
         cmocka_unit_test(test_index__a_reservation_of_many_covers_them_all),
+        cmocka_unit_test(test_index__all_keys_are_shifted_and_the_order_stays),
         cmocka_unit_test(test_index__a_reservation_outlives_the_last_entry),
         cmocka_unit_test(test_index__a_failed_reservation_changes_nothing),
         cmocka_unit_test(test_index__the_check_sees_a_key_that_was_changed_in_place),
