@@ -5,6 +5,7 @@
 #include "cli/moment.h"
 #include "cli/progress.h"
 #include "cli/sets.h"
+#include "cli/steady.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -77,24 +78,17 @@ struct bench {
     struct sluice_error error; // of the one that set `failed`
 };
 
-static double clock_now(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static enum sluice_status live(struct bench *bench, size_t index, struct sluice_error *error)
 {
     struct sluice_job *job = NULL;
     const struct sluice_put put = { .queue = QUEUE, .klass = "Bench", .data = bench->data };
-    double start = clock_now();
+    double start = steady_now();
     enum sluice_status status = sluice_put(bench->queue, &put, NULL, error);
-    double put_end = clock_now();
+    double put_end = steady_now();
     status = status ? status : sluice_next(bench->queue, QUEUE, TAKE_WAIT, &job, error);
-    double take_end = clock_now();
+    double take_end = steady_now();
     status = status ? status : sluice_done(job, NULL, error);
-    double end = clock_now();
+    double end = steady_now();
     sluice_job_free(job);
     bench->times[STEP_PUT][index] = put_end - start;
     bench->times[STEP_TAKE][index] = take_end - put_end;
@@ -165,7 +159,7 @@ static int run_threads(const struct tool *tool, struct bench *bench, size_t thre
     pthread_t *handles = tool_allocate(threads * sizeof *handles);
     struct progress progress;
     size_t started = 0;
-    double start = clock_now();
+    double start = steady_now();
     while (started < threads && !pthread_create(&handles[started], NULL, work, bench)) {
         started++;
     }
@@ -183,7 +177,7 @@ static int run_threads(const struct tool *tool, struct bench *bench, size_t thre
         pthread_join(handles[i], NULL);
     }
     progress_end(&progress);
-    double seconds = clock_now() - start;
+    double seconds = steady_now() - start;
     if (atomic_load(&bench->failed)) {
         return tool_refuse(&bench->error);
     }

@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include "cli/moment.h"
+#include "cli/steady.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@ void progress_init(struct progress *progress, const struct tool *tool)
 
 void progress_show(struct progress *progress, const char *format, ...)
 {
-    double now = moment_now();
+    double now = steady_now();
     if (!progress->on || now < progress->next) {
         return;
     }
@@ -65,16 +66,13 @@ struct stopwatch {
 static void *tick(void *argument)
 {
     struct stopwatch *stopwatch = argument;
-    double start = moment_now();
+    double start = steady_now();
     pthread_mutex_lock(&stopwatch->mutex);
     while (!stopwatch->stopped) {
         char length[MOMENT_SIZE];
-        length_format((double)(long)(moment_now() - start), length);
+        length_format((double)(long)(steady_now() - start), length);
         progress_show(&stopwatch->progress, "%s: %s", stopwatch->what, length);
-        struct timespec until;
-        (void)clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec++;
-        pthread_cond_timedwait(&stopwatch->changed, &stopwatch->mutex, &until);
+        (void)steady_cond_wait(&stopwatch->changed, &stopwatch->mutex, steady_now() + 1);
     }
     pthread_mutex_unlock(&stopwatch->mutex);
     return NULL;
@@ -86,7 +84,7 @@ struct stopwatch *stopwatch_start(const struct tool *tool, const char *what)
     progress_init(&stopwatch->progress, tool);
     stopwatch->what = what;
     pthread_mutex_init(&stopwatch->mutex, NULL);
-    pthread_cond_init(&stopwatch->changed, NULL);
+    (void)steady_cond_init(&stopwatch->changed);
     // Without the thread there is only less to see.
     stopwatch->running =
         stopwatch->progress.on && !pthread_create(&stopwatch->thread, NULL, tick, stopwatch);

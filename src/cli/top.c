@@ -6,6 +6,7 @@
 #include "cli/moment.h"
 #include "cli/screen.h"
 #include "cli/sets.h"
+#include "cli/steady.h"
 #include "cli/terminal.h"
 #include "cli/top_act.h"
 #include "cli/top_draw.h"
@@ -69,7 +70,7 @@ static void take_look(struct top *top, struct look *look)
     case SLUICE_OK:
         look_free(top->look);
         top->look = look;
-        top->answered = time_steady();
+        top->answered = steady_now();
         view->link = LINK_GOOD;
         view->trouble = "";
         return;
@@ -97,7 +98,7 @@ static void hear(struct top *top)
     if (*news.note) {
         top_note(top, !news.note_good, "%s", news.note);
     }
-    double now = time_steady();
+    double now = steady_now();
     if (now - top->noted > NOTE_S) {
         *top->view.note = 0;
     }
@@ -144,7 +145,7 @@ static int run_live(struct tool *tool, struct top *top)
     }
     top->screen.utf8 = terminal_is_utf8();
     top->screen.color = tool->color;
-    top->answered = time_steady();
+    top->answered = steady_now();
     top->asker = asker_new(top->queue, &top->view.wish, top->view.interval, terminal_wake);
     if (top->asker) {
         watch(top);

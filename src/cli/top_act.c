@@ -2,6 +2,7 @@
 #include "cli/top_act.h"
 
 #include "cli/keys.h"
+#include "cli/steady.h"
 #include "cli/terminal.h"
 #include "cli/top_time.h"
 
@@ -16,7 +17,7 @@ void top_note(struct top *top, bool bad, const char *format, ...)
     (void)vsnprintf(top->view.note, sizeof(top->view.note), format, values);
     va_end(values);
     top->view.note_bad = bad;
-    top->noted = time_steady();
+    top->noted = steady_now();
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #include "cli/top_asker.h"
 
 #include "cli/cli.h"
+#include "cli/steady.h"
 #include "cli/top_time.h"
 
 #include <math.h>
@@ -30,19 +31,12 @@ struct asker {
     struct asker_news news;
 };
 
-static struct timespec timespec_of(double seconds)
-{
-    double whole = floor(seconds);
-    return (struct timespec){ .tv_sec = (time_t)whole, .tv_nsec = (long)((seconds - whole) * 1e9) };
-}
-
 // With the mutex. Until it is time to look, or there is something else to do.
 static void wait_until(struct asker *asker, double due)
 {
-    struct timespec time = timespec_of(due);
     int over = 0;
     while (!over && !asker->now && !asker->order_count && !atomic_load(&asker->stop)) {
-        over = pthread_cond_timedwait(&asker->changed, &asker->mutex, &time);
+        over = steady_cond_wait(&asker->changed, &asker->mutex, due);
     }
 }
 
@@ -52,7 +46,7 @@ static void run_order(struct asker *asker)
     struct order order = asker->orders[0];
     asker->order_count--;
     memmove(asker->orders, asker->orders + 1, asker->order_count * sizeof(order));
-    asker->news.asking = time_steady();
+    asker->news.asking = steady_now();
     pthread_mutex_unlock(&asker->mutex);
     char note[TOP_TEXT_SIZE] = "";
     bool good = order_run(asker->queue, &order, note, sizeof(note));
@@ -70,7 +64,7 @@ static double run_look(struct asker *asker)
 {
     struct look_wish wish = asker->wish;
     asker->now = false;
-    asker->news.asking = time_steady();
+    asker->news.asking = steady_now();
     pthread_mutex_unlock(&asker->mutex);
     struct look *look = look_take(asker->queue, &wish, &asker->stop);
     pthread_mutex_lock(&asker->mutex);
@@ -79,8 +73,8 @@ static double run_look(struct asker *asker)
     asker->news.look = look;
     asker->wake();
     bool failed = look->error.status;
-    return time_steady() + (failed && asker->interval > PAUSE_AFTER_ERROR_S ? PAUSE_AFTER_ERROR_S
-                                                                            : asker->interval);
+    return steady_now() + (failed && asker->interval > PAUSE_AFTER_ERROR_S ? PAUSE_AFTER_ERROR_S
+                                                                           : asker->interval);
 }
 
 static void *run(void *context)
@@ -91,7 +85,7 @@ static void *run(void *context)
     while (!atomic_load(&asker->stop)) {
         if (asker->order_count) {
             run_order(asker);
-        } else if (asker->now || time_steady() >= due) {
+        } else if (asker->now || steady_now() >= due) {
             due = run_look(asker);
         } else {
             wait_until(asker, due);
@@ -120,11 +114,7 @@ struct asker *asker_new(struct sluice *queue, const struct look_wish *wish, doub
     asker->wish = *wish;
     asker->interval = interval;
     asker->wake = wake;
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&asker->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    (void)steady_cond_init(&asker->changed);
     (void)pthread_mutex_init(&asker->mutex, NULL);
     if (start_thread(asker)) {
         tool_free(asker);

@@ -6,13 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-double time_steady(void)
-{
-    struct timespec now = { 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 struct brief brief_length(double seconds)
 {
     struct brief brief;

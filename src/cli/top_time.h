@@ -14,9 +14,6 @@ struct brief {
     char text[BRIEF_SIZE];
 };
 
-// Seconds of a clock that is never set.
-double time_steady(void);
-
 // "12s", "4m12s", "3h04m", "5d03h", "400d": at most six columns.
 struct brief brief_length(double seconds);
 // The time of the day in UTC: "12:34:56".

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/work.h"
 
+#include "cli/steady.h"
+
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -35,9 +37,7 @@ void work_wake(const struct work *work)
 
 double work_now(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return steady_now();
 }
 
 bool work_thread_start(pthread_t *thread, void *(*run)(void *context), void *context)

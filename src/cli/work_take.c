@@ -2,6 +2,8 @@
 // The thread that takes jobs: as many at once as there is room for.
 #include "cli/work.h"
 
+#include "cli/steady.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
@@ -74,12 +76,9 @@ static bool nothing_there(struct work_taker *taker, size_t room)
 
 static void rest(struct work_taker *taker)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)pause_s;
     pthread_mutex_lock(&taker->mutex);
     if (!taker->stop) {
-        (void)pthread_cond_timedwait(&taker->changed, &taker->mutex, &until);
+        (void)steady_cond_wait(&taker->changed, &taker->mutex, steady_now() + pause_s);
     }
     pthread_mutex_unlock(&taker->mutex);
 }
@@ -193,7 +192,7 @@ bool work_taker_start(struct work_taker *taker, struct work *work)
     };
     memcpy(taker->queues, queues->items, queues->count * sizeof(*queues->items));
     pthread_mutex_init(&taker->mutex, NULL);
-    pthread_cond_init(&taker->changed, NULL);
+    (void)steady_cond_init(&taker->changed);
     return work_thread_start(&taker->thread, run, taker);
 }
 
