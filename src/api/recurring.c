@@ -20,7 +20,7 @@ struct recur_arguments {
     struct slices tags;
     struct job_option_words words;
     int64_t interval, delay, missed, overlap, priority, retries, backlog;
-    bool has_retries;
+    bool has_retries, has_missed, has_backlog;
 };
 
 static const struct argument recur_takes[] = {
@@ -36,13 +36,14 @@ static const struct argument recur_takes[] = {
     OPTION(recur_arguments, zone, NAME, "ZONE", "the time zone of the cron expression (UTC)"),
     OPTION(recur_arguments, delay, SECONDS, "DELAY", "the first not before so long from now",
            SECONDS_RANGE),
-    OPTION(recur_arguments, missed, WORD, "MISSED",
-           "what becomes of those that are `missed-after` late: all are made, the last one, or "
-           "none (all)",
-           .words = missed_words),
-    OPTION(recur_arguments, backlog, INTEGER, "BACKLOG",
-           "of those that are due at a time only so many are made, the last; 0: all (0)", .min = 0,
-           .max = INT64_MAX),
+    OPTION_HAS(recur_arguments, missed, has_missed, WORD, "MISSED",
+               "which of the runs that are `missed-after` late are made: all, only the last one, "
+               "or none (one; all when BACKLOG is given)",
+               .words = missed_words),
+    OPTION_HAS(recur_arguments, backlog, has_backlog, INTEGER, "BACKLOG",
+               "with MISSED all: of the runs that are due at a time only so many are made, the "
+               "last ones; 0: all of them (0)",
+               .min = 0, .max = INT64_MAX),
     OPTION(recur_arguments, overlap, WORD, "OVERLAP",
            "whether one is made while the one before has not finished (allow)",
            .words = overlap_words),
@@ -53,6 +54,14 @@ static const struct argument recur_takes[] = {
     OPTION(recur_arguments, domain, NAME, "DOMAIN", "their lane"),
     JOB_OPTIONS(recur_arguments),
 };
+
+// By default a clock that was wrong, or a server that was down, does not end in a flood of jobs.
+static enum recur_missed missed_of(const struct recur_arguments *given)
+{
+    return given->has_missed    ? (enum recur_missed)given->missed
+           : given->has_backlog ? RECUR_MISSED_ALL
+                                : RECUR_MISSED_ONE;
+}
 
 static enum status ask_host(const struct call *call, struct slice zone, struct zone_rules *out,
                             struct error *error)
@@ -100,7 +109,7 @@ static enum status run_recur(struct call *call, struct error *error)
         .offset_us = given->delay,
         .cron = given->cron,
         .zone = given->zone,
-        .missed = (enum recur_missed)given->missed,
+        .missed = missed_of(given),
         .overlap = (enum recur_overlap)given->overlap,
         .priority = (int32_t)given->priority,
         .retries = given->has_retries ? (int32_t)given->retries : RETRIES,
@@ -459,7 +468,7 @@ static const struct command commands[] = {
                                               " 7# \"zone\" => \"Europe/Berlin\"\n"
                                               " 8# \"next\" => (double) 1784077200\n"
                                               " 9# \"count\" => (integer) 0\n"
-                                              "10# \"missed\" => \"all\"\n"
+                                              "10# \"missed\" => \"one\"\n"
                                               "11# \"overlap\" => \"skip\"\n"
                                               "12# \"backlog\" => (integer) 0\n"
                                               "13# \"priority\" => (integer) 0\n"

@@ -107,10 +107,18 @@ static void remove_user(struct folder *folder, struct folder_user *user)
 
 int64_t folder_now(const struct folder *folder)
 {
-    (void)folder;
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now); // the engines do not let it go back
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    return host_clock_time(&folder->clock, host_clock_monotonic());
+}
+
+int64_t folder_ahead_us(struct folder *folder)
+{
+    if (!folder_is_ours(folder)) {
+        return folder->clock.ahead_us; // the mutex is the parent's
+    }
+    pthread_mutex_lock(&folder->mutex);
+    int64_t ahead_us = folder->clock.ahead_us;
+    pthread_mutex_unlock(&folder->mutex);
+    return ahead_us;
 }
 
 void folder_wake(const struct folder *folder)
@@ -278,6 +286,7 @@ static enum status make_namespaces(struct folder *folder, struct error *error)
 {
     struct namespaces_options options = {
         .allocator = &allocator_system,
+        .clock = &folder->clock,
         .create = true,
         .count_max = NAMESPACES_MAX,
         .waiting = asking_form,
@@ -395,6 +404,7 @@ static struct folder *folder_new(const struct folder_options *options)
         folder->process = atomic_load(&process);
         folder->wake = -1;
         folder->due_us = INT64_MAX;
+        host_clock_init(&folder->clock, host_clock_look());
         scratch_init(&folder->scratch, &allocator_system);
         if (!init_mutexes(folder)) {
             mem_free(&allocator_system, folder, sizeof(*folder));

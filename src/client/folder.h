@@ -13,6 +13,7 @@
 #ifndef SLUICE_CLIENT_FOLDER_H
 #define SLUICE_CLIENT_FOLDER_H
 
+#include "host/host_clock.h"
 #include "host/random_source.h"
 #include "host/services.h"
 
@@ -50,6 +51,7 @@ struct folder {
     struct folder_user *users;
 
     pthread_mutex_t mutex; // around all that follows
+    struct host_clock clock;
     struct namespaces namespaces;
     struct services services;
     struct random_source random;
@@ -94,6 +96,9 @@ void folder_log(void *context, const char *sentence);
 // With the mutex held
 
 int64_t folder_now(const struct folder *folder);
+
+// How far its time is ahead of the clock that nobody sets (CLOCK_BOOTTIME). Takes the mutex.
+int64_t folder_ahead_us(struct folder *folder);
 
 // The beginning of a turn: looks at the store.
 enum store_state folder_begin_turn(struct folder *folder, struct error *why);

@@ -8,8 +8,19 @@
 #include <sys/eventfd.h>
 
 enum {
-    LOOK_US = 1000000, // with something to come it looks at least so often: clocks are set
+    LOOK_US = HOST_CLOCK_CHECK_US, // with something to come it looks at least so often
 };
+
+static void check_clock(struct folder *folder)
+{
+    struct clock_news news = namespaces_check_clock(&folder->namespaces, host_clock_look());
+    if (news.change != CLOCK_STEADY) {
+        char sentence[128];
+        (void)snprintf(sentence, sizeof(sentence), "clock step wall=%+.1fs action=%s",
+                       (double)news.step_us / 1e6, clock_change_word(news.change));
+        folder_log(folder, sentence);
+    }
+}
 
 // Some of it at a time. Nobody tells when the list of what is to be removed is ready.
 static int64_t remove_some(struct folder *folder, int64_t now_us)
@@ -64,9 +75,9 @@ static void rest(struct folder *folder, int64_t left_us, bool disk)
     }
 }
 
-static int64_t time_left(int64_t next_us, int64_t now_us)
+static int64_t time_left(const struct folder *folder, int64_t next_us, int64_t now_us)
 {
-    if (next_us == INT64_MAX) {
+    if (next_us == INT64_MAX && !folder->clock.pending_us && !folder->namespaces.set_back_us) {
         return INT64_MAX;
     }
     int64_t left_us = next_us > now_us ? next_us - now_us : 0;
@@ -78,8 +89,9 @@ void *folder_look_after(void *context)
     struct folder *folder = context;
     pthread_mutex_lock(&folder->mutex);
     while (!folder->stopping) {
+        check_clock(folder);
         int64_t now_us = folder_now(folder);
-        int64_t left_us = time_left(turn(folder, now_us), now_us);
+        int64_t left_us = time_left(folder, turn(folder, now_us), now_us);
         bool disk = folder->busy_count > 0;
         pthread_mutex_unlock(&folder->mutex);
         rest(folder, left_us, disk);

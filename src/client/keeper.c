@@ -24,6 +24,7 @@ enum {
     PAUSE_US = 200000,     // before it is tried again when the server could not be reached
     PATIENCE_US = 5000000, // of a call: then the next heartbeats are due as well
     DEAF_US = 60000000,    // how often it tries to listen where that is not allowed
+    COMPARE_US = 30000000, // how old a comparison of the clocks may be: the queue's may be set
 };
 
 static const double lease_max_us = 1e15; // more than any that means something
@@ -42,33 +43,63 @@ struct keeper {
     bool stopping;
     int stop; // an event that is readable from then on, and ends a call that is under way
     int64_t deaf_until_us;
-    bool has_clock;   // the queue's clock was asked for
-    int64_t ahead_us; // how far it is ahead of clock_now_us
+    bool has_clock;      // the queue's clock was asked for
+    int64_t ahead_us;    // how far it is ahead of clock_now_us
+    int64_t compared_us; // when that was last asked for
     char worker[SLUICE_NAME_SIZE];
 };
 
 // ---------------------------------------------------------------------------------------------
 // When
 
-static void compare_clocks(struct keeper *keeper)
+static enum sluice_status ask_clock(struct keeper *keeper, struct clock_ahead *out)
 {
     const struct link_call call = { .repeats = true, .stop = &keeper->stop };
-    struct clock_ahead ahead;
-    if (!clock_ask(keeper->link, &call, &ahead)) {
-        pthread_mutex_lock(&keeper->mutex); // for those who add a job meanwhile
-        keeper->ahead_us = ahead.least_us + (ahead.most_us - ahead.least_us) / 2;
-        keeper->has_clock = true;
-        pthread_mutex_unlock(&keeper->mutex);
+    if (keeper->link->form->ahead_us) {
+        out->least_us = out->most_us = keeper->link->form->ahead_us(keeper->link);
+        return SLUICE_OK;
     }
+    return clock_ask(keeper->link, &call, out);
 }
 
-// By the monotonic clock, in which it is waited for. A queue that cannot be asked is in this
-// process, or else is taken to have this machine's clock.
+static void compare_clocks(struct keeper *keeper)
+{
+    struct clock_ahead ahead;
+    bool known = !ask_clock(keeper, &ahead);
+    pthread_mutex_lock(&keeper->mutex); // for those who add a job meanwhile
+    keeper->compared_us = monotonic_us();
+    if (known) {
+        keeper->ahead_us = ahead.least_us + (ahead.most_us - ahead.least_us) / 2;
+        keeper->has_clock = true;
+    }
+    pthread_mutex_unlock(&keeper->mutex);
+}
+
+// By the monotonic clock, in which it is waited for. A queue that cannot be asked is taken to have
+// this machine's clock.
 static int64_t due_us(const struct keeper *keeper, double expires)
 {
     int64_t ahead_us = keeper->has_clock ? keeper->ahead_us : clock_assume().least_us;
     double left_us = fmin(expires * 1e6 - (double)(clock_now_us() + ahead_us), lease_max_us);
     return monotonic_us() + (left_us > 0 ? (int64_t)left_us / BEATS_OF_A_LEASE : 0);
+}
+
+static bool clock_is_old(const struct keeper *keeper)
+{
+    return keeper->first && keeper->has_clock && monotonic_us() - keeper->compared_us > COMPARE_US;
+}
+
+static void refresh_clock(struct keeper *keeper)
+{
+    pthread_mutex_unlock(&keeper->mutex);
+    compare_clocks(keeper);
+    pthread_mutex_lock(&keeper->mutex);
+    for (struct sluice_job *job = keeper->first; job; job = job->kept.next) {
+        int64_t fresh_us = due_us(keeper, job->expires);
+        if (job->kept.due_us > monotonic_us()) { // others were told to come at once
+            job->kept.due_us = fresh_us;
+        }
+    }
 }
 
 static int64_t first_due_us(const struct keeper *keeper)
@@ -220,6 +251,9 @@ static void beat(struct keeper *keeper)
     gather(keeper, &beats);
     pthread_mutex_unlock(&keeper->mutex);
     enum sluice_status status = ask(keeper, &beats, &answer);
+    if (!status) {
+        compare_clocks(keeper); // the queue's may have been set meanwhile
+    }
     pthread_mutex_lock(&keeper->mutex);
     while ((job = find_beaten(keeper, &beats, &index))) {
         hear(keeper, job, status ? NULL : sluice_value_at(answer, index));
@@ -330,6 +364,10 @@ static void *run(void *context)
     pthread_setname_np(pthread_self(), "keeper");
     pthread_mutex_lock(&keeper->mutex);
     while (!keeper->stopping) {
+        if (clock_is_old(keeper)) {
+            refresh_clock(keeper);
+            continue;
+        }
         int64_t first_us = first_due_us(keeper);
         if (first_us <= monotonic_us()) {
             beat(keeper);

@@ -51,6 +51,8 @@ struct link_form {
     // `channel` is "log", "tracked" or "worker:NAME" of the namespace.
     enum sluice_status (*listen)(struct link *link, struct slice ns, struct slice channel,
                                  struct listening **out, struct sluice_error *error);
+    // How far the queue's clock is ahead of clock_now_us (clock.h). NULL: it has to be asked.
+    int64_t (*ahead_us)(struct link *link);
     // As sluice_interrupt; from a signal handler too.
     void (*interrupt)(struct link *link, bool on);
     void (*close)(struct link *link);

@@ -106,9 +106,15 @@ static void local_close(struct link *link)
     mem_free(&allocator_system, local, sizeof(*local));
 }
 
+static int64_t local_ahead_us(struct link *link)
+{
+    return folder_ahead_us(local_of(link)->folder);
+}
+
 static const struct link_form local_form = {
     .call = local_call,
     .listen = local_listen,
+    .ahead_us = local_ahead_us,
     .interrupt = local_interrupt,
     .close = local_close,
 };

@@ -140,6 +140,8 @@ static const struct http_route routes[] = {
     { "GET", "/v1/ns", "Q.NAMESPACES", NULL, 200, "namespaces" },
     { "PUT", "/v1/ns/{name}", "Q.NAMESPACE.CREATE", NULL, 204 },
     { "DELETE", "/v1/ns/{name}", "Q.NAMESPACE.DELETE", NULL, 204 },
+    { "GET", NS "/clock", "Q.CLOCK", NULL, 200 },
+    { "POST", NS "/clock/repair", "Q.CLOCK.REPAIR", NULL, 200, "ahead" },
     // Server
     { "GET", "/v1/help", "Q.HELP", NULL, 200, "help" },
     { "GET", "/v1/help/{command}", "Q.HELP", NULL, 200, "help" },

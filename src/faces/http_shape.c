@@ -108,6 +108,9 @@ static const struct http_shape answers[] = {
     { "T.GET", "Task" },
     { "T.LIST", "{tasks:[Task],next:string?}" },
     { "Q.NAMESPACES", "[Namespace]" },
+    { "Q.CLOCK", "{clock:string,time:moment?,host_time:moment,ahead:seconds,wall_offset:seconds,"
+                 "step_pending:boolean}" },
+    { "Q.CLOCK.REPAIR", "seconds" },
     { "Q.HELP", "string" },
     { "Q.BACKUP", "string" },
 };

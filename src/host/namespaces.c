@@ -364,6 +364,7 @@ enum status namespaces_loaded(struct namespaces *all, int64_t now_us, struct err
     for (struct ns *ns = all->first; ns && !status; ns = ns->next) {
         status = engine_resume(ns->engine, now_us, error);
         ns_touch(ns);
+        ns_note_ahead(ns, now_us);
     }
     for (struct removal *at = all->removals; at; at = removal_next(at)) {
         removal_ready(at);

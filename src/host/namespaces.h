@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "engine/engine.h"
+#include "host/host_clock.h"
 #include "host/notes.h"
 #include "host/waiting.h"
 #include "store/store.h"
@@ -41,8 +42,9 @@ static inline struct slice ns_name(const struct ns *ns)
 struct namespaces_options {
     const struct allocator *allocator; // borrowed
     struct hash_seed seed;
-    bool create;        // one may be made by using it
-    uint64_t count_max; // as many may there be
+    struct host_clock *clock; // borrowed: the time that the host runs them by
+    bool create;              // one may be made by using it
+    uint64_t count_max;       // as many may there be
     struct waiting_form waiting;
     // What an engine tells all but those who wait in its namespace.
     void (*event)(void *context, struct ns *ns, const struct event *event);
@@ -72,6 +74,8 @@ struct namespaces {
     struct engine *empty;     // what a namespace that is not there yet looks like
     struct ns *loading;       // while the store is opened
     struct removal *removals; // of what deleted namespaces left in the store
+    // When those whose time lies ahead of the host's are set back, monotonic; 0: there are none.
+    int64_t set_back_us;
 };
 
 MUST_USE enum status namespaces_init(struct namespaces *all,
@@ -131,6 +135,21 @@ void namespaces_touch(struct namespaces *all);
 
 // Appends what has changed in those that were touched.
 MUST_USE enum status namespaces_append(struct namespaces *all, struct error *error);
+
+// Compares the host's clock with the wall clock. When a step is followed the time of all namespaces
+// is set, and all of them are touched: what the host itself keeps by its time is for it to shift.
+// Sets back those that were ahead of the host when they were loaded and have stayed so. To be
+// called every HOST_CLOCK_CHECK_US.
+struct clock_news namespaces_check_clock(struct namespaces *all, struct clock_reading reading);
+
+// It was loaded: if its time lies ahead of the host's, that is logged, and ends after a while.
+void ns_note_ahead(struct ns *ns, int64_t now_us);
+
+// How far the time of a namespace lies ahead of the host's; 0: it does not.
+int64_t ns_ahead_us(const struct ns *ns, int64_t now_us);
+
+// Sets a namespace whose time lies ahead to the host's.
+MUST_USE enum status ns_set_back(struct ns *ns, int64_t now_us, struct error *error);
 
 // Removes a part of what deleted namespaces left behind; says whether there is more.
 MUST_USE enum status namespaces_remove(struct namespaces *all, bool *more, struct error *error);

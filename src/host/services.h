@@ -37,6 +37,7 @@ static inline const struct services *services_of(const struct call *call)
 
 // The tables of the commands that need a host.
 extern const struct command_table host_namespace_commands; // namespace_commands.c
+extern const struct command_table host_clock_commands;     // clock_commands.c
 extern const struct command_table host_help_commands;      // help_command.c
 extern const struct command_table host_backup_commands;    // backup_command.c
 extern const struct command_table host_push_commands;      // push_commands.c

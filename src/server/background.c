@@ -52,7 +52,7 @@ static void finish(struct server *server)
                  LOG_STRING("reason", error_sentence(&background->error)));
     } else {
         log_line(LOG_LEVEL_INFO, "done", LOG_STRING("work", background->work.name),
-                 LOG_SECONDS("seconds", server_now(server) - background->began_us));
+                 LOG_SECONDS("seconds", server_elapsed(server) - background->began_us));
     }
     struct connection *connection = background->connection;
     background->connection = NULL;
@@ -101,7 +101,7 @@ enum status background_start(struct call *call, const struct work *work, struct 
         return error_set(error, status, "no thread can be made for a %s", work->name);
     }
     background->work = *work;
-    background->began_us = server_now(server);
+    background->began_us = server_elapsed(server);
     int failed = thread_start(&background->thread, run_work, background);
     if (failed) {
         return error_set(error, STATUS_IO, "no thread can be made for a %s: %s", work->name,

@@ -156,7 +156,7 @@ static enum status run_info(struct call *call, struct slices words, struct error
     const struct connection *connection = call->session;
     struct buffer lines;
     buffer_init(&lines, connection->server->settings.allocator, LIST_MAX);
-    append_line(connection, call->now_us, &lines);
+    append_line(connection, server_elapsed(connection->server), &lines);
     return say_lines(call, &lines, error);
 }
 
@@ -224,7 +224,7 @@ static enum status run_list(struct call *call, struct slices words, struct error
     buffer_init(&lines, connection->server->settings.allocator, LIST_MAX);
     for (const struct connection *at = connection->server->connections.newest; at; at = at->next) {
         if (fits(at, connection, &filter)) {
-            append_line(at, call->now_us, &lines);
+            append_line(at, server_elapsed(at->server), &lines);
         }
     }
     return say_lines(call, &lines, error);

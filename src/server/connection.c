@@ -159,7 +159,7 @@ void connection_open(const struct listener *listener, int fd,
     set_options(server, fd, address);
     (void)address_format(address, size, connection->address);
     connection->handshaking = listener->secure;
-    connection->began_us = connection->active_us = server_now(server);
+    connection->began_us = connection->active_us = server_elapsed(server);
     buffer_init(&connection->input, allocator, SIZE_MAX - 1);
     buffer_init(&connection->output, allocator, server->settings.max_output);
     (void)event_assign(&connection->readable, server->loop, fd, EV_READ | EV_PERSIST, on_readable,
@@ -280,7 +280,7 @@ static void make_room(struct connection *connection)
 void connection_says(struct connection *connection)
 {
     // Who has waited long for this has not been idle.
-    connection->active_us = server_now(connection->server);
+    connection->active_us = server_elapsed(connection->server);
     if (!connection->in_turn) {
         struct connections *all = &connection->server->connections;
         make_room(connection);
@@ -349,7 +349,7 @@ void connection_flush(struct connection *connection)
         enum transport_result result = transport_write(&connection->transport, &piece, 1, &written);
         connection->output_sent += written;
         connection->server->figures.output_bytes += written;
-        connection->active_us = server_now(connection->server);
+        connection->active_us = server_elapsed(connection->server);
         if (result == TRANSPORT_AGAIN_WRITE || result == TRANSPORT_AGAIN_READ) {
             settle_sent(connection);
             set_writing(connection, true);
@@ -465,7 +465,7 @@ static void serve_input(struct connection *connection)
 
 static void on_bytes(struct connection *connection, size_t size)
 {
-    connection->active_us = server_now(connection->server);
+    connection->active_us = server_elapsed(connection->server);
     connection->server->figures.input_bytes += size;
 }
 
@@ -638,7 +638,7 @@ static void end_late(struct connection *connection)
 
 void connections_sweep(struct server *server)
 {
-    int64_t now_us = server_now(server);
+    int64_t now_us = server_elapsed(server);
     struct connection *next;
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;

@@ -159,7 +159,7 @@ void event_stream_end(struct connection *connection)
     }
     *(stream->previous ? &stream->previous->next : &feed->first) = stream->next;
     if (!feed->first) {
-        feed->left_us = server_now(server);
+        feed->left_us = server_elapsed(server);
     }
     server->events.streams--;
     connection->stream = NULL;
@@ -181,7 +181,7 @@ static void append(const struct event_stream *stream, struct slice text)
 static void say(struct event_stream *stream, struct slice text)
 {
     struct connection *connection = stream->connection;
-    stream->said_us = server_now(connection->server);
+    stream->said_us = server_elapsed(connection->server);
     connection_says(connection);
     append(stream, text);
     connection_said(connection, 0);
@@ -321,7 +321,7 @@ static void link_up(struct event_stream *stream, struct event_feed *feed)
         feed->first->previous = stream;
     }
     feed->first = stream;
-    stream->said_us = stream->taken_us = server_now(connection->server);
+    stream->said_us = stream->taken_us = server_elapsed(connection->server);
     connection->stream = stream;
     connection->server->events.streams++;
 }
@@ -444,7 +444,7 @@ static void look_after(struct event_stream *stream, int64_t now_us)
 
 void events_sweep(struct server *server)
 {
-    int64_t now_us = server_now(server);
+    int64_t now_us = server_elapsed(server);
     struct event_feed *next;
     for (struct event_feed *feed = server->events.newest; feed; feed = next) {
         next = feed->next;

@@ -32,7 +32,7 @@ static void append_server(const struct connection *connection, struct buffer *ou
     struct server *server = connection->server;
     struct utsname system = { 0 };
     (void)uname(&system);
-    int64_t uptime_s = (server_now(server) - server->began_us) / 1000000;
+    int64_t uptime_s = (server_elapsed(server) - server->began_elapsed_us) / 1000000;
     buffer_printf(out,
                   "redis_version:" REDIS_VERSION "\r\n"
                   "redis_mode:standalone\r\n"
@@ -46,6 +46,10 @@ static void append_server(const struct connection *connection, struct buffer *ou
     const char *port = server_address(server, 0, address) ? strrchr(address, ':') : NULL;
     buffer_printf(out, "tcp_port:%s\r\n", port && address[0] != 'u' ? port + 1 : "0");
     line_count(out, "server_time_usec", (uint64_t)server_now(server));
+    buffer_printf(out, "clock_wall_offset_usec:%lld\r\n", (long long)server->clock.difference_us);
+    line_count(out, "clock_steps", server->clock.steps);
+    line_count(out, "clock_steps_ignored", server->clock.returned);
+    line_count(out, "clock_steps_followed", server->clock.followed);
     line_count(out, "uptime_in_seconds", (uint64_t)uptime_s);
     line_count(out, "uptime_in_days", (uint64_t)uptime_s / 86400);
     buffer_printf(out, "config_file:%s\r\n", server->settings.config);

@@ -43,9 +43,16 @@ static void say_process(struct metrics_text *text, struct server *server)
                    &(struct metric){ "sluice_build_info", METRIC_GAUGE, "Which version this is." });
     metrics_count(text, SLICE("version=\"" SLUICE_VERSION "\""), 1);
     gauge_time(text, "sluice_uptime_seconds", "Since the server was started.",
-               server_now(server) - server->began_us);
+               server_elapsed(server) - server->began_elapsed_us);
     gauge_time(text, "process_start_time_seconds", "When the server was started, since 1970.",
                server->began_us);
+    gauge_time(text, "sluice_clock_wall_offset_seconds",
+               "How far the machine's clock is ahead of the server's time.",
+               server->clock.difference_us);
+    metrics_family(text, &(struct metric){ "sluice_clock_steps", METRIC_COUNTER,
+                                           "Steps of the machine's clock, by what came of them." });
+    metrics_count(text, SLICE("action=\"ignored\""), server->clock.returned);
+    metrics_count(text, SLICE("action=\"followed\""), server->clock.followed);
     metrics_family(text, &(struct metric){ "process_cpu_seconds", METRIC_COUNTER,
                                            "Time on a processor, of all threads." });
     metrics_time(text, SLICE_EMPTY, process_cpu_us());

@@ -191,7 +191,7 @@ static size_t take(struct connection *connection, struct slice bytes)
     struct web_side *web = connection->web;
     struct error error;
     if (!web->request_began_us) {
-        web->request_began_us = server_now(connection->server);
+        web->request_began_us = server_elapsed(connection->server);
         web->admitted = false;
     }
     enum http_result result = HTTP_MORE;

@@ -178,6 +178,9 @@ void push_woken(struct server *server, struct ns *ns, struct slice queue);
 void push_lease_ended(const struct ns *ns, struct slice jid);
 void push_leaving(struct server *server, struct ns *ns);
 
+// The server's time was set: what is waited for comes when it would have come.
+void push_shift(struct server *server, int64_t change_us);
+
 // Takes no more jobs; and whether nothing is being sent any more. Then, when time is over, gives
 // back what still is.
 void push_stop(struct server *server);

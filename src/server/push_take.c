@@ -348,6 +348,23 @@ static int64_t next_of(const struct push_space *space, int64_t now_us)
     return next_us;
 }
 
+void push_shift(struct server *server, int64_t change_us)
+{
+    struct push *push = &server->push;
+    for (struct push_space *space = push->spaces; space; space = space->next) {
+        for (struct push_entry *at = space->entries; at; at = at->next) {
+            at->open_us += change_us;
+            at->held_us += change_us;
+        }
+        for (struct push_line *at = space->pending; at; at = at->next) {
+            at->scan_us += change_us;
+        }
+    }
+    for (struct push_flight *at = push->lists[FLIGHT_ACCEPTED].first; at; at = at->next) {
+        at->accepted_until_us += change_us;
+    }
+}
+
 void push_set_due(struct push *push, int64_t now_us)
 {
     int64_t next_us = INT64_MAX;

@@ -12,7 +12,7 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
+#include <stdio.h>
 
 enum {
     SWEEP_US = 1000000,
@@ -27,12 +27,16 @@ enum {
 int64_t server_now(struct server *server)
 {
     if (server->turn_us == 0) {
-        struct timespec now;
-        (void)clock_gettime(CLOCK_REALTIME, &now);
-        server->turn_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-        server->turn_began_us = monotonic_us();
+        server->turn_began_us = host_clock_monotonic();
+        server->turn_us = host_clock_time(&server->clock, server->turn_began_us);
     }
     return server->turn_us;
+}
+
+int64_t server_elapsed(struct server *server)
+{
+    (void)server_now(server);
+    return server->turn_began_us;
 }
 
 bool server_address(const struct server *server, size_t index, char text[ADDRESS_TEXT_SIZE])
@@ -100,11 +104,29 @@ static void on_due(evutil_socket_t fd, short what, void *context)
     ((struct server *)context)->due_us = INT64_MAX; // the end of the turn does it, and sets it anew
 }
 
+static void check_clock(struct server *server)
+{
+    struct clock_news news = namespaces_check_clock(&server->namespaces, host_clock_look());
+    if (news.change == CLOCK_STEADY) {
+        return;
+    }
+    char wall[32];
+    (void)snprintf(wall, sizeof(wall), "%+.1fs", (double)news.step_us / 1e6);
+    log_line(LOG_LEVEL_WARNING, "clock step", LOG_STRING("wall", wall),
+             LOG_STRING("action", clock_change_word(news.change)));
+    if (news.change == CLOCK_FOLLOWED) {
+        push_shift(server, news.step_us);
+        server->turn_us = 0;
+        server->due_us = INT64_MIN; // whatever the loop was asked for is asked for anew
+    }
+}
+
 static void on_sweep(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
     struct server *server = context;
+    check_clock(server);
     connections_sweep(server);
     events_sweep(server);
     notify_watchdog(&server->notify);
@@ -245,7 +267,7 @@ static void end_turn(struct server *server)
         next_us = look_us < next_us ? look_us : next_us;
     }
     set_due(server, more || server->connections.resume ? 0 : next_us);
-    histogram_add(&server->figures.turns, monotonic_us() - server->turn_began_us);
+    histogram_add(&server->figures.turns, host_clock_monotonic() - server->turn_began_us);
     server->turn_us = 0;
     server->turn_left = turn_size(server);
     server->turn_changes = false;
@@ -488,6 +510,7 @@ static enum status make_namespaces(struct server *server, struct error *error)
     const struct namespaces_options options = {
         .allocator = server->settings.allocator,
         .seed = server->seed,
+        .clock = &server->clock,
         .create = server->settings.create_namespaces,
         .count_max = server->settings.max_namespaces,
         .waiting = blocked_form,
@@ -514,7 +537,9 @@ enum status server_init(struct server *server, struct settings *settings, char *
                         struct error *error)
 {
     *server = (struct server){ .settings = *settings, .notify.fd = -1, .due_us = INT64_MAX };
+    host_clock_init(&server->clock, host_clock_look());
     server->began_us = server_now(server);
+    server->began_elapsed_us = server_elapsed(server);
     scratch_init(&server->scratch, settings->allocator);
     commit_init(&server->commit);
     server_apply_settings(server);

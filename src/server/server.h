@@ -84,12 +84,14 @@ struct server {
     struct random_source random;
     struct loop_event *store_event, *due_event, *sweep_event, *accept_event;
     struct loop_event *signal_events[4];
-    int64_t turn_us;       // the time of this turn; 0: not looked at yet
-    int64_t turn_began_us; // the same by the clock that nobody sets
-    uint64_t turn_left;    // bytes of requests that may still be begun in it
-    bool turn_changes;     // something may have changed in it
-    int64_t began_us;
-    int64_t due_us; // when the loop was asked to do what is due; INT64_MAX: not at all
+    struct host_clock clock;
+    int64_t turn_us;          // the time of this turn; 0: not looked at yet
+    int64_t turn_began_us;    // the same as server_elapsed has it
+    uint64_t turn_left;       // bytes of requests that may still be begun in it
+    bool turn_changes;        // something may have changed in it
+    int64_t began_us;         // host time
+    int64_t began_elapsed_us; // the same as server_elapsed has it
+    int64_t due_us;           // when the loop was asked to do what is due; INT64_MAX: not at all
     enum store_state store_state;
     struct error store_why;      // when it is not READY
     enum store_state said_state; // to the operator
@@ -106,8 +108,12 @@ MUST_USE enum status server_init(struct server *server, struct settings *setting
 MUST_USE enum status server_run(struct server *server, struct error *error);
 void server_release(struct server *server);
 
-// The time that counts for all of this turn.
+// The time that counts for all of this turn, in all engines; for moments. It goes forward, but for
+// when a step of the wall clock is followed (host_clock.h).
 int64_t server_now(struct server *server);
+
+// The beginning of this turn by a clock that nobody sets; for durations.
+int64_t server_elapsed(struct server *server);
 
 // So many bytes of requests were run.
 static inline void server_spend(struct server *server, size_t size)

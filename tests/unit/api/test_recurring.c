@@ -87,7 +87,7 @@ static void test_recurring__parts_can_be_changed(void **state)
          " 7# \"zone\" => (nil)\n"
          " 8# \"next\" => (double) 1784000090.5\n"
          " 9# \"count\" => (integer) 0\n"
-         "10# \"missed\" => \"all\"\n"
+         "10# \"missed\" => \"one\"\n"
          "11# \"overlap\" => \"allow\"\n"
          "12# \"backlog\" => (integer) 1\n"
          "13# \"priority\" => (integer) 3\n"
