@@ -13,6 +13,7 @@ import time
 
 import outside
 import sluiced
+import test_push
 from sluiced import until
 
 HOUR = 3600.0
@@ -255,6 +256,7 @@ class Steps(ClockTest):
         self.put("first")
         self.put("second")
         self.pop("first")
+        self.call("Q.COMPLETE", "app", "first", "w1")
         self.follow(0.0)
         self.assertEqual(self.call("Q.POP", "app", "w1", "1", "mail"), "[]")
         self.clock.wait(600)
@@ -275,6 +277,75 @@ class Steps(ClockTest):
         self.follow(24 * HOUR)
         self.follow(0.0)
         self.call("PING")
+
+
+class Push(ClockTest):
+    """What the server waits for while it pushes jobs comes when it would have come."""
+
+    FLAGS = ("--push-allow-private", "yes")
+
+    def worker(self, answer):
+        worker = test_push.Worker(answer)
+        self.addCleanup(worker.__exit__)
+        return worker
+
+    def test_a_breaker_opens_again_after_its_time_whatever_the_clock_does(self):
+        answers = [500]
+        worker = self.worker(lambda _: (answers[0], b"", {}))
+        self.call("Q.PUSH.SET", "app", "Send", worker.href, "FAILURES", "1", "COOLDOWN", "600",
+                  "BACKOFF", "1")
+        self.follow(HOUR)
+        self.put("pushed")
+        until(lambda: self.member("breaker", "Q.PUSHES", "app") == '"open"', "the breaker")
+        sent = len(worker.requests)
+        self.follow(0.0)
+        self.assertEqual(self.member("breaker", "Q.PUSHES", "app"), '"open"')
+        self.assertEqual(len(worker.requests), sent)
+        answers[0] = 200
+        # The retry is a delay, and keeps its moment.
+        self.call("Q.BULK", "app", "retry", "STATE", "scheduled")
+        self.clock.wait(600)
+        self.until_state("pushed", "complete")
+
+    def test_a_worker_that_has_answered_202_has_its_time_whatever_the_clock_does(self):
+        worker = self.worker(lambda _: (202, b"", {}))
+        # The loop's own timers, which renew a lease, know nothing of the time that passes here.
+        self.call("Q.CONFIG.SET", "app", "heartbeat", "3600")
+        self.call("Q.PUSH.SET", "app", "Send", worker.href, "REPORT-WITHIN", "1800")
+        self.put("pushed")
+        for wall in (HOUR, 0.0):
+            until(lambda: self.member("waiting-for-report", "Q.PUSHES", "app") == "1", "the 202")
+            self.follow(wall)
+            self.assertEqual(self.state("pushed"), "running")
+        self.assertEqual(len(worker.requests), 1)
+        self.call("Q.COMPLETE", "app", "pushed", "@push")
+        self.until_state("pushed", "complete")
+
+
+class Logins(ClockTest):
+    FLAGS = ("--password", "sesame")
+
+    def setUp(self):
+        super().setUp()
+        self.client.expect("AUTH sesame", "+OK")
+        self.client.ask("HELLO", "3")
+
+    def test_a_step_neither_ends_a_lock_out_nor_prolongs_it(self):
+        guesser = self.stack.enter_context(sluiced.Client(self.server))
+
+        def guess():
+            return guesser.ask("AUTH", "wrong")
+
+        for wall in (24 * HOUR, -24 * HOUR):
+            refused = until(lambda: re.search("try again in ([0-9]+) seconds", guess()), "it")
+            began, seconds = time.monotonic(), int(refused.group(1))
+            self.clock.set(wall)
+            said = guess()
+            # A lock-out is a matter of seconds, which may be over on a machine that is busy.
+            if "too many failed logins" not in said:
+                self.assertGreaterEqual(time.monotonic() - began + 1, seconds)
+            until(lambda: not guess().startswith("-ERR too many"), "the end of the lock-out")
+            self.clock.set(0)
 
 
 if __name__ == "__main__":
