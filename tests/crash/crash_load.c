@@ -88,11 +88,22 @@ static void report(void *context, const char *sentence)
     fail_msg("%s%s", trying, sentence);
 }
 
+static void ignore_log(void *context, const char *sentence)
+{
+    (void)context;
+    (void)sentence;
+}
+
 static enum status load_folder(const char *path, struct load *load, struct error *error)
 {
-    const struct namespaces_options options = {
-        .allocator = &allocator_system, .seed = { 1, 2 }, .count_max = 100, .event = ignore_event
-    };
+    struct host_clock clock;
+    host_clock_init(&clock, (struct clock_reading){ (int64_t)NOW_S * 1000000, 0 });
+    const struct namespaces_options options = { .allocator = &allocator_system,
+                                                .seed = { 1, 2 },
+                                                .clock = &clock,
+                                                .count_max = 100,
+                                                .event = ignore_event,
+                                                .log = ignore_log };
     const struct store_options store_options = { .path = path,
                                                  .allocator = &allocator_system,
                                                  .segment_size = UINT64_C(16) * 1024,
