@@ -63,6 +63,19 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
     return status;
 }
 
+// Tells the operator of a lack of memory when it begins and when it is over.
+static enum status tell_lack(struct store *store, enum status status)
+{
+    bool lacks = status == STATUS_NO_MEMORY;
+    if (lacks != store->append_lacks) {
+        store->append_lacks = lacks;
+        store_log(store, lacks ? STORE_ERROR : STORE_INFO, "%s",
+                  lacks ? "out of memory: changes wait to be appended to the journal"
+                        : "changes are appended to the journal again");
+    }
+    return status;
+}
+
 enum status store_append(struct store *store, const struct store_record *records, size_t count,
                          uint64_t *group, struct error *error)
 {
@@ -71,13 +84,13 @@ enum status store_append(struct store *store, const struct store_record *records
         frame_add(&store->pending, records[i].key, records[i].bytes);
     }
     if (store->pending.status) {
-        return take_back(&store->pending, before, error);
+        return tell_lack(store, take_back(&store->pending, before, error));
     }
     enum status status = submit(store, group, error);
     if (status) {
         buffer_truncate(&store->pending, before);
     }
-    return status;
+    return tell_lack(store, status);
 }
 
 struct taking {
@@ -102,8 +115,8 @@ enum status store_take(struct store *store, uint32_t space, struct engine *engin
     enum status status = engine_has_changes(engine) ? engine_changes(engine, &sink) : STATUS_OK;
     if (status) {
         store->pending.status = status;
-        return take_back(&store->pending, before, error);
+        return tell_lack(store, take_back(&store->pending, before, error));
     }
     // The engine has forgotten the changes. If they cannot be submitted they stay pending.
-    return submit(store, group, error);
+    return tell_lack(store, submit(store, group, error));
 }

@@ -230,5 +230,8 @@ enum status store_backup(struct store *store, const char *path, struct error *er
     pthread_mutex_lock(&store->backup);
     enum status status = make_copy(&backup, path);
     pthread_mutex_unlock(&store->backup);
+    pthread_mutex_lock(&store->mutex);
+    pthread_cond_signal(&store->wake); // what waited for the end of the backup
+    pthread_mutex_unlock(&store->mutex);
     return status;
 }

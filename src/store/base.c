@@ -12,10 +12,12 @@
 #include <errno.h>
 #include <lmdb.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 enum {
     MAP_SIZE_MIN = 256 << 20,
-    FILE_STEP = 4 << 20,  // the file grows by at least that
+    FILE_STEP = 4 << 20, // the file grows by at least that
+    META_PAGES = 2,
     SLACK_SIZE = 1 << 20, // what a transaction writes beside its images: paths, the free list
     IMAGE_OVERHEAD = 64,  // of an image, beside its bytes
     ATTEMPTS = 8,         // at a transaction whose map was too small
@@ -30,7 +32,8 @@ struct base {
     int fd;             // LMDB's
     uint64_t allocated; // bytes of the file
     uint64_t map_size;
-    // The map may move only while nobody copies.
+    bool lost; // LMDB has no map any more: its calls would crash
+    // The map may move only while no copy is made.
     pthread_rwlock_t map;
 };
 
@@ -101,7 +104,7 @@ static int open_database(MDB_env *env, MDB_dbi *dbi)
     return mdb_txn_commit(txn);
 }
 
-static int open_env(struct base *base, const char *path)
+static int open_env(struct base *base, const char *path, unsigned flags)
 {
     int code = mdb_env_create(&base->env);
     if (!code) {
@@ -109,7 +112,7 @@ static int open_env(struct base *base, const char *path)
     }
     // Reading ahead is for scans, which are not done through LMDB.
     if (!code) {
-        code = mdb_env_open(base->env, path, MDB_NOTLS | MDB_NORDAHEAD, 0600);
+        code = mdb_env_open(base->env, path, MDB_NOTLS | MDB_NORDAHEAD | flags, 0600);
     }
     if (!code) {
         code = open_database(base->env, &base->dbi);
@@ -120,11 +123,12 @@ static int open_env(struct base *base, const char *path)
     return code;
 }
 
-enum status base_open(const char *path, const char *folder, const struct allocator *allocator,
-                      struct base **out, struct error *error)
+static enum status open_at(const char *path, const char *entry, unsigned flags,
+                           const struct allocator *allocator, struct base **out,
+                           struct error *error)
 {
     char full[BASE_PATH_SIZE_MAX];
-    if ((size_t)snprintf(full, sizeof(full), "%s/%s", path, folder) >= sizeof(full)) {
+    if ((size_t)snprintf(full, sizeof(full), "%s/%s", path, entry) >= sizeof(full)) {
         return error_set(error, STATUS_TOO_LARGE, "the path of the store is too long");
     }
     struct base *base = mem_zalloc(allocator, sizeof(*base));
@@ -137,7 +141,7 @@ enum status base_open(const char *path, const char *folder, const struct allocat
         mem_free(allocator, base, sizeof(*base));
         return error_set(error, STATUS_NO_MEMORY, "out of memory");
     }
-    int code = open_env(base, full);
+    int code = open_env(base, full, flags);
     MDB_envinfo info;
     if (!code) {
         code = mdb_env_info(base->env, &info);
@@ -157,56 +161,138 @@ enum status base_open(const char *path, const char *folder, const struct allocat
     return STATUS_OK;
 }
 
+enum status base_open(const char *path, const char *folder, const struct allocator *allocator,
+                      struct base **out, struct error *error)
+{
+    return open_at(path, folder, 0, allocator, out, error);
+}
+
+enum status base_open_file(const char *path, const char *file, const struct allocator *allocator,
+                           struct base **out, struct error *error)
+{
+    return open_at(path, file, MDB_NOSUBDIR, allocator, out, error);
+}
+
+// So that it is seen to be kept on purpose.
+static MDB_env *last_lost __attribute__((used));
+
 void base_close(struct base *base)
 {
     if (!base) {
         return;
     }
-    if (base->env) {
+    // Without its map LMDB would unmap what others have mapped there since: its memory stays.
+    if (base->lost) {
+        last_lost = base->env;
+    } else if (base->env) {
         mdb_env_close(base->env);
     }
     pthread_rwlock_destroy(&base->map);
     mem_free(base->allocator, base, sizeof(*base));
 }
 
-uint64_t base_size(struct base *base)
+static uint64_t target_size(uint64_t size)
+{
+    return (size / FILE_STEP + 1) * FILE_STEP;
+}
+
+struct base_sizes base_sizes(struct base *base)
 {
     MDB_envinfo info;
     MDB_stat stat;
+    if (base->lost) {
+        return (struct base_sizes){ 0 };
+    }
     mdb_env_info(base->env, &info);
     mdb_env_stat(base->env, &stat);
-    return ((uint64_t)info.me_last_pgno + 1) * stat.ms_psize;
+    uint64_t used = ((uint64_t)info.me_last_pgno + 1) * stat.ms_psize;
+    uint64_t live =
+        (META_PAGES + stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages) *
+        (uint64_t)stat.ms_psize;
+    return (struct base_sizes){
+        .file = base->allocated > used ? base->allocated : used,
+        .used = used,
+        .live = live,
+        .compact = target_size(live + SLACK_SIZE),
+    };
+}
+
+// LMDB lets go of its map before it asks for the larger one, and cannot go on without. So whether
+// there is address space for the larger one is found out first.
+static bool can_map(const struct base *base, uint64_t size)
+{
+    void *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, base->fd, 0);
+    return map != MAP_FAILED && munmap(map, (size_t)size) == 0;
 }
 
 static enum status grow_map(struct base *base, uint64_t size, struct error *error)
 {
+    if (!can_map(base, size)) {
+        return error_set(error, STATUS_NO_MEMORY,
+                         "no address space to map %llu bytes of %s (RLIMIT_AS, ulimit -v)",
+                         (unsigned long long)size, name);
+    }
     pthread_rwlock_wrlock(&base->map);
     int code = mdb_env_set_mapsize(base->env, (size_t)size);
+    base->lost = code != 0;
     pthread_rwlock_unlock(&base->map);
     if (code) {
-        return lmdb_error(error, "enlarge the map of", code);
+        (void)lmdb_error(error, "map", code);
+        error->status = STATUS_IO; // it cannot be repeated
+        return STATUS_IO;
     }
     base->map_size = size;
     return STATUS_OK;
 }
 
+// Enlarges the file. Without space for as much as would be good it may do with what is needed, or
+// with pages inside the file that are free.
+static enum status grow_file(struct base *base, uint64_t wanted, uint64_t free_size, uint64_t size,
+                             struct error *error)
+{
+    const uint64_t targets[] = { target_size(wanted), wanted };
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+        status =
+            file_allocate(base->fd, name, base->allocated, targets[i] - base->allocated, error);
+        if (!status) {
+            base->allocated = targets[i];
+        }
+        if (status != STATUS_NO_SPACE) {
+            break;
+        }
+    }
+    // Where a file system cannot allocate, LMDB finds out when it writes.
+    return status == STATUS_UNSUPPORTED || (status == STATUS_NO_SPACE && free_size >= 2 * size)
+               ? STATUS_OK
+               : status;
+}
+
 // Room for a transaction that writes about `size` bytes.
 static enum status make_room(struct base *base, uint64_t size, struct error *error)
 {
-    uint64_t used = base_size(base), wanted = used + size;
-    base->allocated = base->allocated > used ? base->allocated : used;
+    if (base->lost) {
+        return error_set(error, STATUS_IO, "%s is not mapped any more", name);
+    }
+    struct base_sizes sizes = base_sizes(base);
+    uint64_t wanted = sizes.used + size;
+    base->allocated = sizes.file;
     if (wanted > base->allocated) {
-        uint64_t target = (wanted / FILE_STEP + 1) * FILE_STEP;
-        enum status status =
-            file_allocate(base->fd, name, base->allocated, target - base->allocated, error);
-        // Where a file system cannot allocate, LMDB finds out when it writes.
-        if (status && status != STATUS_UNSUPPORTED) {
+        enum status status = grow_file(base, wanted, sizes.used - sizes.live, size, error);
+        if (status) {
             return status;
         }
-        base->allocated = status ? base->allocated : target;
     }
-    return wanted + wanted / 4 > base->map_size ? grow_map(base, 2 * (wanted + wanted / 4), error)
-                                                : STATUS_OK;
+    // Earlier than it must be, so that there is time to try again.
+    uint64_t good = wanted + wanted / 4;
+    if (good <= base->map_size) {
+        return STATUS_OK;
+    }
+    enum status status = grow_map(base, 2 * good, error);
+    if (status == STATUS_NO_MEMORY) {
+        status = grow_map(base, good, error);
+    }
+    return status == STATUS_NO_MEMORY && wanted <= base->map_size ? STATUS_OK : status;
 }
 
 // Writes or removes one entry, and keeps count and sum true.
@@ -273,24 +359,17 @@ static int put_record(MDB_txn *txn, MDB_dbi dbi, const struct base_record *recor
     return mdb_put(txn, dbi, &key, &value, 0);
 }
 
-static int try_commit(struct base *base, const struct images *images, struct base_record *record)
+// What a transaction is to do. A status of LMDB; it may be called again after it failed.
+typedef int act(struct base *base, MDB_txn *txn, void *context);
+
+static int try_once(struct base *base, act *run, void *context)
 {
     MDB_txn *txn;
-    MDB_cursor *cursor = NULL;
     int code = mdb_txn_begin(base->env, NULL, 0, &txn);
     if (code) {
         return code;
     }
-    if (images) {
-        code = mdb_cursor_open(txn, base->dbi, &cursor);
-        for (size_t i = 0; !code && i < images->count; i++) {
-            code = apply(cursor, &images->items[i], record);
-        }
-        mdb_cursor_close(cursor);
-    }
-    if (!code) {
-        code = put_record(txn, base->dbi, record);
-    }
+    code = run(base, txn, context);
     if (code) {
         mdb_txn_abort(txn);
         return code;
@@ -298,19 +377,14 @@ static int try_commit(struct base *base, const struct images *images, struct bas
     return mdb_txn_commit(txn);
 }
 
-enum status base_commit(struct base *base, const struct images *images, struct base_record *record,
-                        struct error *error)
+// A transaction that writes about `size` bytes.
+static enum status transact(struct base *base, uint64_t size, act *run, void *context,
+                            struct error *error)
 {
-    uint64_t size = SLACK_SIZE;
-    if (images) {
-        size += 2 * (images->bytes_kept + (uint64_t)images->count * IMAGE_OVERHEAD);
-    }
     enum status status = make_room(base, size, error);
     for (int attempt = 0; !status && attempt < ATTEMPTS; attempt++) {
-        struct base_record next = *record;
-        int code = try_commit(base, images, &next);
+        int code = try_once(base, run, context);
         if (!code) {
-            *record = next;
             return STATUS_OK;
         }
         // After both nothing has been written, and it may be tried again.
@@ -323,10 +397,124 @@ enum status base_commit(struct base *base, const struct images *images, struct b
     return status ? status : lmdb_error(error, "write", MDB_MAP_FULL);
 }
 
+struct commit {
+    const struct images *images; // or NULL
+    struct base_record before, after;
+};
+
+static int commit(struct base *base, MDB_txn *txn, void *context)
+{
+    struct commit *commit = context;
+    int code = 0;
+    commit->after = commit->before;
+    if (commit->images) {
+        MDB_cursor *cursor = NULL;
+        code = mdb_cursor_open(txn, base->dbi, &cursor);
+        for (size_t i = 0; !code && i < commit->images->count; i++) {
+            code = apply(cursor, &commit->images->items[i], &commit->after);
+        }
+        mdb_cursor_close(cursor);
+    }
+    return code ? code : put_record(txn, base->dbi, &commit->after);
+}
+
+enum status base_commit(struct base *base, const struct images *images, struct base_record *record,
+                        struct error *error)
+{
+    struct commit context = { .images = images, .before = *record };
+    uint64_t size = SLACK_SIZE;
+    if (images) {
+        size += 2 * (images->bytes_kept + (uint64_t)images->count * IMAGE_OVERHEAD);
+    }
+    enum status status = transact(base, size, commit, &context, error);
+    if (!status) {
+        *record = context.after;
+    }
+    return status;
+}
+
 enum status base_copy(struct base *base, int fd, struct error *error)
 {
     pthread_rwlock_rdlock(&base->map);
-    int code = mdb_env_copyfd2(base->env, fd, 0);
+    int code = base->lost ? EIO : mdb_env_copyfd2(base->env, fd, 0);
     pthread_rwlock_unlock(&base->map);
     return code ? lmdb_error(error, "copy", code) : STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Copying from one base to another
+
+struct part {
+    MDB_cursor *from;
+    uint64_t size_max;
+    char first[KEY_SIZE]; // what was copied before ends with this key
+    char last[KEY_SIZE];  // and this part with that one
+    struct base_record before, after;
+    bool ends;
+};
+
+// The entry behind the key that was reached.
+static int go_behind(MDB_cursor *cursor, char reached[KEY_SIZE], MDB_val *key, MDB_val *value)
+{
+    *key = (MDB_val){ KEY_SIZE, reached };
+    int code = mdb_cursor_get(cursor, key, value, MDB_SET_RANGE);
+    if (!code && key->mv_size == KEY_SIZE && memcmp(key->mv_data, reached, KEY_SIZE) == 0) {
+        code = mdb_cursor_get(cursor, key, value, MDB_NEXT);
+    }
+    return code;
+}
+
+// Entries come in order, so pages are filled one after the other.
+static int copy_part(struct base *to, MDB_txn *txn, void *context)
+{
+    struct part *part = context;
+    MDB_cursor *cursor = NULL;
+    MDB_val key, value;
+    uint64_t size = 0;
+    part->after = part->before;
+    memcpy(part->last, part->first, KEY_SIZE);
+    int code = mdb_cursor_open(txn, to->dbi, &cursor);
+    int read = code ? code : go_behind(part->from, part->last, &key, &value);
+    while (!code && !read && size < part->size_max) {
+        if (key.mv_size != KEY_SIZE || value.mv_size < BASE_CHECKSUM_SIZE) {
+            code = MDB_CORRUPTED;
+            break;
+        }
+        memcpy(part->last, key.mv_data, KEY_SIZE);
+        size += value.mv_size + IMAGE_OVERHEAD;
+        part->after.count++;
+        part->after.sum += bytes_load_u32(value.mv_data);
+        code = mdb_cursor_put(cursor, &key, &value, MDB_APPEND);
+        if (!code) {
+            read = mdb_cursor_get(part->from, &key, &value, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    part->ends = read == MDB_NOTFOUND;
+    return code || part->ends ? code : read;
+}
+
+enum status base_copy_part(struct base *from, struct base *to, uint64_t size,
+                           struct base_progress *progress, struct error *error)
+{
+    struct part part = { .size_max = size, .before = progress->record };
+    uint64_t live = base_sizes(from).live;
+    size = size < live ? size : live;
+    memcpy(part.first, progress->reached, KEY_SIZE);
+    MDB_txn *txn;
+    int code = mdb_txn_begin(from->env, NULL, MDB_RDONLY, &txn);
+    if (code) {
+        return lmdb_error(error, "read", code);
+    }
+    code = mdb_cursor_open(txn, from->dbi, &part.from);
+    enum status status = code ? lmdb_error(error, "read", code)
+                              : transact(to, SLACK_SIZE + 2 * size, copy_part, &part, error);
+    mdb_cursor_close(part.from);
+    mdb_txn_abort(txn);
+    if (!status) {
+        progress->record = part.after;
+        progress->ends = part.ends;
+        memcpy(progress->reached, part.last, KEY_SIZE);
+    }
+    return status;
 }

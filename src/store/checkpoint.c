@@ -11,7 +11,10 @@
 #include "store/journal.h"
 #include "store/reader.h"
 #include "store/reserve.h"
+#include "store/trim.h"
 
+#include <assert.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
@@ -19,6 +22,8 @@ enum {
     SLICE_SIZE_MIN = 64 << 10,
     SLICE_SIZE_MAX = 16 << 20,
     GATHER_SIZE_MAX = 64 << 20, // that one slice goes through
+    CALM_INTERVALS = 10,        // so long nothing is written before journal files are removed
+    CALM_US_MAX = 60000000,
 };
 
 static bool is_behind(const struct store *store)
@@ -33,12 +38,41 @@ static bool is_pressed(struct store *store)
     return store_is_short(store) || 2 * in_use > store->options.segments_max;
 }
 
+// How long nothing must be written yet for the journal to be calm.
+static int64_t calm_left_us(const struct store *store)
+{
+    int64_t interval_us = store->options.checkpoint_us;
+    int64_t calm_us =
+        interval_us < CALM_US_MAX / CALM_INTERVALS ? CALM_INTERVALS * interval_us : CALM_US_MAX;
+    return store->covered_us + calm_us - monotonic_us();
+}
+
 static bool is_urgent(struct store *store)
 {
     return store->ended || store->wanted > store->record.covered || is_pressed(store);
 }
 
-// The disk is full, or it is not any more. With the mutex held.
+// Bytes that are free inside the base's file.
+static uint64_t free_inside(const struct store *store)
+{
+    return store->figures.base_used_bytes - store->figures.base_live_bytes;
+}
+
+// Takes note of how large things are. With the mutex held, which it lets go of meanwhile.
+static void measure(struct store *store)
+{
+    struct statvfs volume = { 0 };
+    pthread_mutex_unlock(&store->mutex);
+    struct base_sizes sizes = base_sizes(store->base);
+    (void)fstatvfs(store->folder, &volume);
+    pthread_mutex_lock(&store->mutex);
+    store->figures.base_bytes = sizes.file;
+    store->figures.base_used_bytes = sizes.used;
+    store->figures.base_live_bytes = sizes.live;
+    store->figures.volume_free_bytes = (uint64_t)volume.f_bavail * volume.f_frsize;
+}
+
+// There is no space or memory, or there is again. With the mutex held.
 static void set_full(struct store *store, const struct error *error)
 {
     if (error) {
@@ -48,15 +82,16 @@ static void set_full(struct store *store, const struct error *error)
         return;
     }
     store->full = error != NULL;
+    store->free_at_full = free_inside(store);
     store_log(store, store->full ? STORE_ERROR : STORE_INFO, "%s",
-              store->full ? error_sentence(error) : "there is space on the disk again");
+              store->full ? error_sentence(error) : "the store can grow again");
     pthread_cond_signal(&store->work);
     pthread_cond_broadcast(&store->progress);
     store_tell(store);
 }
 
-// The reserve is for what makes the store smaller, and for what was taken on already: nothing else
-// is taken on from now on. Says whether there was one. With the mutex held, which it lets go of
+// The reserve is for work on the jobs there are, and for what was taken on already: no new ones are
+// taken on from now on. Says whether there was one. With the mutex held, which it lets go of
 // meanwhile.
 static bool give_reserve(struct store *store, const struct error *lack)
 {
@@ -71,6 +106,17 @@ static bool give_reserve(struct store *store, const struct error *lack)
     return true;
 }
 
+// Looks for space where the disk has none: that of a copy of the base comes first, which can be
+// made again, then the reserve. Says whether there was any. With the mutex held, which it lets go
+// of meanwhile.
+static bool find_space(struct store *store, const struct error *lack)
+{
+    pthread_mutex_unlock(&store->mutex);
+    bool found = compact_abandon(store);
+    pthread_mutex_lock(&store->mutex);
+    return found || give_reserve(store, lack);
+}
+
 // All was tried to get the journal room. With the mutex held.
 static void set_stuck(struct store *store)
 {
@@ -78,7 +124,8 @@ static void set_stuck(struct store *store)
         return;
     }
     store->stuck = true;
-    store_log(store, STORE_ERROR, "the journal has no room left, and waits for space on the disk");
+    store_log(store, STORE_ERROR, "the journal has no room left, and waits: %s",
+              error_sentence(&store->space));
     pthread_cond_signal(&store->work);
     store_eased(store);
     store_tell(store);
@@ -129,7 +176,8 @@ static void adapt(struct store *store, int64_t took_us)
     } else if (took_us < store->options.stall_us / 2) {
         size *= 2;
     }
-    size = size < SLICE_SIZE_MIN ? SLICE_SIZE_MIN : size;
+    // On a full disk small ones find room where others have been.
+    size = size < SLICE_SIZE_MIN || store->full ? SLICE_SIZE_MIN : size;
     store->slice_size = size > SLICE_SIZE_MAX ? SLICE_SIZE_MAX : size;
 }
 
@@ -138,6 +186,7 @@ static void note_covered(struct store *store, const struct base_record *record,
 {
     struct store_figures *figures = &store->figures;
     store->record = *record;
+    store->covered_us = monotonic_us();
     store->behind_size -= bytes < store->behind_size ? bytes : store->behind_size;
     if (!is_behind(store)) {
         store->behind_size = 0;
@@ -150,6 +199,14 @@ static void note_covered(struct store *store, const struct base_record *record,
     }
     store_eased(store);
     pthread_cond_broadcast(&store->progress);
+}
+
+// Into the base, and into the copy of it that may be being made. Without the mutex.
+static enum status commit_images(struct store *store, const struct images *images,
+                                 struct base_record *record, struct error *error)
+{
+    enum status status = base_commit(store->base, images, record, error);
+    return status ? status : compact_follow(store, images, error);
 }
 
 // With the mutex held, which it lets go of meanwhile.
@@ -167,12 +224,12 @@ static enum status cover_slice(struct store *store, struct images *images)
     uint64_t bytes = images->bytes;
     int64_t start_us = monotonic_us();
     if (!status) {
-        status = base_commit(store->base, images, &record, &error);
+        status = commit_images(store, images, &record, &error);
     }
     pthread_mutex_lock(&store->mutex);
-    if (status == STATUS_NO_SPACE && give_reserve(store, &error)) {
+    while (status == STATUS_NO_SPACE && find_space(store, &error)) {
         pthread_mutex_unlock(&store->mutex);
-        status = base_commit(store->base, images, &record, &error);
+        status = commit_images(store, images, &record, &error);
         pthread_mutex_lock(&store->mutex);
     }
     int64_t took_us = monotonic_us() - start_us;
@@ -182,9 +239,11 @@ static enum status cover_slice(struct store *store, struct images *images)
         if (!is_urgent(store)) {
             store_sleep(store, &store->wake, took_us);
         }
-    } else if (status == STATUS_NO_SPACE) {
+    } else if (store_is_lack(status)) {
+        store->slice_size = SLICE_SIZE_MIN;
+        store->lacked = store->record.covered + 1;
         set_full(store, &error);
-    } else if (status != STATUS_NO_MEMORY) {
+    } else {
         store_fail(store, &error);
     }
     return status;
@@ -198,20 +257,24 @@ static enum status cover_slice(struct store *store, struct images *images)
 static enum status add_segment(struct store *store, struct base_record *record, struct error *error)
 {
     struct segment segment = { .free = true };
+    if (segments_reserve(&store->segments)) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for one more journal file");
+    }
     enum status status = segments_make(&store->segments, record->segments, &segment.fd, error);
     if (status) {
         return status;
     }
     record->segments++;
     status = base_commit(store->base, NULL, record, error);
-    if (!status && segments_add(&store->segments, segment)) {
-        status = error_set(error, STATUS_IO, "out of memory");
-    }
     if (status) {
         record->segments--;
         close(segment.fd);
+        trim_clean(store->folder, record->segments);
+        return status;
     }
-    return status;
+    enum status added = segments_add(&store->segments, segment);
+    assert(!added); // there is room for it
+    return STATUS_OK;
 }
 
 // Makes one more segment, out of the reserve if the journal cannot do without. With the mutex held,
@@ -223,7 +286,7 @@ static enum status make_segment(struct store *store)
     pthread_mutex_unlock(&store->mutex);
     enum status status = add_segment(store, &record, &error);
     pthread_mutex_lock(&store->mutex);
-    if (status == STATUS_NO_SPACE && store_is_short(store) && give_reserve(store, &error)) {
+    while (status == STATUS_NO_SPACE && store_is_short(store) && find_space(store, &error)) {
         pthread_mutex_unlock(&store->mutex);
         status = add_segment(store, &record, &error);
         pthread_mutex_lock(&store->mutex);
@@ -231,7 +294,7 @@ static enum status make_segment(struct store *store)
     if (!status) {
         store->record = record;
         store_eased(store);
-    } else if (status == STATUS_NO_SPACE) {
+    } else if (store_is_lack(status)) {
         set_full(store, &error);
     } else {
         store_fail(store, &error);
@@ -262,12 +325,22 @@ static bool needs_segment(struct store *store, uint32_t spare)
            may_have_segment(store);
 }
 
-// Tries to get back what the disk lacked. The journal's segments come first; and when it still has
-// too few of them, the next lack of space is near.
+// Without a reserve on the disk, room inside the base's file that has become free since will do:
+// twice as much to begin with, and as much to go on.
+static bool has_room_inside(const struct store *store, uint64_t times)
+{
+    return free_inside(store) >= store->free_at_full + times * store->options.reserve_size;
+}
+
+// Tries to get back what was lacking. The journal's segments come first; and when it still has too
+// few of them, the next lack of space is near.
 static enum status regain_space(struct store *store)
 {
     if (store->journal_full) {
         return STATUS_NO_SPACE;
+    }
+    if (store->record.covered < store->lacked) {
+        return store->space.status;
     }
     struct error error = { 0 };
     pthread_mutex_unlock(&store->mutex);
@@ -279,8 +352,58 @@ static enum status regain_space(struct store *store)
     }
     if (!status && store->has_reserve) {
         set_full(store, NULL);
+    } else if (status == STATUS_NO_SPACE && has_room_inside(store, 2) && !store_is_short(store)) {
+        set_full(store, NULL);
+        status = STATUS_OK;
     }
     return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Giving space back
+
+// Makes a step towards a smaller base. With the mutex held, which it lets go of meanwhile.
+static bool compact_some(struct store *store)
+{
+    struct error error = { 0 };
+    bool finished = false;
+    uint64_t size = store->slice_size;
+    // With the mutex, since what wakes the thread may come in the moment that it is let go of.
+    if (!compact_is_due(store)) {
+        return false;
+    }
+    pthread_mutex_unlock(&store->mutex);
+    int64_t start_us = monotonic_us();
+    enum status status = compact_step(store, size, &finished, &error);
+    int64_t took_us = monotonic_us() - start_us;
+    pthread_mutex_lock(&store->mutex);
+    store->figures.compactions += finished;
+    if (status && !store_is_lack(status) && status != STATUS_BUSY) {
+        store_fail(store, &error);
+    } else if (!is_urgent(store)) {
+        adapt(store, took_us);
+        store_sleep(store, &store->wake, took_us);
+    }
+    return true;
+}
+
+// The same for the journal, when it has been calm, or the space is needed.
+static bool trim_some(struct store *store)
+{
+    struct error error = { 0 };
+    if (!trim_is_due(store) || (!store->full && calm_left_us(store) > 0)) {
+        return false;
+    }
+    enum status status = trim_step(store, &error);
+    if (status && !store_is_lack(status) && status != STATUS_BUSY) {
+        store_fail(store, &error);
+    }
+    return status == STATUS_OK;
+}
+
+static bool tidy(struct store *store)
+{
+    return !store->stopping && (compact_some(store) || trim_some(store));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -290,8 +413,10 @@ static enum status regain_space(struct store *store)
 static void rest(struct store *store, int64_t *since_us)
 {
     if (!is_behind(store)) {
+        int64_t left_us = calm_left_us(store);
+        bool calm = trim_is_due(store) && left_us > 0;
         *since_us = 0;
-        store_sleep(store, &store->wake, INT64_MAX);
+        store_sleep(store, &store->wake, calm ? left_us : INT64_MAX);
         return;
     }
     *since_us = *since_us ? *since_us : monotonic_us();
@@ -310,7 +435,7 @@ static enum status relieve(struct store *store, enum status status)
 {
     if (store->journal_full) {
         const struct error lack = store->space;
-        (void)give_reserve(store, &lack);
+        (void)find_space(store, &lack);
     }
     // A backup may have kept some in use until now.
     segments_free_before(&store->segments, store->record.next.turn);
@@ -318,7 +443,7 @@ static enum status relieve(struct store *store, enum status status)
     if (store_is_short(store) && may_have_segment(store)) {
         status = make_segment(store);
     }
-    if (status == STATUS_NO_SPACE) {
+    if (store_is_lack(status)) {
         set_stuck(store);
     }
     return status;
@@ -337,15 +462,23 @@ static void loop(struct store *store, struct images *images)
             status = cover_slice(store, images);
             since_us = is_behind(store) ? since_us : 0;
         } else {
-            acted = false;
+            acted = tidy(store);
+        }
+        if (acted) {
+            measure(store);
+        }
+        if (!store->full && !store->has_reserve && !has_room_inside(store, 1)) {
+            const struct error lack = store->space;
+            set_full(store, &lack);
         }
         if (store->ended && (status || !is_behind(store))) {
             break;
         }
-        if ((store->full || store->journal_full) && (!due || status == STATUS_NO_SPACE)) {
+        if ((store->full || store->journal_full) && (!due || store_is_lack(status))) {
             status = relieve(store, status);
         }
-        if (!status && store->full) {
+        // The reserve would take the space that a smaller base is to be made in.
+        if (!status && store->full && (store->stopping || !compact_is_due(store))) {
             status = regain_space(store);
         }
         if (status) {
@@ -363,6 +496,7 @@ void *checkpoint_run(void *context)
     struct images images;
     images_init(&images, store->allocator);
     pthread_mutex_lock(&store->mutex);
+    measure(store);
     loop(store, &images);
     pthread_cond_broadcast(&store->progress);
     pthread_mutex_unlock(&store->mutex);

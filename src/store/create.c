@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 enum {
-    SEGMENTS_AT_FIRST = 4,
     SEGMENTS_LOOKED_FOR = 64, // when there is no base to say how many there are
 };
 

@@ -43,6 +43,7 @@ bool journal_sync(struct store *store)
     if (store->synced == upto || store_has_failed(store)) {
         return !store_has_failed(store);
     }
+    store->syncing++;
     pthread_mutex_unlock(&store->mutex);
     struct error error = { 0 };
     enum status status = STATUS_OK;
@@ -53,6 +54,7 @@ bool journal_sync(struct store *store)
         }
     }
     pthread_mutex_lock(&store->mutex);
+    store->syncing--;
     if (status) {
         store_fail(store, &error);
         return false;
@@ -231,6 +233,7 @@ static void take_group(struct writer *writer)
         buffer_release(&store->gather);
     }
     writer->number = store->gathering++;
+    writer->at = store->end; // a checkpoint may have moved it on
     store->writing_size = writer->group.size;
     store_eased(store);
     frame_seal(&writer->group, store->synced);
@@ -255,8 +258,8 @@ static void loop(struct writer *writer)
             (void)journal_sync(store);
             continue;
         }
-        if (store->gather.size == 0) {
-            if (store->stopping) {
+        if (store->gather.size == 0 || store->held) {
+            if (store->stopping && store->gather.size == 0) {
                 break;
             }
             store_sleep(store, &store->work, wait_us);
@@ -290,7 +293,7 @@ void *journal_run(void *context)
 {
     struct store *store = context;
     pthread_setname_np(pthread_self(), "journal");
-    struct writer writer = { .store = store, .at = store->end, .packed = store->packed };
+    struct writer writer = { .store = store, .packed = store->packed };
     buffer_init(&writer.group, store->allocator, UINT32_MAX);
     pthread_mutex_lock(&store->mutex);
     loop(&writer);

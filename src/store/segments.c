@@ -145,10 +145,10 @@ enum status segments_make(const struct segments *segments, uint32_t number, int 
     return status;
 }
 
-enum status segments_add(struct segments *segments, struct segment segment)
+// With the mutex held.
+static enum status reserve(struct segments *segments)
 {
     enum status status = STATUS_OK;
-    pthread_mutex_lock(&segments->mutex);
     if (segments->count == segments->capacity) {
         uint32_t capacity = segments->capacity ? 2 * segments->capacity : 8;
         void *items = mem_resize(segments->allocator, segments->items,
@@ -161,11 +161,37 @@ enum status segments_add(struct segments *segments, struct segment segment)
             status = STATUS_NO_MEMORY;
         }
     }
+    return status;
+}
+
+enum status segments_reserve(struct segments *segments)
+{
+    pthread_mutex_lock(&segments->mutex);
+    enum status status = reserve(segments);
+    pthread_mutex_unlock(&segments->mutex);
+    return status;
+}
+
+enum status segments_add(struct segments *segments, struct segment segment)
+{
+    pthread_mutex_lock(&segments->mutex);
+    enum status status = reserve(segments);
     if (!status) {
         segments->items[segments->count++] = segment;
     }
     pthread_mutex_unlock(&segments->mutex);
     return status;
+}
+
+bool segments_remove_last(struct segments *segments, struct segment *out)
+{
+    pthread_mutex_lock(&segments->mutex);
+    bool free = segments->count > 0 && segments->items[segments->count - 1].free;
+    if (free) {
+        *out = segments->items[--segments->count];
+    }
+    pthread_mutex_unlock(&segments->mutex);
+    return free;
 }
 
 static enum status open_one(struct segments *segments, uint32_t number, struct error *error)
@@ -236,14 +262,20 @@ enum status segments_sync(struct segments *segments, uint32_t number, struct err
     return file_sync(segments_get(segments, number).fd, name, error);
 }
 
+// The first files come first, so that the others can be removed; of these the one that was used
+// longest ago.
+static bool is_better(const struct segments *segments, int64_t number, int64_t than)
+{
+    bool early = number < SEGMENTS_AT_FIRST, than_early = than < SEGMENTS_AT_FIRST;
+    return early == than_early ? segments->items[number].turn < segments->items[than].turn : early;
+}
+
 int64_t segments_take(struct segments *segments, uint64_t turn)
 {
     int64_t taken = -1;
     pthread_mutex_lock(&segments->mutex);
     for (uint32_t i = 0; i < segments->count; i++) {
-        // The one that was used longest ago.
-        if (segments->items[i].free &&
-            (taken < 0 || segments->items[i].turn < segments->items[taken].turn)) {
+        if (segments->items[i].free && (taken < 0 || is_better(segments, i, taken))) {
             taken = i;
         }
     }

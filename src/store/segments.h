@@ -19,6 +19,7 @@ enum {
     STORE_ID_SIZE = 16,
     SEGMENT_NAME_SIZE = 24,
     SEGMENT_SIZE_MIN = 8192,
+    SEGMENTS_AT_FIRST = 4, // and no fewer later
 };
 
 // A place in the journal: the sector of a turn's segment.
@@ -55,7 +56,11 @@ void segment_name(char name[SEGMENT_NAME_SIZE], uint32_t number);
 // Makes the next file, full of zeros and free. It counts once segments_add was called.
 MUST_USE enum status segments_make(const struct segments *segments, uint32_t number, int *fd,
                                    struct error *error);
+// Room for one more, so that the next segments_add cannot fail.
+MUST_USE enum status segments_reserve(struct segments *segments);
 MUST_USE enum status segments_add(struct segments *segments, struct segment segment);
+// Takes the last file out, which then belongs to the caller. False when it is in use.
+bool segments_remove_last(struct segments *segments, struct segment *out);
 
 // Opens all files that there should be, 0 to count - 1. All are in use.
 MUST_USE enum status segments_open(struct segments *segments, uint32_t count, struct error *error);
@@ -85,7 +90,7 @@ static inline struct position segments_place(const struct segments *segments, st
 
 MUST_USE enum status segments_sync(struct segments *segments, uint32_t number, struct error *error);
 
-// Takes a free file into use; below 0 when there is none.
+// Takes a free file into use, one of the first ones if it can be; below 0 when there is none.
 int64_t segments_take(struct segments *segments, uint64_t turn);
 uint32_t segments_free_count(struct segments *segments);
 

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "store/base.h"
+#include "store/compact.h"
 #include "store/segments.h"
 #include "store/store.h"
 
@@ -51,9 +52,11 @@ struct store {
     _Atomic uint64_t durable;
     struct position end; // where group durable + 1 begins
     uint64_t synced;
+    unsigned syncing;     // threads that sync files of the journal, beside its writer
     uint64_t synced_turn; // what is not synced is in this turn or a later one
     bool wants_segment;   // it waits for one
     bool journal_full;    // it cannot write for want of space
+    bool held;            // it takes no group for now
     bool ended;           // the thread has written all it will
 
     // The checkpoint
@@ -62,12 +65,17 @@ struct store {
     uint64_t behind_size;      // bytes of the groups that are not covered
     uint64_t much_size;        // with so many of them it does not wait any longer
     uint64_t slice_size;       // bytes of groups that a transaction takes in
-    bool full;                 // it lacked space, and has not got it back
+    bool full;                 // it lacked space or memory, and has not got it back
+    uint64_t lacked;           // it has not as long as this group is not covered
     bool has_reserve;
-    bool stuck; // the journal is short of room, and there is no space to give it any
+    uint64_t free_at_full; // bytes free inside the base's file when it last had no reserve
+    struct compaction compaction;
+    int64_t covered_us; // when something last was
+    bool stuck;         // the journal is short of room, and there is no space to give it any
 
     struct error failure; // the first one; its status is not OK when the store has failed
     struct error space;   // why it is full
+    bool append_lacks;    // the appender's: there was no memory, and it was said
     struct store_figures figures;
 };
 
@@ -78,6 +86,12 @@ void store_log(const struct store *store, enum store_level level, const char *fo
 // The end: nothing is written any more. With the mutex held.
 void store_fail(struct store *store, const struct error *error);
 bool store_has_failed(const struct store *store);
+
+// Whether it is for want of space or memory, and may be tried again.
+static inline bool store_is_lack(enum status status)
+{
+    return status == STATUS_NO_SPACE || status == STATUS_NO_MEMORY;
+}
 
 // Something that store_durable or store_state tell has changed.
 void store_tell(const struct store *store);

@@ -11,6 +11,7 @@
 #include "store/sector.h"
 #include "store/state.h"
 #include "store/thread.h"
+#include "store/trim.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,6 +145,7 @@ static void set_defaults(struct store_options *options)
     options->segments_max = options->segments_max ? options->segments_max : 64;
     options->gather_max = options->gather_max ? options->gather_max : 64 << 20;
     options->reserve_size = options->reserve_size ? options->reserve_size : 32 << 20;
+    options->compact_min = options->compact_min ? options->compact_min : 1 << 20;
     options->checkpoint_us = options->checkpoint_us ? options->checkpoint_us : 1000000;
     options->stall_us = options->stall_us ? options->stall_us : 10000;
 }
@@ -249,6 +251,7 @@ static void close_fd(int fd)
 static void store_free(struct store *store)
 {
     const struct allocator *allocator = store->allocator;
+    compact_abandon(store);
     base_close(store->base);
     if (store->segments.sectors) {
         segments_release(&store->segments);
@@ -280,6 +283,10 @@ static enum status open_files(struct store *store, const struct store_visitor *v
     }
     if (!status) {
         status = base_open(store->path, "base", store->allocator, &store->base, error);
+    }
+    if (!status) {
+        compact_clean(store->folder);
+        trim_clean(store->folder, store->record.segments);
     }
     return status;
 }
@@ -485,5 +492,4 @@ void store_figures(struct store *store, struct store_figures *out)
     out->groups_behind = store->durable - store->record.covered;
     out->journal_bytes = (uint64_t)store->record.segments * store->record.segment_size;
     pthread_mutex_unlock(&store->mutex);
-    out->base_bytes = base_size(store->base);
 }

@@ -59,6 +59,7 @@ struct store_options {
     uint32_t segments_max; // 64: how many journal files there may be
     uint64_t gather_max;   // 64 MiB: with more than that appended and not written it is BUSY
     uint64_t reserve_size; // 32 MiB kept free for the day the disk is full
+    uint64_t compact_min;  // 1 MiB: the base is made anew when it has so much free, and half of it
     int64_t checkpoint_us; // 1 s: how far the base is behind at most when there is little to do
     int64_t stall_us;      // 10 ms: how long a checkpoint may keep the disk busy at a time
     // Told what an operator should know; from any of the store's threads, and must not call the
@@ -96,12 +97,15 @@ struct store_record {
 };
 
 // Appends records that belong together, and says which group they are in. NO_MEMORY: nothing was
-// appended. IO or NO_SPACE: nothing is taken any more (STORE_FAILED).
+// appended, and the call may be repeated. IO or NO_SPACE: nothing is taken any more (STORE_FAILED).
 MUST_USE enum status store_append(struct store *store, const struct store_record *records,
                                   size_t count, uint64_t *group, struct error *error);
 
 // The same with what has changed in an engine since the last time. Without a change it is the group
-// that was appended to last, which may be durable already: then no event comes for it.
+// that was appended to last, which may be durable already: then no event comes for it. NO_MEMORY:
+// the changes are not lost. The engine or the store keeps them, and the call that is repeated, or
+// the next one for any engine, appends them. Once the journal has taken what gathers, that needs
+// no memory for changes that the store keeps.
 MUST_USE enum status store_take(struct store *store, uint32_t space, struct engine *engine,
                                 uint64_t *group, struct error *error);
 
@@ -123,9 +127,10 @@ MUST_USE enum status store_wait_until(struct store *store, uint64_t group, int64
 // What the host should take on.
 enum store_state {
     STORE_READY,
-    STORE_FULL,   // the disk is full: only what makes the store smaller, out of a reserve
-    STORE_STUCK,  // not even that: the disk is full, and the journal has no room left. What it was
-                  // given waits until there is space
+    STORE_FULL,   // the disk is full, or there is no memory for the base: no new jobs, only work on
+                  // those there are, and what makes the store smaller. The reserve is for that
+    STORE_STUCK,  // not even that: the reserve is used up, and the journal has no room left. What
+                  // it was given waits until there is space
     STORE_BUSY,   // nothing for now: the disk is behind, or the journal gets more room
     STORE_FAILED, // nothing any more: a write or a sync failed, and what was not durable by then
                   // may be lost; the process has to open the store again
@@ -154,7 +159,10 @@ struct store_figures {
     uint64_t sync_us, sync_us_max;              // of the journal
     uint64_t checkpoints, records_checkpointed; // transactions; images written to the base
     uint64_t checkpoint_us_max;                 // the longest transaction
+    uint64_t compactions;                       // times the base was made anew
     uint64_t base_bytes, journal_bytes;         // on disk
+    uint64_t base_used_bytes, base_live_bytes;  // of the base: ever used; with records in it
+    uint64_t volume_free_bytes;                 // that the file system has left
     uint64_t groups_behind;                     // durable and not yet in the base
 };
 

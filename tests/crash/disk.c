@@ -301,6 +301,11 @@ static bool same_folder(const struct disk *a, const struct disk *b, uint32_t x, 
     return true;
 }
 
+static bool is_lock(const char *name)
+{
+    return strcmp(name, "lock.mdb") == 0 || strcmp(name, "compact.mdb-lock") == 0;
+}
+
 static bool same_file(const struct disk *a, const struct disk *b, uint32_t x, uint32_t y,
                       const char *name, char *what)
 {
@@ -315,7 +320,7 @@ static bool same_file(const struct disk *a, const struct disk *b, uint32_t x, ui
         return same_folder(a, b, x, y, what);
     }
     size_t where = 0;
-    if (strcmp(name, "lock.mdb") != 0 && !same_bytes(one, two, &where)) {
+    if (!is_lock(name) && !same_bytes(one, two, &where)) {
         (void)snprintf(what, WHAT_SIZE, "%s differs at %zu", name, where);
         return false;
     }

@@ -85,6 +85,7 @@ struct store_options run_options(uint64_t seed, const char *path)
         .segments_max = 2 + (uint32_t)random_below(&random, 10),
         .gather_max = (uint64_t)1 << (17 + random_below(&random, 4)),
         .reserve_size = 65536,
+        .compact_min = (uint64_t)4096 << random_below(&random, 6),
         .checkpoint_us = 1 + (int64_t)random_below(&random, 2000),
         .stall_us = 100 + (int64_t)random_below(&random, 5000),
         .log = say,
