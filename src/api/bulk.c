@@ -154,7 +154,7 @@ static const struct command commands[] = {
     {
         .name = "Q.BULK",
         .group = "bulk",
-        .flags = WRITES | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(bulk_arguments, bulk_takes),
         .run = run_bulk,
         .summary = "Does one thing to all jobs that match: the first thousand at once, the others "

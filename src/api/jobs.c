@@ -483,7 +483,7 @@ static const struct command commands[] = {
     {
         .name = "Q.TIMEOUT",
         .group = "jobs",
-        .flags = WRITES | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(jids_arguments, jids_takes),
         .run = run_timeout,
         .summary = "Takes the leases of jobs away now; the jobs are first in line.",

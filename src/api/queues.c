@@ -595,7 +595,7 @@ static const struct command commands[] = {
     {
         .name = "Q.UNFAIL",
         .group = "queues",
-        .flags = WRITES | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(unfail_arguments, unfail_takes),
         .run = run_unfail,
         .summary = "Puts the jobs that failed first in a group into a queue.",
@@ -607,7 +607,7 @@ static const struct command commands[] = {
     {
         .name = "Q.PAUSE",
         .group = "queues",
-        .flags = WRITES | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(queues_arguments, queues_takes),
         .run = run_pause,
         .summary = "Holds queues up: nothing comes out of them until they are unpaused.",

@@ -263,7 +263,7 @@ static const struct command commands[] = {
     {
         .name = "Q.CONFIG.SET",
         .group = "settings",
-        .flags = WRITES | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(set_arguments, set_takes),
         .run = run_config_set,
         .summary = "Sets an option of the namespace.",

@@ -411,7 +411,7 @@ static const struct command commands[] = {
     [POP] = {
         .name = "Q.POP",
         .group = "work",
-        .flags = WRITES | COMMAND_WAITS | COMMAND_WORKS,
+        .flags = SHRINKS | COMMAND_WAITS | COMMAND_WORKS,
         TAKES(pop_arguments, pop_takes),
         .run = run_pop,
         .summary = "Takes jobs out of queues, each under a lease.",

@@ -163,7 +163,8 @@ static const struct http_route routes[] = {
     { "GET", "/healthz", .status = 200, .page = HTTP_PAGE_HEALTH,
       .summary = "Whether the server is alive.", .content = "text/plain" },
     { "GET", "/readyz", .status = 200, .page = HTTP_PAGE_READY,
-      .summary = "Whether the server takes jobs.", .content = "text/plain" },
+      .summary = "Whether the server can do its work; why not, and what to do.",
+      .content = "application/json" },
 };
 
 const struct http_routes http_routes = { routes, sizeof(routes) / sizeof(routes[0]) };

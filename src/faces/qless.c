@@ -37,7 +37,7 @@ enum qless_script qless_recognise(struct slice script)
 // ---------------------------------------------------------------------------------------------
 // Calls
 
-// Whether a call with these words leaves no more to store than there was.
+// Whether a call with these words is allowed when the disk is full: it works on the jobs there are.
 typedef bool shrinks_function(struct slices words);
 
 static bool always(struct slices words)
@@ -85,7 +85,7 @@ static const struct call {
     CALL("cancel", qless_cancel, always),
     CALL("complete", qless_complete, always),
     CALL("config.get", qless_config_get, always),
-    CALL("config.set", qless_config_set, never),
+    CALL("config.set", qless_config_set, always),
     CALL("config.unset", qless_config_unset, always),
     CALL("depends", qless_depends, depends_shrinks),
     CALL("fail", qless_fail, always),
@@ -96,9 +96,9 @@ static const struct call {
     CALL("length", qless_length, always),
     CALL("log", qless_log, never),
     CALL("multiget", qless_multiget, always),
-    CALL("pause", qless_pause, never),
+    CALL("pause", qless_pause, always),
     CALL("peek", qless_peek, always),
-    CALL("pop", qless_pop, never),
+    CALL("pop", qless_pop, always),
     CALL("priority", qless_priority, always),
     CALL("put", qless_put, never),
     CALL("queue.forget", qless_queue_forget, always),
@@ -114,7 +114,7 @@ static const struct call {
     CALL("tag", qless_tag, tag_shrinks),
     CALL("timeout", qless_timeout, always),
     CALL("track", qless_track, track_shrinks),
-    CALL("unfail", qless_unfail, never),
+    CALL("unfail", qless_unfail, always),
     CALL("unpause", qless_unpause, always),
     CALL("unrecur", qless_unrecur, always),
     CALL("worker.deregister", qless_worker_deregister, always),

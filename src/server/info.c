@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // INFO: the server in figures, in sections of lines as Redis has them.
+#include "server/info.h"
+
 #include "engine/metrics.h"
 #include "server/answer.h"
 #include "server/log.h"
@@ -87,10 +89,30 @@ static const char *const durability_names[] = {
     [STORE_NEVER] = "never",
 };
 
-static const char *const state_names[] = {
-    [STORE_READY] = "ready", [STORE_FULL] = "full",     [STORE_STUCK] = "stuck",
-    [STORE_BUSY] = "busy",   [STORE_FAILED] = "failed",
+static const struct {
+    const char *name, *hint;
+} states[] = {
+    [STORE_READY] = { "ready", "" },
+    [STORE_FULL] = { "full",
+                     "no new jobs are accepted; work on the present ones goes on: let workers "
+                     "drain them, cancel or delete jobs, or make space "
+                     "(docs/operations.md, When the disk is full)" },
+    [STORE_STUCK] = { "stuck", "nothing is written until there is space: make space on the volume "
+                               "(docs/operations.md, When the disk is full)" },
+    [STORE_BUSY] = { "busy", "requests wait until the disk has caught up" },
+    [STORE_FAILED] = { "failed", "nothing is written any more: check the disk, then restart "
+                                 "(docs/operations.md, When a write or a sync fails)" },
 };
+
+const char *info_store_state(enum store_state state)
+{
+    return states[state].name;
+}
+
+const char *info_store_hint(enum store_state state)
+{
+    return states[state].hint;
+}
 
 static void append_persistence(const struct connection *connection, struct buffer *out)
 {
@@ -101,9 +123,11 @@ static void append_persistence(const struct connection *connection, struct buffe
     buffer_printf(out, "aof_enabled:1\r\naof_last_write_status:%s\r\n",
                   server->store_state == STORE_FAILED ? "err" : "ok");
     buffer_printf(out, "durability:%s\r\nstore_state:%s\r\n",
-                  durability_names[server->settings.durability], state_names[server->store_state]);
+                  durability_names[server->settings.durability],
+                  info_store_state(server->store_state));
     if (server->store_state != STORE_READY) {
-        buffer_printf(out, "store_reason:%s\r\n", error_sentence(&server->store_why));
+        buffer_printf(out, "store_reason:%s\r\nstore_hint:%s\r\n",
+                      error_sentence(&server->store_why), info_store_hint(server->store_state));
     }
     line_count(out, "store_group", server->namespaces.group);
     line_count(out, "store_durable_group", store_durable(server->store));
@@ -116,7 +140,10 @@ static void append_persistence(const struct connection *connection, struct buffe
     line_count(out, "store_records_checkpointed", figures.records_checkpointed);
     line_count(out, "store_checkpoint_usec_max", figures.checkpoint_us_max);
     line_count(out, "store_groups_behind", figures.groups_behind);
+    line_count(out, "store_compactions", figures.compactions);
     line_count(out, "store_base_bytes", figures.base_bytes);
+    line_count(out, "store_base_live_bytes", figures.base_live_bytes);
+    line_count(out, "store_volume_free_bytes", figures.volume_free_bytes);
     line_count(out, "store_journal_bytes", figures.journal_bytes);
     line_count(out, "backup_in_progress", server->background.busy);
 }

@@ -200,6 +200,12 @@ static void say_store(struct metrics_text *text, const struct server *server)
     gauge(text, "sluice_store_groups_behind", "Groups that are durable and not yet in the base.",
           figures.groups_behind);
     gauge(text, "sluice_store_base_bytes", "The size of the base on disk.", figures.base_bytes);
+    gauge(text, "sluice_store_base_live_bytes", "What of the base holds records.",
+          figures.base_live_bytes);
+    gauge(text, "sluice_store_volume_free_bytes", "What the data folder's file system has free.",
+          figures.volume_free_bytes);
+    counter(text, "sluice_store_compactions", "Times the base was made anew to give space back.",
+            figures.compactions);
     gauge(text, "sluice_store_journal_bytes", "The size of the journal on disk.",
           figures.journal_bytes);
 }

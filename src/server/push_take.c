@@ -141,7 +141,8 @@ static bool may_take(const struct push *push)
     const struct server *server = push->server;
     size_t count = push->lists[FLIGHT_HELD].count + push->lists[FLIGHT_SENT].count +
                    push->lists[FLIGHT_DONE].count;
-    return !push->stopping && server->store_state == STORE_READY &&
+    return !push->stopping &&
+           (server->store_state == STORE_READY || server->store_state == STORE_FULL) &&
            count < server->settings.max_pushes;
 }
 

@@ -148,8 +148,8 @@ static void log_store(void *context, enum store_level level, const char *sentenc
 static void say_state(struct server *server, enum store_state state, const struct error *why)
 {
     static const char *const sentences[] = {
-        [STORE_READY] = "everything is taken again",
-        [STORE_FULL] = "only what makes the store smaller is taken",
+        [STORE_READY] = "the store accepts all commands again",
+        [STORE_FULL] = "disk full: accepting work on present jobs, no new ones",
         [STORE_STUCK] = "nothing is taken until there is space",
         [STORE_FAILED] = "nothing is taken any more",
     };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "server/web.h"
 
+#include "base/json_writer.h"
+#include "server/info.h"
 #include "server/metrics_page.h"
 #include "server/server.h"
 
@@ -10,6 +12,7 @@ enum {
     HEADERS_MAX = 100,
     CHUNK_OVERHEAD_MAX = 64 << 10,
     DEPTH_MAX = 64,
+    READY_SIZE_MAX = 4 << 10,
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -66,16 +69,39 @@ void web_say_page(struct connection *connection, const struct http_call *call, u
     }
 }
 
-// Whether it can do its work: then it may be sent some.
+static void say_member(struct json_writer *writer, struct slice key, const char *text)
+{
+    json_write_key(writer, key);
+    json_write_string(writer, slice_from_cstr(text));
+}
+
+static void say_state(const struct server *server, struct buffer *body)
+{
+    struct json_writer writer;
+    enum store_state state = server->store_state;
+    json_writer_init(&writer, body);
+    json_write_begin_object(&writer);
+    say_member(&writer, SLICE("state"), server->stopping ? "stopping" : info_store_state(state));
+    if (!server->stopping && state != STORE_READY) {
+        say_member(&writer, SLICE("reason"), error_sentence(&server->store_why));
+        say_member(&writer, SLICE("hint"), info_store_hint(state));
+    }
+    json_write_end_object(&writer);
+    buffer_append(body, SLICE("\n"));
+}
+
+// Whether it can do its work: then it may be sent some. On a full disk it can: workers go on.
 static void say_ready(struct connection *connection, const struct http_call *call)
 {
     const struct server *server = connection->server;
     bool ready = !server->stopping && server->store_state != STORE_FAILED &&
                  server->store_state != STORE_STUCK;
-    web_say_page(connection, call, ready ? 200 : 503, "text/plain; charset=utf-8",
-                 ready              ? SLICE("ready\n")
-                 : server->stopping ? SLICE("stopping\n")
-                                    : SLICE("the store takes nothing\n"));
+    struct buffer body;
+    buffer_init(&body, server->settings.allocator, READY_SIZE_MAX);
+    say_state(server, &body);
+    web_say_page(connection, call, ready ? 200 : 503, "application/json",
+                 body.status ? SLICE("{}\n") : buffer_slice(&body));
+    buffer_release(&body);
 }
 
 void web_page(struct connection *connection, const struct http_call *call)

@@ -202,8 +202,76 @@ class Full(unittest.TestCase):
             answer = http.post("/v1/ns/app/queues/mail/jobs", put)
             self.assertEqual((answer.status, answer.headers["retry-after"]), (507, "30"))
             self.assertEqual(json.loads(answer.body())["code"], "no_space")
-            self.assertEqual(http.get("/readyz")[0], 200)
+            status, body = http.get("/readyz")[:2]
+            ready = json.loads(body)
+            self.assertEqual((status, ready["state"]), (200, "full"))
+            self.assertIn("space", ready["reason"].lower())
+            self.assertIn("docs/operations.md", ready["hint"])
+            self.assertIn("store_hint:", client.ask("INFO persistence"))
             self.assertEqual(http.post("/v1/ns/app/jobs/j0/cancel", "{}").status, 200)
+
+    def wait_for(self, client, wanted):
+        end = time.monotonic() + sluiced.LIMIT_S
+        while wanted not in (info := client.ask("INFO persistence")):
+            self.assertLess(time.monotonic(), end, f"no {wanted} in {info}")
+            time.sleep(0.01)
+
+    def size(self):
+        """What the data folder takes on the disk."""
+        total = 0
+        for path, _, names in os.walk(self.disk.path("")):
+            for name in names:
+                if name != "ballast":
+                    try:
+                        total += os.lstat(os.path.join(path, name)).st_blocks * 512
+                    except FileNotFoundError:
+                        pass
+        return total
+
+    def wait_for_size(self, size):
+        end = time.monotonic() + sluiced.LIMIT_S
+        while (total := self.size()) > size + 64 * 1024:
+            self.assertLess(time.monotonic(), end, f"the folder has {total} bytes, a new one {size}")
+            time.sleep(0.01)
+
+    def pop(self, client):
+        reply = client.ask("Q.POP app w 1 mail")
+        self.assertTrue(reply.startswith('[["jid", "'), reply[:100])
+        return reply.split('"')[3]
+
+    def test_workers_drain_it_and_it_is_ready_again_and_as_small_as_new(self):
+        # A reserve that the base can be made anew in.
+        self.server.flags = (*self.server.flags, "--reserve-size", "4M")
+        os.truncate(self.disk.path("ballast"), 2 * outside.MIB)
+        with self.server as server, sluiced.Client(server) as client:
+            client.expect("Q.PUT app mail Send {} JID first", '"first"')
+            client.expect("Q.CANCEL app first", ":1")
+            client.expect("Q.CONFIG.SET app jobs-history-count 0", "...")
+            size = self.size()
+            count = self.fill(client)
+            with sluiced.Client(server) as waiting:
+                waiting.send("Q.POP", "app", "w", 1, "WAIT", 0, "later")
+                for act, after in (("Q.RETRY", None), ("Q.FAIL", "smtp refused")):
+                    client.ask(act, "app", self.pop(client), "w", *(after or "").split())
+                client.expect("Q.UNFAIL app smtp mail COUNT 1", ":1")
+                for _ in range(count):
+                    client.expect(f"Q.COMPLETE app {self.pop(client)} w", '"complete"')
+                self.wait_for(client, "store_state:ready")
+                client.expect("Q.PUT app later Send {} JID late", '"late"')
+                self.assertIn('"late"', waiting.read())
+            client.expect("Q.COMPLETE app late w", '"complete"')
+            self.wait_for_size(size)
+            self.fill(client)
+            server.process.kill()
+            server.wait()
+            server.start()
+            with sluiced.Client(server) as again:
+                count = int(again.ask("Q.LENGTH app mail")[1:])
+                for i in range(count):
+                    again.expect(f"Q.CANCEL app j{i}", ":1")
+                self.wait_for(again, "store_state:ready")
+                self.wait_for_size(size)
+                self.assertIn('"broken", :0', again.ask("Q.CHECK app"))
 
     def test_what_waits_for_space_is_refused_when_the_server_is_stopped(self):
         with self.server as server, sluiced.Client(server) as client, \
