@@ -118,7 +118,7 @@ static void test_reference__help_says_all_there_is_to_say(void **state)
                  "      how many at most (25)\n"
                  "\n"
                  "Answers: How many were put.\n"
-                 "It writes.\n"
+                 "It writes, is allowed when the disk is full.\n"
                  "\n"
                  "> Q.UNFAIL app smtp mail COUNT 1\n"
                  "(integer) 1\n");
@@ -177,8 +177,7 @@ static void test_reference__info_is_as_redis_gives_it(void **state)
     assert_string_equal(info(t, "Q.POP"), " 1) \"q.pop\"\n"
                                           " 2) (integer) -5\n"
                                           " 3) 1) write\n"
-                                          "    2) denyoom\n"
-                                          "    3) blocking\n"
+                                          "    2) blocking\n"
                                           " 4) (integer) 1\n"
                                           " 5) (integer) 1\n"
                                           " 6) (integer) 1\n"

@@ -54,37 +54,22 @@ static void test_shrinks__is_what_makes_room_and_what_only_looks(void **state)
 {
     (void)state;
     static const char *const smaller[] = {
-        "cancel",
-        "complete",
-        "config.get",
-        "config.unset",
-        "fail",
-        "failed",
-        "get",
-        "heartbeat",
-        "jobs",
-        "length",
-        "multiget",
-        "peek",
-        "priority",
-        "queues",
-        "queue.forget",
-        "recur.get",
-        "recur.untag",
-        "retry",
-        "stats",
-        "timeout",
-        "unpause",
-        "unrecur",
-        "worker.deregister",
+        "cancel",     "complete",     "config.get",
+        "config.set", "config.unset", "fail",
+        "failed",     "get",          "heartbeat",
+        "jobs",       "length",       "multiget",
+        "pause",      "peek",         "pop",
+        "priority",   "queues",       "queue.forget",
+        "recur.get",  "recur.untag",  "retry",
+        "stats",      "timeout",      "unfail",
+        "unpause",    "unrecur",      "worker.deregister",
         "workers",
     };
     for (size_t i = 0; i < sizeof(smaller) / sizeof(smaller[0]); i++) {
         assert_true(shrinks(smaller[i], "a", "b"));
     }
     static const char *const larger[] = {
-        "config.set", "log",       "pause",        "pop",     "put",
-        "recur",      "recur.tag", "recur.update", "requeue", "unfail",
+        "log", "put", "recur", "recur.tag", "recur.update", "requeue",
     };
     for (size_t i = 0; i < sizeof(larger) / sizeof(larger[0]); i++) {
         assert_false(shrinks(larger[i], "a", "b"));
