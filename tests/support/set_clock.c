@@ -28,6 +28,7 @@ static __attribute__((constructor)) void begin(void)
     (void)close(fd);
 }
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name)
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
     int failed = (int)syscall(SYS_clock_gettime, clock, out);

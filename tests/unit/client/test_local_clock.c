@@ -18,6 +18,7 @@
 
 static atomic_int_fast64_t wall_s, passed_s;
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name)
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
     int failed = (int)syscall(SYS_clock_gettime, clock, out);

@@ -52,7 +52,8 @@ static void expect(struct clock_news news, enum clock_change change, int64_t ste
 static void test_host_clock__a_step_that_is_taken_back_soon_has_no_effect(void **state)
 {
     (void)state;
-    static const int64_t steps[] = { 2 * SECOND, HOUR, -HOUR, -2 * SECOND, 50 * 8766 * HOUR };
+    static const int64_t steps[] = { 2 * SECOND, HOUR, -HOUR, -2 * SECOND,
+                                     INT64_C(50) * 8766 * HOUR };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         struct world w = start();
         expect(go_on(&w, 10 * SECOND, steps[i]), CLOCK_STEPPED, steps[i]);
@@ -70,7 +71,8 @@ static void test_host_clock__a_step_that_is_taken_back_soon_has_no_effect(void *
 static void test_host_clock__a_step_that_lasts_is_followed_within_a_minute(void **state)
 {
     (void)state;
-    static const int64_t steps[] = { 2 * SECOND, HOUR, -HOUR, -2 * SECOND, 50 * 8766 * HOUR };
+    static const int64_t steps[] = { 2 * SECOND, HOUR, -HOUR, -2 * SECOND,
+                                     INT64_C(50) * 8766 * HOUR };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         struct world w = start();
         expect(go_on(&w, 30 * SECOND, steps[i]), CLOCK_STEPPED, steps[i]);
