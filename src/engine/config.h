@@ -33,6 +33,9 @@ struct config {
     int64_t missed_after_us;
     int64_t max_tags;
     int64_t max_depends;
+    int64_t max_dependents;
+    int64_t max_dependency_search;
+    int64_t max_limit_patterns;
 };
 
 void config_init(struct config *config);

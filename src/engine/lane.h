@@ -23,7 +23,7 @@
 struct queue;
 
 enum {
-    LANES_AT_ONCE = 10000, // that new limits are applied to within the call that sets them
+    LANES_AT_ONCE = 1000, // that new limits are applied to within the call that sets them
 };
 
 enum lane_place {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/limit.h"
 
+#include "base/glob.h"
 #include "engine/lane.h"
 #include "engine/queue.h"
 #include "engine/state.h"
@@ -57,30 +58,6 @@ static bool is_pattern(struct slice domain)
     return domain.size && memchr(domain.data, '*', domain.size);
 }
 
-static bool matches(struct slice pattern, struct slice text)
-{
-    size_t p = 0, t = 0;
-    size_t star = SIZE_MAX, retry = 0; // the last star, and where what it stands for ends
-    while (t < text.size) {
-        if (p < pattern.size && pattern.data[p] == '*') {
-            star = p++;
-            retry = t;
-        } else if (p < pattern.size && pattern.data[p] == text.data[t]) {
-            p++;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++retry;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size && pattern.data[p] == '*') {
-        p++;
-    }
-    return p == pattern.size;
-}
-
 static size_t literal_count(struct slice pattern)
 {
     size_t count = 0;
@@ -112,6 +89,7 @@ static void patterns_add(struct engine *engine, struct limit_entry *entry)
     }
     entry->next_pattern = *at;
     *at = entry;
+    engine->pattern_count++;
 }
 
 static void patterns_remove(struct engine *engine, const struct limit_entry *entry)
@@ -121,6 +99,7 @@ static void patterns_remove(struct engine *engine, const struct limit_entry *ent
         at = &(*at)->next_pattern;
     }
     *at = entry->next_pattern;
+    engine->pattern_count--;
 }
 
 // Takes over what was not said so far.
@@ -158,7 +137,7 @@ void limits_find(const struct engine *engine, struct slice queue, struct slice d
         for (const struct limit_entry *at = engine->patterns; domain.size && at;
              at = at->next_pattern) {
             if ((at->queue_size == 0 || slice_equal(limit_queue(at), queue)) &&
-                matches(limit_domain(at), domain)) {
+                glob_matches(at->pattern, domain)) {
                 merge(out, at);
             }
         }
@@ -250,10 +229,17 @@ static struct limit_entry *entry_new(struct engine *engine, struct slice queue, 
         return NULL;
     }
     struct limit_entry *entry = mem_zalloc(engine->allocator, sizeof(*entry) + key.size);
-    if (entry) {
-        entry->queue_size = (uint8_t)queue.size;
-        entry->key_size = (uint16_t)key.size;
-        memcpy(entry->key, key.data, key.size);
+    if (!entry) {
+        return NULL;
+    }
+    entry->queue_size = (uint8_t)queue.size;
+    entry->key_size = (uint16_t)key.size;
+    memcpy(entry->key, key.data, key.size);
+    // A name is never too long for a pattern.
+    if (is_pattern(limit_domain(entry)) &&
+        glob_new(engine->allocator, limit_domain(entry), GLOB_STARS_ONLY, &entry->pattern, NULL)) {
+        limit_free_shell(engine, entry);
+        return NULL;
     }
     return entry;
 }
@@ -277,7 +263,7 @@ enum status limit_put(struct engine *engine, struct slice queue, struct slice do
         entry->node.key = (struct index_key){ 0, id };
         index_insert(&engine->limit_order, &entry->node);
         map_add(&engine->limits, entry);
-        if (is_pattern(domain)) {
+        if (entry->pattern) {
             patterns_add(engine, entry);
         }
     }
@@ -289,6 +275,7 @@ enum status limit_put(struct engine *engine, struct slice queue, struct slice do
 
 void limit_free_shell(struct engine *engine, struct limit_entry *entry)
 {
+    glob_free(engine->allocator, entry->pattern);
     mem_free(engine->allocator, entry, sizeof(*entry) + entry->key_size);
 }
 
@@ -296,17 +283,36 @@ void limit_free(struct engine *engine, struct limit_entry *entry)
 {
     map_remove(&engine->limits, limit_key(entry));
     index_remove(&engine->limit_order, &entry->node);
-    if (is_pattern(limit_domain(entry))) {
+    if (entry->pattern) {
         patterns_remove(engine, entry);
     }
     ENGINE_NOTE_GONE(engine, dirty_limits, entry, limit_free_shell);
     engine->limits_version++;
 }
 
+// Each pattern is matched with each new lane.
+static enum status check_pattern_count(const struct engine *engine, struct slice queue,
+                                       struct slice domain, struct error *error)
+{
+    int64_t max = engine->config.max_limit_patterns;
+    return !is_pattern(domain) || (int64_t)engine->pattern_count < max ||
+                   find(engine, queue, domain)
+               ? STATUS_OK
+               : error_set(error, STATUS_TOO_LARGE,
+                           "%zu limits have patterns of domains; max-limit-patterns allows %lld",
+                           engine->pattern_count, (long long)max);
+}
+
 enum status engine_limit_set(struct engine *engine, int64_t now_us, struct slice queue,
                              struct slice domain, const struct limit *limit, struct error *error)
 {
     enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = check_names(queue, domain, error);
+    }
+    if (!status) {
+        status = check_pattern_count(engine, queue, domain, error);
+    }
     if (!status) {
         status = limit_put(engine, queue, domain, limit, engine->sequence + 1, error);
     }

@@ -22,8 +22,9 @@ struct limit {
 
 // Sets a limit, in place of one for the same queue and domain. An empty queue means every queue. An
 // empty domain means every lane, the default lane too. A domain with a `*` in it is a pattern: each
-// `*` stands for any bytes, also for none. It counts at once; with more than 10,000 lanes the calls
-// that follow bring the rest of them into line, each a part.
+// `*` stands for any bytes, also for none; there are at most `max-limit-patterns` of them, else
+// TOO_LARGE. It counts at once; with more than 1,000 lanes the calls that follow bring the rest of
+// them into line, each a part.
 MUST_USE enum status engine_limit_set(struct engine *engine, int64_t now_us, struct slice queue,
                                       struct slice domain, const struct limit *limit,
                                       struct error *error);
@@ -59,6 +60,7 @@ struct limit_entry {
     uint64_t id;
     struct limit limit;
     struct limit_entry *next_pattern; // the most specific first
+    struct glob *pattern;             // the domain, compiled, when it is a pattern; owned
     struct limit_entry *dirty_next;
     bool dirty, gone;
     uint8_t queue_size;

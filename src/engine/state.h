@@ -80,6 +80,7 @@ struct engine {
     struct lane *lanes_first, *lanes_last;
     struct lane *lanes_touched; // in this call
     struct limit_entry *patterns;
+    size_t pattern_count;
     uint64_t limits_version;
 
     struct tallies tallies;

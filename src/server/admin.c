@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Commands of those who run the server.
 #include "server/answer.h"
-#include "server/glob.h"
 #include "server/tables.h"
 
+#include "base/glob.h"
 #include "base/num.h"
 
 enum {
@@ -34,14 +34,49 @@ enum {
     REDIS_SETTINGS = sizeof(redis_settings) / sizeof(redis_settings[0]),
 };
 
-static bool matches_any(struct slices patterns, const char *name)
+enum {
+    GET_PATTERNS_MAX = 100, // of a CONFIG GET
+};
+
+// Which settings match: ours, then Redis's.
+struct matched {
+    bool own[SETTINGS_COUNT_MAX];
+    bool redis[REDIS_SETTINGS];
+    size_t count;
+};
+
+static void match_one(const struct glob *pattern, const char *name, struct matched *matched,
+                      bool *already)
 {
-    for (size_t i = 0; i < patterns.count; i++) {
-        if (glob_matches_any_case(patterns.items[i], slice_from_cstr(name))) {
-            return true;
-        }
+    if (!*already && glob_matches(pattern, slice_from_cstr(name))) {
+        *already = true;
+        matched->count++;
     }
-    return false;
+}
+
+static enum status match_settings(const struct allocator *allocator, struct slices patterns,
+                                  struct matched *matched, struct error *error)
+{
+    *matched = (struct matched){ .count = 0 };
+    if (patterns.count > GET_PATTERNS_MAX) {
+        return error_set(error, STATUS_TOO_LARGE, "CONFIG GET takes at most %d patterns, not %zu",
+                         GET_PATTERNS_MAX, patterns.count);
+    }
+    for (size_t i = 0; i < patterns.count; i++) {
+        struct glob *pattern;
+        enum status status = glob_new(allocator, patterns.items[i], GLOB_ANY_CASE, &pattern, error);
+        if (status) {
+            return status;
+        }
+        for (size_t j = 0; settings_name(j); j++) {
+            match_one(pattern, settings_name(j), matched, &matched->own[j]);
+        }
+        for (size_t j = 0; j < REDIS_SETTINGS; j++) {
+            match_one(pattern, redis_settings[j].name, matched, &matched->redis[j]);
+        }
+        glob_free(allocator, pattern);
+    }
+    return STATUS_OK;
 }
 
 static void say_setting(struct call *call, size_t index)
@@ -57,25 +92,21 @@ static void say_setting(struct call *call, size_t index)
 
 static enum status run_get(struct call *call, struct slices words, struct error *error)
 {
-    size_t count = 0;
-    enum status status = glob_check_all("pattern", words.items, words.count, error);
+    const struct connection *connection = call->session;
+    struct matched matched;
+    enum status status =
+        match_settings(connection->server->settings.allocator, words, &matched, error);
     if (status) {
         return status;
     }
+    reply_map(call->reply, matched.count);
     for (size_t i = 0; settings_name(i); i++) {
-        count += matches_any(words, settings_name(i));
-    }
-    for (size_t i = 0; i < REDIS_SETTINGS; i++) {
-        count += matches_any(words, redis_settings[i].name);
-    }
-    reply_map(call->reply, count);
-    for (size_t i = 0; settings_name(i); i++) {
-        if (matches_any(words, settings_name(i))) {
+        if (matched.own[i]) {
             say_setting(call, i);
         }
     }
     for (size_t i = 0; i < REDIS_SETTINGS; i++) {
-        if (matches_any(words, redis_settings[i].name)) {
+        if (matched.redis[i]) {
             reply_text(call->reply, slice_from_cstr(redis_settings[i].name));
             reply_text(call->reply, slice_from_cstr(redis_settings[i].value));
         }

@@ -518,6 +518,7 @@ void connection_become(struct connection *connection, const struct user *user)
     struct connections *all = &connection->server->connections;
     connection->user = user;
     connection->request.limits = user ? &all->limits : &all->limits_before;
+    pubsub_rights_changed(connection->server);
 }
 
 const struct user *connection_first_user(const struct connection *connection)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Redis's words for keys, which are about namespaces: what a namespace is to us comes closest to
 // what a key is there.
+#include "base/glob.h"
 #include "server/answer.h"
-#include "server/glob.h"
 #include "server/tables.h"
 
 struct name_arguments {
@@ -45,22 +45,25 @@ static enum status run_keys(struct call *call, struct error *error)
 {
     const struct connection *connection = call->session;
     const struct name_arguments *given = call->arguments;
-    enum status status = glob_check("pattern", given->name, error);
+    const struct allocator *allocator = connection->server->settings.allocator;
+    struct glob *pattern;
+    enum status status = glob_new(allocator, given->name, 0, &pattern, error);
     if (status) {
         return status;
     }
     const struct ns *first = connection->server->namespaces.first;
     size_t count = 0;
     for (const struct ns *ns = first; ns; ns = ns->next) {
-        count += may_see(connection, ns) && glob_matches(given->name, ns_name(ns));
+        count += may_see(connection, ns) && glob_matches(pattern, ns_name(ns));
     }
     reply_list(call->reply, count);
     for (const struct ns *ns = first; ns; ns = ns->next) {
-        if (may_see(connection, ns) && glob_matches(given->name, ns_name(ns))) {
+        if (may_see(connection, ns) && glob_matches(pattern, ns_name(ns))) {
             reply_text(call->reply, ns_name(ns));
         }
     }
     reply_end(call->reply);
+    glob_free(allocator, pattern);
     return STATUS_OK;
 }
 

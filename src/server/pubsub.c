@@ -3,9 +3,9 @@
 // channel, and of its connection.
 #include "server/pubsub.h"
 
+#include "base/glob.h"
 #include "faces/qless.h"
 #include "host/event_json.h"
-#include "server/glob.h"
 #include "server/server.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@ struct channel {
     struct channel *next, *previous; // all of its kind
     struct subscription *first;      // who listens, the newest first
     size_t count;
-    bool pattern;
+    struct glob *pattern; // compiled, when it is one; owned
     size_t name_size;
     char name[];
 };
@@ -47,12 +47,14 @@ void pubsub_init(struct server *server)
     *pubsub = (struct pubsub){ 0 };
     map_init(&pubsub->channel_map, server->settings.allocator, server->seed, channel_key);
     map_init(&pubsub->pattern_map, server->settings.allocator, server->seed, channel_key);
+    routes_init(&pubsub->routes, server->settings.allocator, server->seed);
     buffer_init(&pubsub->later, server->settings.allocator, server->settings.max_output);
 }
 
 static void channel_free(const struct server *server, struct channel *channel)
 {
     if (channel) {
+        glob_free(server->settings.allocator, channel->pattern);
         mem_free(server->settings.allocator, channel, sizeof(*channel) + channel->name_size);
     }
 }
@@ -62,6 +64,7 @@ void pubsub_release(struct server *server)
     struct pubsub *pubsub = &server->pubsub;
     assert(!pubsub->channels && !pubsub->patterns);
     channel_free(server, pubsub->gone);
+    routes_clear(&pubsub->routes);
     buffer_release(&pubsub->later);
     map_release(&pubsub->channel_map);
     map_release(&pubsub->pattern_map);
@@ -81,20 +84,28 @@ static struct channel **list_of(struct pubsub *pubsub, bool pattern)
     return pattern ? &pubsub->patterns : &pubsub->channels;
 }
 
-static struct channel *channel_add(struct server *server, struct slice name, bool pattern)
+static enum status channel_add(struct server *server, struct slice name, bool pattern,
+                               struct channel **out, struct error *error)
 {
     struct pubsub *pubsub = &server->pubsub;
-    struct channel *channel = mem_alloc(server->settings.allocator, sizeof(*channel) + name.size);
-    if (!channel) {
-        return NULL;
+    const struct allocator *allocator = server->settings.allocator;
+    struct glob *glob = NULL;
+    enum status status = pattern ? glob_new(allocator, name, 0, &glob, error) : STATUS_OK;
+    if (status) {
+        return status;
     }
-    *channel = (struct channel){ .pattern = pattern, .name_size = name.size };
+    struct channel *channel = mem_alloc(allocator, sizeof(*channel) + name.size);
+    if (!channel) {
+        glob_free(allocator, glob);
+        return error_set(error, STATUS_NO_MEMORY, "out of memory for a subscription");
+    }
+    *channel = (struct channel){ .pattern = glob, .name_size = name.size };
     if (name.size) {
         memcpy(channel->name, name.data, name.size);
     }
     if (map_insert(map_of(pubsub, pattern), channel)) {
         channel_free(server, channel);
-        return NULL;
+        return error_set(error, STATUS_NO_MEMORY, "out of memory for a subscription");
     }
     struct channel **list = list_of(pubsub, pattern);
     channel->next = *list;
@@ -103,10 +114,11 @@ static struct channel *channel_add(struct server *server, struct slice name, boo
     }
     *list = channel;
     *(pattern ? &pubsub->pattern_count : &pubsub->channel_count) += 1;
-    return channel;
+    *out = channel;
+    return STATUS_OK;
 }
 
-// Nobody listens any more. Its name stays readable until the next one goes.
+// It has no subscription any more. Its name stays readable until the next one goes.
 static void channel_end(struct server *server, struct channel *channel)
 {
     struct pubsub *pubsub = &server->pubsub;
@@ -144,6 +156,20 @@ static struct subscription *find(const struct connection *connection, const stru
     return NULL;
 }
 
+// One subscription more or less. With another set of patterns, all routes may be wrong.
+static void count_patterns(struct server *server, const struct channel *channel, size_t change)
+{
+    if (channel->pattern) {
+        server->pubsub.pattern_subscriptions += change;
+        routes_clear(&server->pubsub.routes);
+    }
+}
+
+void pubsub_rights_changed(struct server *server)
+{
+    routes_clear(&server->pubsub.routes);
+}
+
 static void link_up(struct subscription *subscription)
 {
     struct channel *channel = subscription->channel;
@@ -160,6 +186,7 @@ static void link_up(struct subscription *subscription)
     }
     own->first = subscription;
     *own_count(subscription->connection, channel->pattern) += 1;
+    count_patterns(subscription->connection->server, channel, 1);
 }
 
 static void subscription_end(struct subscription *subscription)
@@ -178,33 +205,64 @@ static void subscription_end(struct subscription *subscription)
     *(subscription->own_previous ? &subscription->own_previous->own_next
                                  : &connection->subscriptions.first) = subscription->own_next;
     *own_count(connection, channel->pattern) -= 1;
+    count_patterns(server, channel, SIZE_MAX);
     mem_free(server->settings.allocator, subscription, sizeof(*subscription));
     if (--channel->count == 0) {
         channel_end(server, channel);
     }
 }
 
-enum status pubsub_subscribe(struct connection *connection, struct slice name, bool pattern)
+static enum status check_limits(const struct connection *connection, bool pattern,
+                                struct error *error)
+{
+    const struct settings *settings = &connection->server->settings;
+    const struct subscriptions *own = &connection->subscriptions;
+    const struct {
+        bool reached;
+        const char *name;
+        uint64_t limit;
+    } limits[] = {
+        { own->channels + own->patterns >= settings->max_subscriptions, "max-subscriptions",
+          settings->max_subscriptions },
+        { pattern && own->patterns >= settings->max_patterns, "max-patterns",
+          settings->max_patterns },
+        { pattern &&
+              connection->server->pubsub.pattern_subscriptions >= settings->max_patterns_total,
+          "max-patterns-total", settings->max_patterns_total },
+    };
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        if (limits[i].reached) {
+            return error_set(error, STATUS_TOO_LARGE,
+                             "too many subscriptions: the setting %s allows %llu", limits[i].name,
+                             (unsigned long long)limits[i].limit);
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status pubsub_subscribe(struct connection *connection, struct slice name, bool pattern,
+                             struct error *error)
 {
     struct server *server = connection->server;
     struct channel *channel = map_find(map_of(&server->pubsub, pattern), name);
     if (channel && find(connection, channel)) {
         return STATUS_OK;
     }
-    const struct subscriptions *own = &connection->subscriptions;
-    if (own->channels + own->patterns >= SUBSCRIPTIONS_MAX ||
-        (pattern && own->patterns >= PATTERNS_MAX)) {
-        return STATUS_TOO_LARGE;
+    enum status status = check_limits(connection, pattern, error);
+    if (status) {
+        return status;
     }
     struct subscription *subscription =
         mem_zalloc(server->settings.allocator, sizeof(*subscription));
-    if (subscription && !channel) {
-        channel = channel_add(server, name, pattern);
+    if (!subscription) {
+        return error_set(error, STATUS_NO_MEMORY, "out of memory for a subscription");
     }
-    if (!subscription || !channel) {
-        mem_free(server->settings.allocator, subscription,
-                 subscription ? sizeof(*subscription) : 0);
-        return STATUS_NO_MEMORY;
+    if (!channel) {
+        status = channel_add(server, name, pattern, &channel, error);
+    }
+    if (status) {
+        mem_free(server->settings.allocator, subscription, sizeof(*subscription));
+        return status;
     }
     subscription->connection = connection;
     subscription->channel = channel;
@@ -225,7 +283,7 @@ bool pubsub_unsubscribe(struct connection *connection, struct slice name, bool p
 bool pubsub_unsubscribe_next(struct connection *connection, bool pattern, struct slice *name)
 {
     struct subscription *subscription = connection->subscriptions.first;
-    while (subscription && subscription->channel->pattern != pattern) {
+    while (subscription && (subscription->channel->pattern != NULL) != pattern) {
         subscription = subscription->own_next;
     }
     if (!subscription) {
@@ -302,37 +360,74 @@ void pubsub_answer_end(struct connection *connection)
     buffer_clear(&pubsub->later);
 }
 
-static bool may_hear(const struct connection *connection, const struct message *message)
+static bool may_read(const struct connection *connection, struct slice ns)
 {
-    return !connection->closed && !connection->draining &&
-           (message->ns.size == 0 ||
-            (connection->user && user_may(connection->user, message->ns, RIGHT_READ)));
+    return ns.size == 0 || (connection->user && user_may(connection->user, ns, RIGHT_READ));
 }
 
-static size_t hand_to_all(const struct channel *channel, const struct message *message)
+static bool hand_to(const struct subscription *subscription, const struct message *message)
+{
+    const struct connection *connection = subscription->connection;
+    bool hears = !connection->closed && !connection->draining && may_read(connection, message->ns);
+    if (hears) {
+        hand_over(subscription, message);
+    }
+    return hears;
+}
+
+// Visits the pattern subscriptions that hear a channel. Gives how many, also without `out`.
+static size_t find_listeners(const struct pubsub *pubsub, struct slice ns, struct slice channel,
+                             struct subscription **out)
 {
     size_t count = 0;
-    for (struct subscription *subscription = channel->first; subscription;) {
-        struct subscription *next = subscription->next;
-        if (may_hear(subscription->connection, message)) {
-            hand_over(subscription, message);
+    for (const struct channel *at = pubsub->patterns; at; at = at->next) {
+        if (!glob_matches(at->pattern, channel)) {
+            continue;
+        }
+        for (struct subscription *listener = at->first; listener; listener = listener->next) {
+            if (!may_read(listener->connection, ns)) {
+                continue;
+            }
+            if (out) {
+                out[count] = listener;
+            }
             count++;
         }
-        subscription = next;
     }
     return count;
+}
+
+// NULL when there are no patterns, and without memory: then their subscribers miss a message, as
+// when there is none to make it.
+static const struct route *route_of(struct server *server, struct slice ns, struct slice channel)
+{
+    struct pubsub *pubsub = &server->pubsub;
+    if (!pubsub->patterns) {
+        return NULL;
+    }
+    const struct route *known = routes_find(&pubsub->routes, ns, channel);
+    if (known) {
+        return known;
+    }
+    size_t count = find_listeners(pubsub, ns, channel, NULL);
+    struct route *route = routes_add(&pubsub->routes, ns, channel, count);
+    if (route) {
+        (void)find_listeners(pubsub, ns, channel, route->listeners);
+    }
+    return route;
 }
 
 static size_t publish(struct server *server, const struct message *message)
 {
     const struct channel *channel = map_find(&server->pubsub.channel_map, message->channel);
-    size_t count = channel ? hand_to_all(channel, message) : 0;
-    for (const struct channel *pattern = server->pubsub.patterns; pattern;) {
-        const struct channel *next = pattern->next;
-        if (glob_matches(channel_name(pattern), message->channel)) {
-            count += hand_to_all(pattern, message);
-        }
-        pattern = next;
+    size_t count = 0;
+    for (const struct subscription *at = channel ? channel->first : NULL, *next; at; at = next) {
+        next = at->next;
+        count += hand_to(at, message);
+    }
+    const struct route *route = route_of(server, message->ns, message->channel);
+    for (size_t i = 0; route && i < route->count; i++) {
+        count += hand_to(route->listeners[i], message);
     }
     return count;
 }
@@ -345,16 +440,13 @@ size_t pubsub_publish(struct server *server, struct slice channel, struct slice 
 // ---------------------------------------------------------------------------------------------
 // What the engines tell
 
-static bool has_listener(const struct pubsub *pubsub, struct slice name)
+static bool has_listener(struct server *server, struct slice ns, struct slice name)
 {
-    if (map_find(&pubsub->channel_map, name)) {
+    if (map_find(&server->pubsub.channel_map, name)) {
         return true;
     }
-    const struct channel *pattern = pubsub->patterns;
-    while (pattern && !glob_matches(channel_name(pattern), name)) {
-        pattern = pattern->next;
-    }
-    return pattern;
+    const struct route *route = route_of(server, ns, name);
+    return route && route->count;
 }
 
 // What is being told: its JSON is made for the first channel that somebody listens to.
@@ -380,7 +472,7 @@ static void tell(struct telling *telling, const char *kind, struct slice name)
     assert(!text.status);
     struct server *server = telling->server;
     struct message message = { .channel = buffer_slice(&text), .ns = ns_name(telling->ns) };
-    if (!has_listener(&server->pubsub, message.channel)) {
+    if (!has_listener(server, message.ns, message.channel)) {
         return;
     }
     if (telling->json.size == 0) {

@@ -18,14 +18,10 @@
 #include "base/slice.h"
 #include "base/status.h"
 #include "engine/event.h"
+#include "server/routes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-enum {
-    SUBSCRIPTIONS_MAX = 100000, // of a connection
-    PATTERNS_MAX = 1000,        // of them; every message is matched with every pattern
-};
 
 struct connection;
 struct ns;
@@ -46,7 +42,9 @@ struct pubsub {
     struct map channel_map, pattern_map;
     struct channel *channels, *patterns; // lists of the same, the newest first
     size_t channel_count, pattern_count;
-    struct channel *gone; // the last one that was ended, whose name was handed out
+    size_t pattern_subscriptions; // of all connections
+    struct routes routes;         // which of them hear a channel
+    struct channel *gone;         // the last one that was ended, whose name was handed out
     // Whose command is being run: a message for it would stand in the middle of the answer, and
     // comes behind it.
     struct connection *answering;
@@ -57,9 +55,10 @@ struct pubsub {
 void pubsub_init(struct server *server);
 void pubsub_release(struct server *server);
 
-// A subscription that is there already is no error. NO_MEMORY, or TOO_LARGE with too many.
+// A subscription that is there already is no error. NO_MEMORY, or TOO_LARGE past one of the limits
+// max-subscriptions, max-patterns and max-patterns-total, or of a pattern (glob.h).
 MUST_USE enum status pubsub_subscribe(struct connection *connection, struct slice name,
-                                      bool pattern);
+                                      bool pattern, struct error *error);
 // Says whether it was there.
 bool pubsub_unsubscribe(struct connection *connection, struct slice name, bool pattern);
 // All of a kind, one after the other: gives the name of one that was ended, borrowed until the next
@@ -73,6 +72,9 @@ void pubsub_answer_end(struct connection *connection);
 
 // Hands a message to all who listen. Gives how many.
 size_t pubsub_publish(struct server *server, struct slice channel, struct slice message);
+
+// What users may read has changed, or which user a connection has.
+void pubsub_rights_changed(struct server *server);
 
 // The engine of a namespace tells something. Only who may read the namespace hears of it.
 void pubsub_event(struct server *server, struct ns *ns, const struct event *event);

@@ -178,6 +178,9 @@ enum status push_plan_init(struct push_plan *plan, const struct allocator *alloc
         fill_in(&plan->given);
         status = check(&plan->given, error);
     }
+    if (!status) {
+        status = glob_new(allocator, plan->given.pattern, GLOB_STARS_ONLY, &plan->klasses, error);
+    }
     if (status) {
         push_plan_release(plan);
     }
@@ -186,6 +189,7 @@ enum status push_plan_init(struct push_plan *plan, const struct allocator *alloc
 
 void push_plan_release(struct push_plan *plan)
 {
+    glob_free(plan->scratch.allocator, plan->klasses);
     OPENSSL_cleanse(plan->room, plan->room_size);
     mem_free(plan->scratch.allocator, plan->room, plan->room_size);
     scratch_release(&plan->scratch);
@@ -314,31 +318,6 @@ void push_item_show(struct slice item, struct buffer *out)
 // ---------------------------------------------------------------------------------------------
 // Which jobs
 
-// `*` stands for any bytes, and nothing else for anything but itself.
-static bool matches(struct slice pattern, struct slice text)
-{
-    size_t at = 0, from = 0;
-    size_t star = SIZE_MAX; // behind the last one met
-    for (size_t i = 0; i < text.size;) {
-        if (at < pattern.size && pattern.data[at] == '*') {
-            star = ++at;
-            from = i;
-        } else if (at < pattern.size && pattern.data[at] == text.data[i]) {
-            at++;
-            i++;
-        } else if (star != SIZE_MAX) {
-            at = star;
-            i = ++from;
-        } else {
-            return false;
-        }
-    }
-    while (at < pattern.size && pattern.data[at] == '*') {
-        at++;
-    }
-    return at == pattern.size;
-}
-
 size_t push_plan_fit(const struct push_plan *plan, struct slice queue, struct slice klass)
 {
     const struct push_arguments *given = &plan->given;
@@ -346,7 +325,7 @@ size_t push_plan_fit(const struct push_plan *plan, struct slice queue, struct sl
     for (size_t i = 0; i < given->queues.count && !in_queue; i++) {
         in_queue = slice_equal(given->queues.items[i], queue);
     }
-    if (!in_queue || !matches(given->pattern, klass)) {
+    if (!in_queue || !glob_matches(plan->klasses, klass)) {
         return 0;
     }
     size_t stars = 0;

@@ -6,6 +6,7 @@
 #ifndef SLUICE_SERVER_PUSH_PLAN_H
 #define SLUICE_SERVER_PUSH_PLAN_H
 
+#include "base/glob.h"
 #include "host/push_commands.h"
 
 enum {
@@ -19,6 +20,7 @@ struct push_plan {
     void *room;                  // owned
     size_t room_size;
     struct scratch scratch;
+    struct glob *klasses; // the pattern, compiled; owned
 };
 
 // Reads the words, of which it keeps copies, and checks them: INVALID or TOO_LARGE with a sentence

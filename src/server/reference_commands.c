@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 // COMMAND: what Redis's clients ask about commands.
 #include "api/reference.h"
+#include "base/glob.h"
 #include "base/num.h"
 #include "server/answer.h"
-#include "server/glob.h"
 #include "server/tables.h"
 
 static const struct commands *commands_of(const struct call *call)
 {
     const struct connection *connection = call->session;
     return connection->server->commands;
+}
+
+static const struct allocator *allocator_of(const struct call *call)
+{
+    const struct connection *connection = call->session;
+    return connection->server->settings.allocator;
 }
 
 static size_t count_commands(const struct call *call)
@@ -92,23 +98,23 @@ static enum status run_docs(struct call *call, struct slices words, struct error
     return STATUS_OK;
 }
 
-static bool is_listed(const struct command *command, struct slice pattern)
+static bool is_listed(const struct command *command, const struct glob *pattern)
 {
-    return !pattern.data || glob_matches_any_case(pattern, slice_from_cstr(command->name));
+    return !pattern || glob_matches(pattern, slice_from_cstr(command->name));
 }
 
 static enum status run_list(struct call *call, struct slices words, struct error *error)
 {
-    struct slice pattern = SLICE_EMPTY;
+    const struct allocator *allocator = allocator_of(call);
+    struct glob *pattern = NULL;
     if (words.count == 3 && word_is(words.items[0], "FILTERBY") &&
         word_is(words.items[1], "PATTERN")) {
-        pattern = words.items[2];
+        enum status status = glob_new(allocator, words.items[2], GLOB_ANY_CASE, &pattern, error);
+        if (status) {
+            return status;
+        }
     } else if (words.count) {
         return error_set(error, STATUS_INVALID, "COMMAND LIST takes FILTERBY PATTERN pattern");
-    }
-    enum status status = glob_check("pattern", pattern, error);
-    if (status) {
-        return status;
     }
     size_t count = 0;
     const struct command *command;
@@ -122,6 +128,7 @@ static enum status run_list(struct call *call, struct slices words, struct error
         }
     }
     reply_end(call->reply);
+    glob_free(allocator, pattern);
     return STATUS_OK;
 }
 

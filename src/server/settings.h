@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-    SETTINGS_COUNT_MAX = 64,         // rows of the table
+    SETTINGS_COUNT_MAX = 128,        // rows of the table
     SETTINGS_LIST_MAX = 1024,        // values of a list
     SETTINGS_VALUE_MAX = 4096,       // bytes of a value
     SETTINGS_FILE_MAX = 1 << 20,     // bytes of a config file
@@ -73,12 +73,15 @@ struct settings {
 
     // limits
     uint64_t max_connections;
-    uint64_t max_arguments; // words of a request
-    uint64_t max_payload;   // one word of a request
-    uint64_t max_request;   // all words of a request
-    uint64_t max_output;    // replies that one connection has not read
-    uint64_t max_pipeline;  // requests of one connection under way; then it is not read on
-    uint64_t max_backlog;   // changes that wait for the disk, store_options.gather_max
+    uint64_t max_arguments;      // words of a request
+    uint64_t max_payload;        // one word of a request
+    uint64_t max_request;        // all words of a request
+    uint64_t max_output;         // replies that one connection has not read
+    uint64_t max_subscriptions;  // of a connection, to channels and patterns
+    uint64_t max_patterns;       // of them
+    uint64_t max_patterns_total; // of all connections
+    uint64_t max_pipeline;       // requests of one connection under way; then it is not read on
+    uint64_t max_backlog;        // changes that wait for the disk, store_options.gather_max
     uint64_t max_logins, max_logins_address; // that wait for a check of their password
 
     // times; 0 is never

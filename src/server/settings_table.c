@@ -92,6 +92,15 @@ const struct setting settings_table[] = {
       .initial = "10000", .value = "COUNT",
       .summary = "How many requests of a connection may be without an answer; until there is one "
                  "no further ones are read." },
+    { "max-subscriptions", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_subscriptions), 1,
+      1000000, .initial = "10000", .value = "COUNT",
+      .summary = "How many channels and patterns a connection may be subscribed to." },
+    { "max-patterns", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_patterns), 0, 10000,
+      .initial = "100", .value = "COUNT",
+      .summary = "How many of the subscriptions of a connection may be to patterns." },
+    { "max-patterns-total", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_patterns_total), 0,
+      100000, .initial = "10000", .value = "COUNT",
+      .summary = "How many subscriptions to patterns all connections may have together." },
     { "max-backlog", LIMITS, SETTING_SIZE, 0, AT(max_backlog), MIB, 16 * GIB,
       .initial = "64MiB", .value = "SIZE",
       .summary = "How much may wait for the disk; with more, no requests are run until it has "

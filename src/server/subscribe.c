@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Commands of those who listen to channels, and of those who speak on them.
+#include "base/glob.h"
 #include "server/answer.h"
-#include "server/glob.h"
 #include "server/tables.h"
 
 struct names_arguments {
@@ -43,22 +43,29 @@ static void confirm(struct connection *connection, const char *what, struct slic
         out, (int64_t)(connection->subscriptions.channels + connection->subscriptions.patterns));
 }
 
+static enum status check_names(struct slices names, bool pattern, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < names.count && !status; i++) {
+        status = pattern ? glob_check(names.items[i], 0, error)
+                         : glob_check_text("channel", names.items[i], error);
+    }
+    return status;
+}
+
 static enum status subscribe(struct call *call, bool pattern, struct error *error)
 {
     struct connection *connection = call->session;
     const struct names_arguments *given = call->arguments;
-    enum status status = glob_check_all(pattern ? "pattern" : "channel", given->names.items,
-                                        given->names.count, error);
+    enum status status = check_names(given->names, pattern, error);
     if (status) {
         return status;
     }
     for (size_t i = 0; i < given->names.count; i++) {
-        status = pubsub_subscribe(connection, given->names.items[i], pattern);
-        if (status) {
+        struct error why;
+        if (pubsub_subscribe(connection, given->names.items[i], pattern, &why)) {
             // Those before it are there, and were confirmed.
-            answer_error(connection, "ERR", "%s",
-                         status == STATUS_TOO_LARGE ? "too many subscriptions"
-                                                    : status_sentence(status));
+            answer_error(connection, "ERR", "%s", error_sentence(&why));
             break;
         }
         confirm(connection, pattern ? "psubscribe" : "subscribe", given->names.items[i]);
@@ -126,7 +133,7 @@ static const struct argument publish_takes[] = {
 static enum status check_channel(const struct connection *connection, struct slice channel,
                                  struct error *error)
 {
-    enum status status = glob_check("channel", channel, error);
+    enum status status = glob_check_text("channel", channel, error);
     if (status) {
         return status;
     }
@@ -194,9 +201,8 @@ static bool may_see(const struct connection *connection, struct slice channel)
 
 // The channels that match a pattern are counted, then said.
 struct channel_list {
-    const struct connection *connection; // who asks
-    bool has_pattern;
-    struct slice pattern;
+    const struct connection *connection; // that asks
+    const struct glob *pattern; // NULL: all
     size_t count;
     struct reply *reply; // NULL: they are counted
 };
@@ -205,7 +211,7 @@ static void visit_channel(void *context, struct slice name)
 {
     struct channel_list *list = context;
     if (!may_see(list->connection, name) ||
-        (list->has_pattern && !glob_matches(list->pattern, name))) {
+        (list->pattern && !glob_matches(list->pattern, name))) {
         return;
     }
     list->count++;
@@ -217,19 +223,20 @@ static void visit_channel(void *context, struct slice name)
 static enum status run_channels(struct call *call, struct slices words, struct error *error)
 {
     const struct connection *connection = call->session;
-    struct channel_list list = { .connection = connection, .has_pattern = words.count };
-    if (words.count) {
-        list.pattern = words.items[0];
-        enum status status = glob_check("pattern", list.pattern, error);
-        if (status) {
-            return status;
-        }
+    const struct allocator *allocator = connection->server->settings.allocator;
+    struct glob *pattern = NULL;
+    enum status status =
+        words.count ? glob_new(allocator, words.items[0], 0, &pattern, error) : STATUS_OK;
+    if (status) {
+        return status;
     }
+    struct channel_list list = { .connection = connection, .pattern = pattern };
     pubsub_each_channel(connection->server, visit_channel, &list);
     reply_list(call->reply, list.count);
     list.reply = call->reply;
     pubsub_each_channel(connection->server, visit_channel, &list);
     reply_end(call->reply);
+    glob_free(allocator, pattern);
     return STATUS_OK;
 }
 
@@ -310,8 +317,10 @@ static const struct command commands[] = {
         .run = run_psubscribe,
         .summary = "Listens to all channels whose names match a pattern.",
         .details = "In a pattern * is any bytes, ? any byte, [a-c] one of a set, [^a-c] one that "
-                   "is not, and \\ takes the meaning of the next byte away. A connection has at "
-                   "most 1,000 patterns; they and the names of channels have at most 1,024 bytes.",
+                   "is not, and \\ takes the meaning of the next byte away. The settings "
+                   "max-patterns and max-patterns-total limit how many there may be. Patterns and "
+                   "the names of channels have at most 1,024 bytes, and a pattern at most 255 "
+                   "bytes, ? and sets behind its literal beginning.",
         .replies = "As SUBSCRIBE, with psubscribe and the pattern. Messages come as: pmessage, the "
                    "pattern, the channel, the text.",
         EXAMPLES({ "PSUBSCRIBE sluice:app:*",

@@ -58,6 +58,7 @@ enum status user_store_reload(struct server *server, const struct settings *sett
     enum status status =
         users_reload(server->users, settings, (struct slices){ lines, count }, error);
     mem_free(allocator, lines, room * sizeof(*lines));
+    pubsub_rights_changed(server);
     return status;
 }
 

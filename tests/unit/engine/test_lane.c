@@ -584,26 +584,26 @@ static void put_in_very_many(struct world *w, int count)
 static void test_lane__new_limits_reach_more_lanes_than_one_call_can_change(void **state)
 {
     struct world *w = *state;
-    put_in_very_many(w, 11500);
+    put_in_very_many(w, 2500);
     limit_set(w, 1, NULL, "*", concurrency(1));
     assert_string_equal(lane_of(w, 1, "q", "d0"), "waiting 1, running 1, concurrency 1, busy");
     // Each call that follows brings a part of the rest into line.
     for (int i = 0; i < 3; i++) {
         tick(w, 2);
     }
-    assert_string_equal(pop(w, 2, "q", "w1", 4000), "");
+    assert_string_equal(pop(w, 2, "q", "w1", 1500), "");
     limit_unset(w, 3, NULL, "*");
     for (int i = 0; i < 3; i++) {
         tick(w, 3);
     }
-    (void)pop(w, 3, "q", "w1", 4000);
-    assert_string_equal(queue_of(w, 3, "q"), "waiting 7500, running 15500, listeners 1");
+    (void)pop(w, 3, "q", "w1", 1500);
+    assert_string_equal(queue_of(w, 3, "q"), "waiting 1000, running 4000, listeners 1");
 }
 
 static void test_lane__limits_that_have_not_reached_all_lanes_yet_can_be_saved(void **state)
 {
     struct world *w = *state;
-    put_in_very_many(w, 10100);
+    put_in_very_many(w, 1100);
     limit_set(w, 1, NULL, "*", rate(1, 1, 1));
     reload(w);
     limit_unset(w, 2, NULL, "*");

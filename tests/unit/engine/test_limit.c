@@ -510,9 +510,28 @@ static void test_limit__the_largest_and_the_smallest_rates_work(void **state)
     assert_string_equal(pop(w, (double)(ENGINE_TIME_MAX / US), "q", "w1", 9), "long9,large9");
 }
 
+static void test_limit__patterns_have_a_limit(void **state)
+{
+    struct world *w = *state;
+    set(w, "max-limit-patterns", "2");
+    limit_set(w, 1, NULL, "a*", concurrency(1));
+    limit_set(w, 1, "q", "b*", concurrency(1));
+    refused(w, STATUS_TOO_LARGE, "2 limits have patterns of domains; max-limit-patterns allows 2");
+    limit_set(w, 1, NULL, "c*", concurrency(1));
+    // One that is there can be changed, and one without a pattern is none of them.
+    limit_set(w, 2, NULL, "a*", concurrency(3));
+    limit_set(w, 2, NULL, "c", concurrency(3));
+    limit_unset(w, 3, NULL, "a*");
+    limit_set(w, 4, NULL, "c*", concurrency(1));
+    reload(w);
+    refused(w, STATUS_TOO_LARGE, "max-limit-patterns allows 2");
+    limit_set(w, 4, NULL, "d*", concurrency(1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SERVER_TEST(test_limit__patterns_have_a_limit),
         SERVER_TEST(test_limit__a_rate_is_kept_to_the_microsecond),
         CLIENT_TEST(test_limit__a_rate_is_kept_to_the_microsecond),
         SERVER_TEST(test_limit__what_was_not_used_is_saved_up_to_the_burst),
