@@ -119,11 +119,13 @@ static void say_failure(struct reply *reply, const struct job_view *view)
 }
 
 static void say_related(struct reply *reply, const struct job *job, size_t count,
-                        struct slice (*at)(const struct job *job, size_t index))
+                        bool (*next)(const struct job *job, const void **position,
+                                     struct slice *jid))
 {
+    struct slice jid;
     reply_list(reply, count);
-    for (size_t i = 0; i < count; i++) {
-        reply_text(reply, at(job, i));
+    for (const void *position = NULL; next(job, &position, &jid);) {
+        reply_text(reply, jid);
     }
     reply_end(reply);
 }
@@ -248,9 +250,9 @@ void reply_job(struct reply *reply, const struct engine *engine, const struct jo
     reply_key(reply, "checkpoint");
     reply_text_or_null(reply, view.checkpoint);
     reply_key(reply, "depends");
-    say_related(reply, job, view.dependency_count, job_dependency);
+    say_related(reply, job, view.dependency_count, job_dependency_next);
     reply_key(reply, "dependents");
-    say_related(reply, job, view.dependent_count, job_dependent);
+    say_related(reply, job, view.dependent_count, job_dependent_next);
     reply_key(reply, "members");
     say_members(reply, &view);
     reply_key(reply, "unique");

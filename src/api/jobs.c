@@ -297,7 +297,8 @@ static enum status run_cancel(struct call *call, struct error *error)
 {
     const struct jids_arguments *given = call->arguments;
     size_t canceled = 0;
-    enum status status = engine_cancel(call->engine, call->now_us, given->jids, &canceled, error);
+    enum status status =
+        engine_cancel(call->engine, call->now_us, given->jids, &canceled, NULL, error);
     if (!status) {
         reply_count(call->reply, canceled);
     }

@@ -56,14 +56,28 @@ static enum status run_queue(struct call *call, struct error *error)
     return status;
 }
 
+struct queue_list_arguments {
+    struct page_words page;
+};
+
+static const struct argument queue_list_takes[] = {
+    OPTION(queue_list_arguments, page.offset, INTEGER, "OFFSET",
+           "how many of the first to leave out (0)", .min = 0, .max = INT64_MAX),
+    OPTION_HAS(queue_list_arguments, page.count, page.has_count, INTEGER, "COUNT",
+               "how many at most (1000)", .min = 0, .max = PAGE_COUNT_MAX),
+};
+
 static enum status run_queues(struct call *call, struct error *error)
 {
+    const struct queue_list_arguments *given = call->arguments;
     struct slice name;
     struct queue_view view;
+    size_t offset = (size_t)given->page.offset;
+    size_t max = given->page.has_count ? (size_t)given->page.count : PAGE_COUNT_MAX;
     size_t count = 0;
     // With the client clock the first look moves what is due, for which there may be no memory; so
     // all are looked at before the first word is said.
-    for (; engine_queue_name(call->engine, count, &name); count++) {
+    for (; count < max && engine_queue_name(call->engine, offset + count, &name); count++) {
         enum status status = engine_queue(call->engine, call->now_us, name, &view, error);
         if (status) {
             return status;
@@ -71,7 +85,7 @@ static enum status run_queues(struct call *call, struct error *error)
     }
     reply_list(call->reply, count);
     for (size_t i = 0; i < count; i++) {
-        if (!engine_queue_name(call->engine, i, &name) ||
+        if (!engine_queue_name(call->engine, offset + i, &name) ||
             engine_queue(call->engine, call->now_us, name, &view, NULL)) {
             view = (struct queue_view){ .name = name };
         }
@@ -123,26 +137,36 @@ static enum status run_count(struct call *call, struct error *error)
     return STATUS_OK;
 }
 
+struct priorities_arguments {
+    struct slice queue;
+    int64_t from, count;
+    bool has_from, has_count;
+};
+
+static const struct argument priorities_takes[] = {
+    OPTIONAL(priorities_arguments, queue, NAME, "queue",
+             "the queue; all of them when it is not given"),
+    OPTION_HAS(priorities_arguments, from, has_from, INTEGER, "FROM",
+               "only priorities that are not below it", PRIORITY_RANGE),
+    OPTION_HAS(priorities_arguments, count, has_count, INTEGER, "COUNT", "how many at most (1000)",
+               .min = 1, .max = PAGE_COUNT_MAX),
+};
+
 static enum status run_priorities(struct call *call, struct error *error)
 {
     (void)error;
-    const struct queue_arguments *given = call->arguments;
-    int32_t priority;
-    size_t count = 0;
-    while (engine_priority_at(call->engine, given->queue, count, &priority)) {
-        count++;
-    }
+    const struct priorities_arguments *given = call->arguments;
+    struct priority_view views[PAGE_COUNT_MAX];
+    size_t count = engine_priorities(call->engine, given->queue,
+                                     given->has_from ? (int32_t)given->from : INT32_MIN, views,
+                                     given->has_count ? (size_t)given->count : PAGE_COUNT_MAX);
     reply_list(call->reply, count);
-    for (size_t i = 0; i < count && engine_priority_at(call->engine, given->queue, i, &priority);
-         i++) {
-        const struct count_filter filter = { .queue = given->queue,
-                                             .has_priority = true,
-                                             .priority = priority };
+    for (size_t i = 0; i < count; i++) {
         reply_map(call->reply, 2);
         reply_key(call->reply, "priority");
-        reply_integer(call->reply, priority);
+        reply_integer(call->reply, views[i].priority);
         reply_key(call->reply, "count");
-        reply_count(call->reply, engine_count(call->engine, &filter));
+        reply_count(call->reply, views[i].count);
         reply_end(call->reply);
     }
     reply_end(call->reply);
@@ -479,9 +503,11 @@ static const struct command commands[] = {
         .name = "Q.QUEUES",
         .group = "queues",
         .flags = READS,
+        TAKES(queue_list_arguments, queue_list_takes),
         .run = run_queues,
         .summary = "Lists the queues in the order in which they were first seen, with how many "
                    "jobs each has.",
+        .details = "With as many as COUNT there may be more, which OFFSET leads to.",
         .replies = "A list of queues as in Q.QUEUE.",
         EXAMPLES({ "Q.QUEUES app", "1) 1# \"queue\" => \"mail\"\n"
                                    "   2# \"waiting\" => (integer) 1\n"
@@ -541,9 +567,10 @@ static const struct command commands[] = {
         .name = "Q.PRIORITIES",
         .group = "queues",
         .flags = READS,
-        TAKES(queue_arguments, queue_or_all_takes),
+        TAKES(priorities_arguments, priorities_takes),
         .run = run_priorities,
         .summary = "Lists the priorities that jobs have, the lowest, which run first, first.",
+        .details = "With as many as COUNT there may be more: FROM the last one and 1 goes on.",
         .replies = "A list of priorities, each with how many jobs have it.",
         EXAMPLES({ "Q.PRIORITIES app mail", "1) 1# \"priority\" => (integer) -10\n"
                                             "   2# \"count\" => (integer) 1\n"

@@ -75,8 +75,8 @@ static enum status keep_moment(struct call *call, struct slice jid, int64_t at_u
     enum status status = engine_log(call->engine, call->now_us, &request, error);
     if (status) {
         size_t canceled;
-        enum status undone =
-            engine_cancel(call->engine, call->now_us, (struct slices){ &jid, 1 }, &canceled, NULL);
+        enum status undone = engine_cancel(call->engine, call->now_us, (struct slices){ &jid, 1 },
+                                           &canceled, NULL, NULL);
         (void)undone; // it needs no memory
     }
     return status;
@@ -156,7 +156,7 @@ static enum status run_delete(struct call *call, struct error *error)
     enum status status = view.state == JOB_COMPLETE || view.state == JOB_FAILED
                              ? engine_delete(call->engine, call->now_us, jid, error)
                              : engine_cancel(call->engine, call->now_us, (struct slices){ &jid, 1 },
-                                             &canceled, error);
+                                             &canceled, NULL, error);
     return call_ok(call, status);
 }
 

@@ -27,8 +27,8 @@ static void say_worker(struct reply *reply, const struct worker_view *view)
     reply_end(reply);
 }
 
-// Who looks makes the engine forget workers that nobody would be shown any more: this is no change
-// that anybody could see, and so the command only reads.
+// Listing workers makes the engine forget those that are too old to be listed: no client can see
+// that change, and so the command only reads.
 static enum status run_workers(struct call *call, struct error *error)
 {
     const struct list_arguments *given = call->arguments;
@@ -37,10 +37,7 @@ static enum status run_workers(struct call *call, struct error *error)
         return status;
     }
     struct worker_view view;
-    size_t total = 0;
-    while (engine_worker(call->engine, call->now_us, total, &view)) {
-        total++;
-    }
+    size_t total = engine_worker_count(call->engine, call->now_us);
     size_t offset = (size_t)given->page.offset;
     size_t left = offset < total ? total - offset : 0;
     size_t count = page_count(&given->page) < left ? page_count(&given->page) : left;

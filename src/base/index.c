@@ -296,6 +296,7 @@ static void prefetch(const void *node)
 
 static void find_path(const struct index *index, struct index_key key, struct path *path)
 {
+    index->pool->steps++;
     void *node = index->root;
     for (uint32_t height = index->height - 1; height > 0; height--) {
         struct inner *inner = node;
@@ -592,7 +593,7 @@ struct index_cursor index_cursor_at(const struct index *index, size_t rank)
         }
         node = inner->children[child];
     }
-    return (struct index_cursor){ .leaf = node, .position = rank };
+    return (struct index_cursor){ .pool = index->pool, .leaf = node, .position = rank };
 }
 
 struct index_node *index_cursor_next(struct index_cursor *cursor)
@@ -601,9 +602,11 @@ struct index_node *index_cursor_next(struct index_cursor *cursor)
     if (!leaf) {
         return NULL;
     }
+    cursor->pool->steps++;
     struct index_node *node = leaf_nodes(leaf)[cursor->position++];
     if (cursor->position == leaf->count) {
-        *cursor = (struct index_cursor){ .leaf = leaf->next };
+        cursor->leaf = leaf->next;
+        cursor->position = 0;
     }
     return node;
 }

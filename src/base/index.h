@@ -32,6 +32,9 @@ struct index_node {
 struct index_pool {
     struct slab slab;
     uint32_t round; // how often it was settled
+    // Searches made and objects visited with cursors, in all of its indexes: what a caller's work
+    // is measured by. The owner of the pool may add other steps.
+    uint64_t steps;
 };
 
 struct index {
@@ -123,6 +126,7 @@ size_t index_count_range(const struct index *index, struct index_key from, struc
 // Walks a page of an index at the cost of one search: begin at a rank, then next until NULL. The
 // index must not change meanwhile.
 struct index_cursor {
+    struct index_pool *pool;
     const void *leaf;
     size_t position;
 };

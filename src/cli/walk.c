@@ -34,12 +34,25 @@ static const char **queue_names(const struct tool *tool, const char *queue)
         one[0] = queue;
         return one;
     }
-    struct sluice_value *list;
-    if (call_words(tool, "Q.QUEUES", &list)) {
-        return NULL;
+    const char **names = tool_allocate(sizeof *names);
+    for (size_t count = 0, found = PAGE_SIZE; found == PAGE_SIZE; count += found) {
+        struct sluice_value *list;
+        char *words = tool_format("Q.QUEUES OFFSET %zu COUNT %d", count, PAGE_SIZE);
+        int code = call_words(tool, words, &list);
+        tool_free(words);
+        if (code) {
+            return NULL;
+        }
+        const char **page = names_of(list, "queue");
+        found = sluice_value_count(list);
+        sluice_value_free(list);
+        const char **all = tool_allocate((count + found + 1) * sizeof *all);
+        memcpy(all, names, count * sizeof *all);
+        memcpy(all + count, page, found * sizeof *all);
+        tool_free(names);
+        tool_free(page);
+        names = all;
     }
-    const char **names = names_of(list, "queue");
-    sluice_value_free(list);
     return names;
 }
 

@@ -54,33 +54,46 @@ static enum status mark(struct engine *engine, struct slices jids, struct error 
     return STATUS_OK;
 }
 
-static enum status check_dependents(const struct engine *engine, struct slices jids,
-                                    struct error *error)
+// The first edge that leads from a marked job to one that is not; NULL when there is none.
+static const struct edge *find_blocker(struct engine *engine, struct slices jids)
 {
     for (size_t i = 0; i < jids.count; i++) {
         const struct job *job = map_find(&engine->jobs, jids.items[i]);
         const struct edge *edge = job && job->extra ? job->extra->dependents : NULL;
         for (; edge; edge = edge->next_dependent) {
+            engine_step(engine);
             if (edge->dependent->extra->visit != engine->visit) {
-                return error_set(error, STATUS_STATE,
-                                 "job %.*s is a dependency of %.*s, which is not to be canceled",
-                                 SLICE_PRINT(job_jid(job)), SLICE_PRINT(job_jid(edge->dependent)));
+                return edge;
             }
         }
     }
-    return STATUS_OK;
+    return NULL;
+}
+
+static enum status check_dependents(struct engine *engine, struct slices jids,
+                                    struct cancel_blocker *blocker, struct error *error)
+{
+    const struct edge *edge = find_blocker(engine, jids);
+    if (!edge) {
+        return STATUS_OK;
+    }
+    *blocker = (struct cancel_blocker){ job_jid(edge->dependency), job_jid(edge->dependent) };
+    return error_set(error, STATUS_STATE,
+                     "job %.*s is a dependency of %.*s, which is not to be canceled",
+                     SLICE_PRINT(blocker->jid), SLICE_PRINT(blocker->dependent));
 }
 
 enum status engine_cancel(struct engine *engine, int64_t now_us, struct slices jids,
-                          size_t *canceled, struct error *error)
+                          size_t *canceled, struct cancel_blocker *blocker, struct error *error)
 {
+    struct cancel_blocker unwanted;
     *canceled = 0;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
         status = mark(engine, jids, error);
     }
     if (!status) {
-        status = check_dependents(engine, jids, error);
+        status = check_dependents(engine, jids, blocker ? blocker : &unwanted, error);
     }
     for (size_t i = 0; !status && i < jids.count; i++) {
         struct job *job = map_find(&engine->jobs, jids.items[i]);

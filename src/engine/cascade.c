@@ -6,6 +6,7 @@
 
 #include "engine/cancel.h"
 #include "engine/depends.h"
+#include "engine/due.h"
 #include "engine/failure.h"
 #include "engine/job.h"
 #include "engine/options.h"
@@ -53,6 +54,7 @@ void cascade_insert(struct engine *engine, struct job *job)
     struct job **at = &engine->cascade_first;
     while (index_key_less((*at)->node.key, job->node.key)) {
         at = &(*at)->extra->cascade_next;
+        engine_step(engine);
     }
     extra->cascade_next = *at;
     *at = job;
@@ -72,6 +74,7 @@ void cascade_note_placed(struct engine *engine, const struct job *job)
     const struct job_extra *extra = job->extra;
     for (const struct edge *edge = extra->members_failed ? extra->dependencies : NULL; edge;
          edge = edge->next_dependency) {
+        engine_step(engine);
         if (edge->dependency->state == JOB_FAILED) {
             cascade_note(engine, edge);
         }
@@ -82,6 +85,7 @@ void cascade_note_all(struct engine *engine, struct job *failed)
 {
     for (const struct edge *edge = failed->extra->dependents; edge && !failed->extra->cascades;
          edge = edge->next_dependent) {
+        engine_step(engine);
         cascade_note(engine, edge);
     }
 }
@@ -96,6 +100,7 @@ void cascade_forget(struct engine *engine, struct job *job)
     while (*at != job) {
         before = *at;
         at = &before->extra->cascade_next;
+        engine_step(engine);
     }
     *at = job->extra->cascade_next;
     if (engine->cascade_last == job) {
@@ -144,23 +149,35 @@ static enum status deal_with(struct engine *engine, struct edge *edge)
     return STATUS_OK;
 }
 
+// A slice deals with one dependent at least, or ends with one failed job, whatever the steps.
 static bool run(struct engine *engine)
 {
     int done = 0;
+    uint64_t start = engine->pool.steps;
     while (engine->cascade_first) {
         struct job *failed = engine->cascade_first;
         struct edge *next;
         for (struct edge *edge = failed->extra->dependents; edge; edge = next) {
             next = edge->next_dependent;
+            engine_step(engine);
             if (!is_concerned(engine, edge)) {
                 continue;
             }
-            if (done++ == SLICE_JOBS || deal_with(engine, edge)) {
+            if (done == SLICE_JOBS || (done && engine->pool.steps - start > DUE_SLICE_STEPS)) {
+                engine->slice_full = true;
                 return true;
             }
+            if (deal_with(engine, edge)) {
+                return true;
+            }
+            done++;
         }
         cascade_forget(engine, failed);
         job_changed(engine, failed, JOB_DIRTY_HEAD);
+        if (engine->cascade_first && engine->pool.steps - start > DUE_SLICE_STEPS) {
+            engine->slice_full = true;
+            return true;
+        }
     }
     return false;
 }

@@ -228,16 +228,16 @@ static bool queue_option(const struct engine *engine, struct slice first, struct
 
 void config_apply_to_queue(const struct engine *engine, struct queue *queue)
 {
-    queue->heartbeat_us = engine->config.heartbeat_us;
+    queue->has_heartbeat = false;
     queue->concurrency_max = 0;
     queue->fair = false;
     if (engine->config.count == 0) {
         return;
     }
     struct slice name = queue_name(queue);
-    if (!queue_option(engine, name, SLICE("-heartbeat"), true, &queue->heartbeat_us)) {
-        (void)queue_option(engine, SLICE("heartbeat-"), name, true, &queue->heartbeat_us);
-    }
+    queue->has_heartbeat =
+        queue_option(engine, name, SLICE("-heartbeat"), true, &queue->heartbeat_us) ||
+        queue_option(engine, SLICE("heartbeat-"), name, true, &queue->heartbeat_us);
     (void)queue_option(engine, name, SLICE("-max-concurrency"), false, &queue->concurrency_max);
     int64_t fair = 0;
     (void)queue_option(engine, name, SLICE("-fair"), false, &fair);
@@ -250,11 +250,6 @@ static void apply(struct engine *engine, struct slice option)
     const struct known *known = known_find(option);
     if (known) {
         set_known(&engine->config, known, engine_config_get(engine, option));
-        if (known->offset == offsetof(struct config, heartbeat_us)) {
-            for (size_t i = 0; i < engine->due_count; i++) {
-                config_apply_to_queue(engine, engine->due[i]);
-            }
-        }
         return;
     }
     struct slice name;

@@ -68,34 +68,81 @@ static void edge_remove(struct engine *engine, struct edge *edge)
     slab_give(&engine->edges, edge);
 }
 
-struct slice job_dependency(const struct job *job, size_t index)
+bool job_dependency_next(const struct job *job, const void **position, struct slice *jid)
 {
-    const struct edge *edge = job->extra->dependencies;
-    for (; index > 0; index--) {
-        edge = edge->next_dependency;
-    }
-    return job_jid(edge->dependency);
+    const struct edge *last = *position;
+    const struct edge *edge = last         ? last->next_dependency
+                              : job->extra ? job->extra->dependencies
+                                           : NULL;
+    *position = edge;
+    *jid = edge ? job_jid(edge->dependency) : SLICE_EMPTY;
+    return edge;
 }
 
-struct slice job_dependent(const struct job *job, size_t index)
+bool job_dependent_next(const struct job *job, const void **position, struct slice *jid)
 {
-    const struct edge *edge = job->extra->dependents;
-    for (; index > 0; index--) {
-        edge = edge->next_dependent;
-    }
-    return job_jid(edge->dependent);
+    const struct edge *last = *position;
+    const struct edge *edge = last         ? last->next_dependent
+                              : job->extra ? job->extra->dependents
+                                           : NULL;
+    *position = edge;
+    *jid = edge ? job_jid(edge->dependent) : SLICE_EMPTY;
+    return edge;
 }
 
-// Whether `target` can be reached from `from` along dependencies. Each job is visited once; those
-// still to be looked at form a list through the jobs themselves, so a chain of any length costs no
-// stack and no memory.
-static bool reaches(struct engine *engine, struct job *from, const struct job *target)
+// ---------------------------------------------------------------------------------------------
+// Sets of jobs: those whose `visit` is the engine's newest. So what is named twice, or is there
+// already, is found without a search.
+
+static void mark_dependencies(struct engine *engine, const struct job *job)
 {
     uint64_t visit = ++engine->visit;
-    struct job *open = from;
-    from->extra->visit = visit;
-    from->extra->visit_next = NULL;
-    while (open) {
+    for (struct edge *edge = job && job->extra ? job->extra->dependencies : NULL; edge;
+         edge = edge->next_dependency) {
+        edge->dependency->extra->visit = visit;
+        engine_step(engine);
+    }
+}
+
+static void mark_jids(struct engine *engine, struct slices jids)
+{
+    uint64_t visit = ++engine->visit;
+    for (size_t i = 0; i < jids.count; i++) {
+        struct job *job = map_find(&engine->jobs, jids.items[i]);
+        if (job && job->extra) {
+            job->extra->visit = visit;
+        }
+        engine_step(engine);
+    }
+}
+
+static bool is_marked(const struct engine *engine, const struct job *job)
+{
+    return job->extra && job->extra->visit == engine->visit;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Cycles
+
+// The search of one request: no job is visited twice, whichever dependency led to it.
+struct search {
+    uint64_t visit;
+    int64_t visited;
+};
+
+// Whether `target` can be reached from `from` along dependencies. Those still to be looked at form
+// a list through the jobs themselves, so a chain of any length costs no stack and no memory. Ends
+// without a result when too many were visited.
+static bool reaches(struct engine *engine, struct search *search, struct job *from,
+                    const struct job *target)
+{
+    struct job *open = NULL;
+    if (from->extra->visit != search->visit) {
+        from->extra->visit = search->visit;
+        from->extra->visit_next = NULL;
+        open = from;
+    }
+    while (open && search->visited <= engine->config.max_dependency_search) {
         struct job *job = open;
         open = job->extra->visit_next;
         if (job == target) {
@@ -103,8 +150,10 @@ static bool reaches(struct engine *engine, struct job *from, const struct job *t
         }
         for (struct edge *edge = job->extra->dependencies; edge; edge = edge->next_dependency) {
             struct job_extra *extra = edge->dependency->extra;
-            if (extra->visit != visit) {
-                extra->visit = visit;
+            search->visited++;
+            engine_step(engine);
+            if (extra->visit != search->visit) {
+                extra->visit = search->visit;
                 extra->visit_next = open;
                 open = edge->dependency;
             }
@@ -113,30 +162,67 @@ static bool reaches(struct engine *engine, struct job *from, const struct job *t
     return false;
 }
 
-static bool depends_on(const struct job *job, const struct job *dependency)
-{
-    if (!job || !job->extra) {
-        return false;
-    }
-    for (const struct edge *edge = job->extra->dependencies; edge; edge = edge->next_dependency) {
-        if (edge->dependency == dependency) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Only a job that others wait for can close a circle.
-static enum status check_circle(struct engine *engine, struct job *job, struct job *dependency,
+// Only a job that others wait for can close a cycle.
+static enum status check_cycles(struct engine *engine, struct job *job, struct slices jids,
                                 struct error *error)
 {
-    if (job && job->extra && job->extra->dependent_count && dependency->extra &&
-        reaches(engine, dependency, job)) {
-        return error_set(error, STATUS_INVALID,
-                         "job %.*s cannot depend on %.*s, which depends on it",
-                         SLICE_PRINT(job_jid(job)), SLICE_PRINT(job_jid(dependency)));
+    if (!job || !job->extra || !job->extra->dependent_count) {
+        return STATUS_OK;
+    }
+    struct search search = { .visit = ++engine->visit };
+    for (size_t i = 0; i < jids.count; i++) {
+        struct job *dependency = map_find(&engine->jobs, jids.items[i]);
+        if (!dependency || dependency->state == JOB_COMPLETE || !dependency->extra) {
+            continue;
+        }
+        if (reaches(engine, &search, dependency, job)) {
+            return error_set(error, STATUS_INVALID,
+                             "job %.*s cannot depend on %.*s, which depends on it",
+                             SLICE_PRINT(job_jid(job)), SLICE_PRINT(job_jid(dependency)));
+        }
+        if (search.visited > engine->config.max_dependency_search) {
+            return error_set(error, STATUS_TOO_LARGE,
+                             "whether job %.*s may depend on %.*s takes a search through more "
+                             "dependencies than max-dependency-search allows: %lld",
+                             SLICE_PRINT(slice_shown(job_jid(job))),
+                             SLICE_PRINT(slice_shown(job_jid(dependency))),
+                             (long long)engine->config.max_dependency_search);
+        }
     }
     return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static enum status check_jids(const struct engine *engine, struct slice jid, struct slices jids,
+                              struct error *error)
+{
+    if ((int64_t)jids.count > engine->config.max_depends) {
+        return error_set(error, STATUS_TOO_LARGE, "%zu dependencies; at most %lld are allowed",
+                         jids.count, (long long)engine->config.max_depends);
+    }
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < jids.count && !status; i++) {
+        status = name_check(jids.items[i], "jid of a dependency", error);
+        if (!status && slice_equal(jids.items[i], jid)) {
+            status = error_set(error, STATUS_INVALID, "job %.*s cannot depend on itself",
+                               SLICE_PRINT(jid));
+        }
+    }
+    return status;
+}
+
+// Completing a job releases all its dependents in one call.
+static enum status check_dependents(const struct engine *engine, const struct job *dependency,
+                                    struct error *error)
+{
+    int64_t max = engine->config.max_dependents;
+    return (int64_t)dependency->extra->dependent_count < max
+               ? STATUS_OK
+               : error_set(error, STATUS_TOO_LARGE,
+                           "%zu jobs depend on %.*s; max-dependents allows %lld",
+                           (size_t)dependency->extra->dependent_count,
+                           SLICE_PRINT(job_jid(dependency)), (long long)max);
 }
 
 enum status depends_reserve(struct engine *engine, struct job *job, struct slice jid,
@@ -144,41 +230,45 @@ enum status depends_reserve(struct engine *engine, struct job *job, struct slice
 {
     plan->jids = jids;
     plan->count = 0;
-    if ((int64_t)jids.count > engine->config.max_depends) {
-        return error_set(error, STATUS_TOO_LARGE, "%zu dependencies; at most %lld are allowed",
-                         jids.count, (long long)engine->config.max_depends);
+    if (jids.count == 0) {
+        return STATUS_OK;
     }
-    for (size_t i = 0; i < jids.count; i++) {
-        enum status status = name_check(jids.items[i], "jid of a dependency", error);
-        if (!status && slice_equal(jids.items[i], jid)) {
-            status = error_set(error, STATUS_INVALID, "job %.*s cannot depend on itself",
-                               SLICE_PRINT(jid));
+    enum status status = check_jids(engine, jid, jids, error);
+    if (!status) {
+        status = check_cycles(engine, job, jids, error);
+    }
+    mark_dependencies(engine, job);
+    for (size_t i = 0; i < jids.count && !status; i++) {
+        struct job *dependency = map_find(&engine->jobs, jids.items[i]);
+        engine_step(engine);
+        if (!dependency || dependency->state == JOB_COMPLETE || is_marked(engine, dependency)) {
+            continue;
         }
-        struct job *dependency = status ? NULL : map_find(&engine->jobs, jids.items[i]);
-        if (dependency && dependency->state != JOB_COMPLETE) {
-            status = check_circle(engine, job, dependency, error);
-            if (!status && job_reserve_extra(engine, dependency)) {
-                status = engine_no_memory(error);
-            }
-            plan->count += !depends_on(job, dependency);
-        }
-        if (status) {
-            return status;
+        status = job_reserve_extra(engine, dependency)
+                     ? engine_no_memory(error)
+                     : check_dependents(engine, dependency, error);
+        if (!status) {
+            dependency->extra->visit = engine->visit;
+            plan->count++;
         }
     }
-    if (slab_promise(&engine->edges, plan->count)) {
-        return engine_no_memory(error);
+    if (!status && plan->count && slab_promise(&engine->edges, plan->count)) {
+        status = engine_no_memory(error);
     }
-    return STATUS_OK;
+    return status;
 }
 
 void depends_add(struct engine *engine, struct job *job, const struct depends_plan *plan)
 {
+    if (plan->jids.count) {
+        mark_dependencies(engine, job);
+    }
     for (size_t i = 0; i < plan->jids.count; i++) {
         struct job *dependency = map_find(&engine->jobs, plan->jids.items[i]);
-        if (!dependency || dependency->state == JOB_COMPLETE || depends_on(job, dependency)) {
+        if (!dependency || dependency->state == JOB_COMPLETE || is_marked(engine, dependency)) {
             continue;
         }
+        dependency->extra->visit = engine->visit;
         struct edge *edge = slab_take(&engine->edges);
         assert(edge);
         *edge = (struct edge){ .dependent = job,
@@ -204,25 +294,38 @@ enum status depends_load(struct engine *engine, struct job *job, struct job *dep
     return STATUS_OK;
 }
 
-static bool is_among(struct slice jid, struct slices jids)
+size_t depends_kept(struct engine *engine, const struct job *job, struct slices jids)
 {
-    for (size_t i = 0; i < jids.count; i++) {
-        if (slice_equal(jid, jids.items[i])) {
-            return true;
+    if (!job->extra || jids.count == 0) {
+        return job->extra ? job->extra->dependency_count : 0;
+    }
+    size_t kept = 0;
+    mark_jids(engine, jids);
+    for (const struct edge *edge = job->extra->dependencies; edge; edge = edge->next_dependency) {
+        kept += is_marked(engine, edge->dependency);
+        engine_step(engine);
+    }
+    return kept;
+}
+
+// Drops the dependencies that are named, or those that are not.
+static void drop_dependencies(struct engine *engine, struct job *job, struct slices jids,
+                              bool named)
+{
+    struct edge *next;
+    mark_jids(engine, jids);
+    for (struct edge *edge = job->extra ? job->extra->dependencies : NULL; edge; edge = next) {
+        next = edge->next_dependency;
+        engine_step(engine);
+        if (is_marked(engine, edge->dependency) == named) {
+            edge_remove(engine, edge);
         }
     }
-    return false;
 }
 
 void depends_drop(struct engine *engine, struct job *job, struct slices kept)
 {
-    struct edge *next;
-    for (struct edge *edge = job->extra ? job->extra->dependencies : NULL; edge; edge = next) {
-        next = edge->next_dependency;
-        if (!is_among(job_jid(edge->dependency), kept)) {
-            edge_remove(engine, edge);
-        }
-    }
+    drop_dependencies(engine, job, kept, false);
 }
 
 void depends_clear(struct engine *engine, struct job *job)
@@ -251,9 +354,10 @@ static void release(struct engine *engine, struct job *job, int64_t now_us)
     job_changed(engine, job, JOB_DIRTY_HEAD);
 }
 
-void depends_count_failed(struct job *job, bool failed)
+void depends_count_failed(struct engine *engine, struct job *job, bool failed)
 {
     for (struct edge *edge = job->extra->dependents; edge; edge = edge->next_dependent) {
+        engine_step(engine);
         edge->dependent->extra->members_failed += failed ? 1 : UINT32_MAX;
     }
 }
@@ -267,6 +371,7 @@ enum status depends_reserve_release(struct engine *engine, struct job *job, int6
 {
     for (struct edge *edge = job->extra ? job->extra->dependents : NULL; edge;
          edge = edge->next_dependent) {
+        engine_step(engine);
         if (waits_only_for_one(edge->dependent) &&
             release_reserve(engine, edge->dependent, now_us)) {
             return STATUS_NO_MEMORY;
@@ -279,6 +384,7 @@ enum status depends_reserve_release(struct engine *engine, struct job *job, int6
 static void drop(struct engine *engine, struct edge *edge, int64_t now_us)
 {
     struct job *dependent = edge->dependent;
+    engine_step(engine);
     bool free_now = waits_only_for_one(dependent);
     edge_remove(engine, edge);
     if (free_now) {
@@ -358,13 +464,8 @@ static enum status off(struct engine *engine, int64_t now_us, struct slice jid,
         engine_settle(engine);
         return engine_no_memory(error);
     }
-    struct edge *next;
-    for (struct edge *edge = job->extra->dependencies; edge; edge = next) {
-        next = edge->next_dependency;
-        if (!depends || is_among(job_jid(edge->dependency), *depends)) {
-            edge_remove(engine, edge);
-        }
-    }
+    struct slices none = { 0 };
+    drop_dependencies(engine, job, depends ? *depends : none, depends != NULL);
     if (job->extra->dependency_count == 0) {
         release(engine, job, now_us);
     }

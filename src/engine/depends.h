@@ -16,7 +16,8 @@ struct edge {
 };
 
 // Checks jids that `job` (NULL for one that is still to be made, with `jid`) is to depend on, and
-// secures what depends_add needs. Gives how many of them count. Refuses a circle.
+// secures what depends_add needs. Gives how many of them count. Refuses a cycle, and a dependency
+// that has `max-dependents` already.
 struct depends_plan {
     struct slices jids;
     size_t count;
@@ -30,6 +31,10 @@ void depends_add(struct engine *engine, struct job *job, const struct depends_pl
 MUST_USE enum status depends_load(struct engine *engine, struct job *job, struct job *dependency,
                                   uint64_t sequence);
 
+// How many dependencies an existing job keeps when `jids` replace those it has; all with none
+// given.
+size_t depends_kept(struct engine *engine, const struct job *job, struct slices jids);
+
 // Drops the dependencies of `job` that are not among `kept`; all with none kept.
 void depends_drop(struct engine *engine, struct job *job, struct slices kept);
 
@@ -37,7 +42,7 @@ void depends_drop(struct engine *engine, struct job *job, struct slices kept);
 void depends_clear(struct engine *engine, struct job *job);
 
 // Notes with all who depend on the job that it is failed, or is no more.
-void depends_count_failed(struct job *job, bool failed);
+void depends_count_failed(struct engine *engine, struct job *job, bool failed);
 
 // The dependent goes on without its dependency, which has failed.
 MUST_USE enum status depends_pass(struct engine *engine, struct edge *edge, int64_t now_us);

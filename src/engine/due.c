@@ -16,10 +16,6 @@
 #include "engine/recurring.h"
 #include "engine/state.h"
 
-enum {
-    SLICE_THINGS = 1000,
-};
-
 static bool due_before(const struct queue *a, const struct queue *b)
 {
     return a->due_us < b->due_us || (a->due_us == b->due_us && a->id < b->id);
@@ -197,7 +193,9 @@ static enum status do_first(struct engine *engine, struct queue *queue)
 
 static bool run(struct engine *engine, int64_t now_us)
 {
-    for (int done = 0; done < SLICE_THINGS; done++) {
+    uint64_t start = engine->pool.steps;
+    for (int done = 0; done < DUE_SLICE_THINGS && engine->pool.steps - start < DUE_SLICE_STEPS;
+         done++) {
         if (engine->due_count == 0 || engine->due[0]->due_us > now_us) {
             return false;
         }
@@ -213,6 +211,7 @@ static bool run(struct engine *engine, int64_t now_us)
             return true;
         }
     }
+    engine->slice_full = true;
     return true;
 }
 
@@ -226,8 +225,8 @@ bool due_run(struct engine *engine, int64_t now_us)
 {
     bool more = run(engine, now_us);
     engine->call_us = now_us;
-    // Who looks at a result that is over sees none; in which order they go nobody sees.
-    results_drop(engine, now_us, SLICE_THINGS);
+    // A result that is over is not shown, so the order in which they are dropped does not matter.
+    results_drop(engine, now_us, DUE_SLICE_THINGS);
     return more || first_time(&engine->results) <= now_us;
 }
 

@@ -8,6 +8,13 @@
 
 struct queue;
 
+// What one call does of what is due; the rest is left to the calls and ticks that follow. The steps
+// (engine_steps) count because one thing may concern many jobs.
+enum {
+    DUE_SLICE_THINGS = 1000,
+    DUE_SLICE_STEPS = 10000,
+};
+
 // The heap of queues by when something in them is next due. All queues are in it.
 MUST_USE enum status due_reserve(struct engine *engine);
 void due_add(struct engine *engine, struct queue *queue);

@@ -77,6 +77,11 @@ int64_t engine_time(const struct engine *engine);
 MUST_USE enum status engine_set_time(struct engine *engine, int64_t now_us, int64_t to_us,
                                      struct error *error);
 
+// How many objects all calls so far have visited: jobs, edges, lanes, entries of indexes. What a
+// call costs is counted so, and never timed. A call that may have to visit more than some 20,000
+// does a part and leaves the rest to the calls and ticks that follow.
+uint64_t engine_steps(const struct engine *engine);
+
 // ---------------------------------------------------------------------------------------------
 // Jobs
 
@@ -251,9 +256,10 @@ struct slice job_jid(const struct job *job);
 struct slice job_tag(const struct engine *engine, const struct job *job, size_t index);
 // When the job got a tag that it has.
 int64_t job_tag_time(const struct job *job, struct slice tag);
-// In the order in which they were added.
-struct slice job_dependency(const struct job *job, size_t index);
-struct slice job_dependent(const struct job *job, size_t index);
+// What the job depends on and what depends on it, in the order in which they were added.
+// `*position` is NULL at first.
+bool job_dependency_next(const struct job *job, const void **position, struct slice *jid);
+bool job_dependent_next(const struct job *job, const void **position, struct slice *jid);
 
 // The options as they were given, all UNSET when none were; and what holds for the job.
 void job_options(const struct engine *engine, const struct job *job, struct job_options *out);
@@ -272,10 +278,17 @@ struct history_view {
 bool job_history_next(const struct engine *engine, const struct job *job, size_t *position,
                       struct history_view *view);
 
+// A job that cannot be canceled, and one that depends on it and is not to be canceled.
+struct cancel_blocker {
+    struct slice jid, dependent;
+};
+
 // Removes jobs that are in any state but complete. A job that others depend on is refused unless
-// all of them are named too; a jid that does not exist is passed over, as is one that is complete.
+// all of them are named too: STATE, and `blocker` says which, unless it is NULL. A jid that does
+// not exist is passed over, as is one that is complete.
 MUST_USE enum status engine_cancel(struct engine *engine, int64_t now_us, struct slices jids,
-                                   size_t *canceled, struct error *error);
+                                   size_t *canceled, struct cancel_blocker *blocker,
+                                   struct error *error);
 
 // Removes a job that is complete or failed.
 MUST_USE enum status engine_delete(struct engine *engine, int64_t now_us, struct slice jid,
@@ -656,10 +669,13 @@ struct worker_view {
     bool offline;
 };
 
-// Forgets workers not seen for `max-worker-age`, then gives the others, the most recently seen
-// first: `index` from 0 until it returns false.
+// Forgets workers not seen for `max-worker-age`, a part of them when they are many.
 MUST_USE enum status engine_workers_prune(struct engine *engine, int64_t now_us,
                                           struct error *error);
+// How many were seen within that time.
+size_t engine_worker_count(const struct engine *engine, int64_t now_us);
+// The workers, the most recently seen first: `index` from 0 until it returns false. Behind those
+// that engine_worker_count counts come those that a prune has left.
 bool engine_worker(const struct engine *engine, int64_t now_us, size_t index,
                    struct worker_view *view);
 // The jobs that a worker holds, the longest lease first: those whose lease has (stalled) or has not

@@ -297,7 +297,7 @@ enum status engine_delete(struct engine *engine, int64_t now_us, struct slice ji
                          SLICE_PRINT(jid), job_state_name(job->state));
     }
     if (job->extra && job->extra->dependent_count) {
-        struct slice dependent = job_dependent(job, 0);
+        struct slice dependent = job_jid(job->extra->dependents->dependent);
         return error_set(error, STATUS_STATE, "job %.*s is a dependency of %.*s", SLICE_PRINT(jid),
                          SLICE_PRINT(dependent));
     }

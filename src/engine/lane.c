@@ -644,7 +644,9 @@ enum status lane_due(struct engine *engine, struct lane *lane)
 enum status lanes_move_due(struct engine *engine, struct queue *queue, int64_t now_us)
 {
     struct index_node *node;
-    while ((node = index_first(&queue->lanes[LANE_LIMITED])) && time_of_key(node->key) <= now_us) {
+    for (int i = 0; i < DUE_SLICE_THINGS && (node = index_first(&queue->lanes[LANE_LIMITED])) &&
+                    time_of_key(node->key) <= now_us;
+         i++) {
         if (lane_due(engine, lane_of_node(node))) {
             return STATUS_NO_MEMORY;
         }

@@ -89,9 +89,11 @@ static int64_t run_end(const struct engine *engine, const struct job *job, int64
 }
 
 // When a lease ends that is given or renewed now.
-static int64_t end_of(const struct queue *queue, int64_t run_ends_us, int64_t now_us)
+static int64_t end_of(const struct engine *engine, const struct queue *queue, int64_t run_ends_us,
+                      int64_t now_us)
 {
-    int64_t end_us = now_us + queue->heartbeat_us;
+    int64_t end_us =
+        now_us + (queue->has_heartbeat ? queue->heartbeat_us : engine->config.heartbeat_us);
     return run_ends_us && end_us > run_ends_us ? run_ends_us : end_us;
 }
 
@@ -100,7 +102,7 @@ void lease_give(struct engine *engine, struct job *job, struct worker *worker, i
     struct lease *lease = slab_take(&engine->leases);
     assert(lease);
     int64_t run_ends_us = run_end(engine, job, now_us);
-    int64_t expires_us = end_of(job->queue, run_ends_us, now_us);
+    int64_t expires_us = end_of(engine, job->queue, run_ends_us, now_us);
     *lease = (struct lease){
         .node.key = time_key(expires_us, job->id),
         .worker = worker,
@@ -270,7 +272,7 @@ static void move_lease(struct engine *engine, struct job *job, int64_t now_us)
     index_remove(lease_index(engine, job), &job->node);
     index_remove(&lease->worker->leases, &lease->node);
     lease->grace = false;
-    lease->expires_us = end_of(job->queue, lease->run_ends_us, now_us);
+    lease->expires_us = end_of(engine, job->queue, lease->run_ends_us, now_us);
     lease->node.key = time_key(lease->expires_us, job->id);
     index_insert(&lease->worker->leases, &lease->node);
     place_lease(engine, job, lease->expires_us);

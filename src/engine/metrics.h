@@ -36,14 +36,15 @@ struct count_filter {
 };
 size_t engine_count(const struct engine *engine, const struct count_filter *filter);
 
-// The priorities that jobs have, of a queue or with an empty name of all, in ascending order:
-// `index` from 0 until it returns false.
-bool engine_priority_at(const struct engine *engine, struct slice name, size_t index,
-                        int32_t *priority);
+struct priority_view {
+    int32_t priority;
+    size_t count; // of jobs that have it
+};
 
-// The first of these, at most `max` of them, at the cost of one walk. Gives how many.
-size_t engine_first_priorities(const struct engine *engine, struct slice name, int32_t *priorities,
-                               size_t max);
+// The priorities from `from` on that jobs have, of a queue or with an empty name of all, in
+// ascending order, at most `max` of them. Gives how many.
+size_t engine_priorities(const struct engine *engine, struct slice name, int32_t from,
+                         struct priority_view *out, size_t max);
 
 // ---------------------------------------------------------------------------------------------
 // For the other files of the engine. Where there is no memory for it nothing is measured.

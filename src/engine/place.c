@@ -145,7 +145,7 @@ static bool enter_more(struct engine *engine, struct job *job)
         index_insert(timed, &rare->timed);
     }
     if (job->state == JOB_FAILED) {
-        depends_count_failed(job, true);
+        depends_count_failed(engine, job, true);
         cascade_note_all(engine, job);
     }
     return timed && job->queue;
@@ -158,7 +158,7 @@ static bool leave_more(struct engine *engine, struct job *job)
         index_remove(timed, &job_rare(job)->timed);
     }
     if (job->state == JOB_FAILED) {
-        depends_count_failed(job, false);
+        depends_count_failed(engine, job, false);
         cascade_forget(engine, job);
         group_settle(engine, job->extra->group);
         job->extra->group = NULL;

@@ -40,11 +40,13 @@ static enum status bring_in(struct engine *engine, struct queue *queue, int64_t 
     return due_move_scheduled(engine, queue, now_us, count);
 }
 
-// With the client clock pop looks at all deadlines of a queue first.
+// With the client clock pop looks at the deadlines of a queue first, a slice of them.
 static enum status pass_deadlines(struct engine *engine, struct queue *queue, int64_t now_us)
 {
     struct index_node *timed;
-    while ((timed = index_first(&queue->deadlines)) && time_of_key(timed->key) <= now_us) {
+    for (int i = 0; i < DUE_SLICE_THINGS && (timed = index_first(&queue->deadlines)) &&
+                    time_of_key(timed->key) <= now_us;
+         i++) {
         if (deadline_pass(engine, job_of_timed(timed), now_us)) {
             return STATUS_NO_MEMORY;
         }

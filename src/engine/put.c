@@ -123,21 +123,6 @@ enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, 
     return STATUS_OK;
 }
 
-// How many dependencies an existing job keeps when `depends` replace those it has.
-static size_t kept_count(const struct job *job, struct slices depends)
-{
-    size_t kept = 0;
-    for (const struct edge *edge = job->extra ? job->extra->dependencies : NULL; edge;
-         edge = edge->next_dependency) {
-        bool named = depends.count == 0;
-        for (size_t i = 0; i < depends.count; i++) {
-            named = named || slice_equal(depends.items[i], job_jid(edge->dependency));
-        }
-        kept += named;
-    }
-    return kept;
-}
-
 // All that a put needs, before anything is changed.
 struct plan {
     struct queue *queue;
@@ -260,7 +245,8 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
         plan->tags_reserved = !status;
     }
     struct job *any = job ? job : plan->made;
-    bool depends = plan->depends.count + (job ? kept_count(job, request->depends) : 0) > 0;
+    bool depends =
+        plan->depends.count + (job ? depends_kept(engine, job, request->depends) : 0) > 0;
     if (status) {
         return status;
     }

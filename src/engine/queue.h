@@ -37,6 +37,7 @@ struct queue {
     uint64_t id;                 // in the order in which the engine first saw them
     int64_t first_seen_us;       // since when it is known
     // As configured.
+    bool has_heartbeat; // otherwise the engine's holds
     int64_t heartbeat_us;
     int64_t concurrency_max; // 0 or below: none
     bool fair;

@@ -52,7 +52,8 @@ static void apply(struct setting *setting)
         engine->line_us = engine->now_us;
     }
     engine->now_us = engine->call_us = setting->to_us;
-    engine->told = false; // the engine's record is stored, even when nothing else has changed
+    engine->slice_full_us = -1; // the same time may come once more, as another instant
+    engine->told = false;       // the engine's record is stored, even when nothing else has changed
     walk_queues(engine, apply_in, setting);
     lanes_shift(engine, setting->change_us);
     engine_settle(engine);

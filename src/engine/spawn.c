@@ -271,14 +271,16 @@ enum status recurring_spawn_due(struct engine *engine, struct queue *queue, int6
                                 size_t count)
 {
     // As qless: of those that are due one after the other makes its jobs, until there are `count`.
-    size_t moved = 0;
-    while (moved < count) {
+    // Runs that make no job count towards the slice.
+    size_t moved = 0, spawned = 0;
+    while (moved < count && spawned < count + DUE_SLICE_THINGS) {
         struct index_node *node = index_first(&queue->recurring);
         if (!node || time_of_key(node->key) > now_us) {
             break;
         }
         struct recurring *recurring = recurring_of_node(node);
-        while (moved < count && time_of_key(recurring->node.key) <= now_us) {
+        while (moved < count && time_of_key(recurring->node.key) <= now_us &&
+               spawned++ < count + DUE_SLICE_THINGS) {
             bool counted;
             if (spawn(engine, recurring, now_us, &counted)) {
                 return STATUS_NO_MEMORY;

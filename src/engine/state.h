@@ -31,6 +31,7 @@ struct engine {
     struct map jobs;
     struct map queues;
     struct map workers;
+    struct map listeners; // by the numbers of the worker and the queue
     struct map groups;
     struct map tags;
     struct map recurring;
@@ -74,7 +75,9 @@ struct engine {
     size_t due_count;
     size_t due_capacity;
 
-    int64_t call_us; // the time that counts for what is being done
+    int64_t call_us;       // the time that counts for what is being done
+    bool slice_full;       // a slice of what was left or due ended before that did
+    int64_t slice_full_us; // at that time: other calls of the same instant do not start one more
 
     // All lanes; those first that have not seen the newest limits yet.
     struct lane *lanes_first, *lanes_last;
@@ -158,6 +161,12 @@ void engine_settle(struct engine *engine);
             free_shell(engine, object);                                                            \
         }                                                                                          \
     } while (0)
+
+// One more object was visited on a walk. What is reached through an index counts itself.
+static inline void engine_step(struct engine *engine)
+{
+    engine->pool.steps++;
+}
 
 // Shorthand for what ends most checks.
 MUST_USE enum status engine_no_memory(struct error *error);

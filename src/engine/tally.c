@@ -140,33 +140,21 @@ size_t engine_count(const struct engine *engine, const struct count_filter *filt
     return filter->has_state ? counts[filter->state] : sum(counts);
 }
 
-bool engine_priority_at(const struct engine *engine, struct slice name, size_t index,
-                        int32_t *priority)
+size_t engine_priorities(const struct engine *engine, struct slice name, int32_t from,
+                         struct priority_view *out, size_t max)
 {
     const struct tallies *tallies = tallies_of(engine, name);
-    struct index_cursor cursor =
-        index_cursor_at(&(tallies ? tallies : &engine->tallies)->by_priority, 0);
-    for (struct index_node *node; tallies && (node = index_cursor_next(&cursor));) {
-        const struct tally *tally = tally_of_node(node);
-        if (sum(tally->counts) && index-- == 0) {
-            *priority = tally->priority;
-            return true;
-        }
+    if (!tallies) {
+        return 0;
     }
-    return false;
-}
-
-size_t engine_first_priorities(const struct engine *engine, struct slice name, int32_t *priorities,
-                               size_t max)
-{
-    const struct tallies *tallies = tallies_of(engine, name);
-    struct index_cursor cursor =
-        index_cursor_at(&(tallies ? tallies : &engine->tallies)->by_priority, 0);
+    const struct index *index = &tallies->by_priority;
+    struct index_cursor cursor = index_cursor_at(index, index_rank(index, priority_key(from)));
     size_t count = 0;
-    for (struct index_node *node; tallies && count < max && (node = index_cursor_next(&cursor));) {
+    for (struct index_node *node; count < max && (node = index_cursor_next(&cursor));) {
         const struct tally *tally = tally_of_node(node);
-        if (sum(tally->counts)) {
-            priorities[count++] = tally->priority;
+        size_t jobs = sum(tally->counts);
+        if (jobs) {
+            out[count++] = (struct priority_view){ tally->priority, jobs };
         }
     }
     return count;

@@ -9,6 +9,10 @@
 
 #include <string.h>
 
+enum {
+    PRUNE_STEPS = 5000, // of one call; what is left is forgotten by the next
+};
+
 struct worker *worker_find(const struct engine *engine, struct slice name)
 {
     struct worker *last = engine->worker_last;
@@ -37,15 +41,29 @@ enum status worker_acquire(struct engine *engine, struct slice name, struct work
     return STATUS_OK;
 }
 
+struct slice listener_key(const void *listener)
+{
+    const struct listener *of = listener;
+    return slice_make(of->key, sizeof(of->key));
+}
+
+static void listener_end(struct engine *engine, struct worker *worker, struct listener *listener)
+{
+    struct queue *queue = listener->queue;
+    (void)map_remove(&engine->listeners, listener_key(listener));
+    *(listener->previous ? &listener->previous->next : &worker->listeners) = listener->next;
+    *(listener->next ? &listener->next->previous : &worker->listeners_last) = listener->previous;
+    worker->listener_count--;
+    queue->listeners--;
+    queue_settle(engine, queue);
+    mem_free(engine->allocator, listener, sizeof(*listener));
+    engine_step(engine);
+}
+
 static void unlisten(struct engine *engine, struct worker *worker)
 {
     while (worker->listeners) {
-        struct listener *listener = worker->listeners;
-        struct queue *queue = listener->queue;
-        worker->listeners = listener->next;
-        queue->listeners--;
-        queue_settle(engine, queue);
-        mem_free(engine->allocator, listener, sizeof(*listener));
+        listener_end(engine, worker, worker->listeners);
     }
 }
 
@@ -114,30 +132,44 @@ void worker_seen(struct engine *engine, struct worker *worker, int64_t now_us)
 enum status worker_reserve_listener(struct engine *engine, struct worker *worker,
                                     struct queue *queue, struct listener **out)
 {
+    const uint64_t key[2] = { worker->id, queue->id };
+    struct slice key_bytes = slice_make(key, sizeof(key));
+    engine_step(engine);
     *out = NULL;
-    for (const struct listener *at = worker->listeners; at; at = at->next) {
-        if (at->queue == queue) {
-            return STATUS_OK;
-        }
+    if ((worker->listeners && worker->listeners->queue == queue) ||
+        map_find(&engine->listeners, key_bytes)) {
+        return STATUS_OK;
     }
     struct listener *listener = mem_alloc(engine->allocator, sizeof(*listener));
     if (!listener) {
         return STATUS_NO_MEMORY;
     }
-    *listener = (struct listener){ .queue = queue };
+    if (map_reserve(&engine->listeners, key_bytes)) {
+        mem_free(engine->allocator, listener, sizeof(*listener));
+        return STATUS_NO_MEMORY;
+    }
+    *listener = (struct listener){ .queue = queue, .key = { worker->id, queue->id } };
     *out = listener;
     return STATUS_OK;
 }
 
 void worker_listen(struct engine *engine, struct worker *worker, struct listener *listener)
 {
-    if (listener) {
-        listener->next = worker->listeners;
-        worker->listeners = listener;
-        listener->queue->listeners++;
-        queue_changed(engine, listener->queue);
-        worker_changed(engine, worker);
+    if (!listener) {
+        return;
     }
+    map_add(&engine->listeners, listener);
+    if (worker->listener_count >= LISTENERS_MAX) {
+        queue_changed(engine, worker->listeners_last->queue);
+        listener_end(engine, worker, worker->listeners_last);
+    }
+    listener->next = worker->listeners;
+    *(listener->next ? &listener->next->previous : &worker->listeners_last) = listener;
+    worker->listeners = listener;
+    worker->listener_count++;
+    listener->queue->listeners++;
+    queue_changed(engine, listener->queue);
+    worker_changed(engine, worker);
 }
 
 // Not known any more; what it holds it holds.
@@ -152,20 +184,40 @@ static void forget(struct engine *engine, struct worker *worker)
     worker_settle(engine, worker);
 }
 
+static bool is_too_old(const struct engine *engine, int64_t seen_us, int64_t now_us)
+{
+    return seen_us <= now_us - engine->config.max_worker_age_us;
+}
+
 enum status engine_workers_prune(struct engine *engine, int64_t now_us, struct error *error)
 {
     enum status status = engine_begin(engine, &now_us, error);
     if (status) {
         return status;
     }
-    for (struct index_node *node; (node = index_first(&engine->worker_order));) {
-        struct worker *worker = worker_of_node(node);
-        if (worker->seen_us > now_us - engine->config.max_worker_age_us) {
-            break;
-        }
-        forget(engine, worker);
+    uint64_t start = engine->pool.steps;
+    struct index_node *node;
+    while ((node = index_first(&engine->worker_order)) &&
+           is_too_old(engine, worker_of_node(node)->seen_us, now_us) &&
+           engine->pool.steps - start < PRUNE_STEPS) {
+        forget(engine, worker_of_node(node));
     }
     return STATUS_OK;
+}
+
+// Those too old come first.
+size_t engine_worker_count(const struct engine *engine, int64_t now_us)
+{
+    if (engine->clock == ENGINE_CLOCK_SERVER && now_us < engine->now_us) {
+        now_us = engine->now_us;
+    }
+    const struct index *order = &engine->worker_order;
+    const struct index_node *first = index_first(order);
+    if (!first || !is_too_old(engine, time_of_key(first->key), now_us)) {
+        return order->count;
+    }
+    return order->count -
+           index_rank(order, time_key_after(now_us - engine->config.max_worker_age_us));
 }
 
 static size_t run_out_count(const struct engine *engine, const struct worker *worker,

@@ -11,14 +11,20 @@ struct queue;
 
 // That a worker listens to a queue.
 struct listener {
-    struct listener *next;
+    struct listener *next, *previous;
     struct queue *queue;
+    uint64_t key[2]; // the numbers of the worker and the queue
+};
+
+enum {
+    LISTENERS_MAX = 1000, // queues that a worker listens to; a further one replaces the oldest
 };
 
 struct worker {
     struct index_node order; // in the engine's list of known workers, by when they were seen
     struct index leases;     // by their end
-    struct listener *listeners;
+    struct listener *listeners, *listeners_last; // the newest first
+    size_t listener_count;
     int64_t seen_us;
     uint64_t id;
     struct worker *dirty_next;
@@ -38,6 +44,7 @@ static inline struct worker *worker_of_node(struct index_node *node)
     return (struct worker *)(void *)node; // it is the first member
 }
 
+struct slice listener_key(const void *listener);
 struct worker *worker_find(const struct engine *engine, struct slice name);
 MUST_USE enum status worker_acquire(struct engine *engine, struct slice name, struct worker **out);
 // Frees the worker if it is not known and holds nothing.

@@ -141,45 +141,21 @@ enum status qless_requeue(struct qless_ask *ask)
 // ---------------------------------------------------------------------------------------------
 // Cancel
 
-static bool is_among(struct slice jid, struct slices jids)
-{
-    for (size_t i = 0; i < jids.count; i++) {
-        if (slice_equal(jids.items[i], jid)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Says which job stands in the way of a cancel.
-static enum status cancel_no(struct qless_ask *ask, enum status status, const struct error *error)
-{
-    for (size_t i = 0; status == STATUS_STATE && i < ask->words.count; i++) {
-        const struct job *job = engine_get(ask->engine, ask->words.items[i]);
-        struct job_view view = { 0 };
-        if (job) {
-            job_view(ask->engine, job, &view);
-        }
-        for (size_t j = 0; j < view.dependent_count; j++) {
-            struct slice dependent = job_dependent(job, j);
-            if (!is_among(dependent, ask->words)) {
-                return qless_no(ask,
-                                "Cancel(): %.*s is a dependency of %.*s but is not mentioned to be "
-                                "canceled",
-                                SLICE_PRINT(view.jid), SLICE_PRINT(dependent));
-            }
-        }
-    }
-    return qless_engine_no(ask, "Cancel", status, error);
-}
-
 enum status qless_cancel(struct qless_ask *ask)
 {
     size_t canceled;
     struct error error;
-    enum status status = engine_cancel(ask->engine, ask->now_us, ask->words, &canceled, &error);
+    struct cancel_blocker blocker;
+    enum status status =
+        engine_cancel(ask->engine, ask->now_us, ask->words, &canceled, &blocker, &error);
+    if (status == STATUS_STATE) {
+        return qless_no(ask,
+                        "Cancel(): %.*s is a dependency of %.*s but is not mentioned to be "
+                        "canceled",
+                        SLICE_PRINT(blocker.jid), SLICE_PRINT(blocker.dependent));
+    }
     if (status) {
-        return cancel_no(ask, status, &error);
+        return qless_engine_no(ask, "Cancel", status, &error);
     }
     reply_list(ask->reply, ask->words.count);
     for (size_t i = 0; i < ask->words.count; i++) {

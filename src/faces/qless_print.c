@@ -35,14 +35,16 @@ void qless_print_tags(struct buffer *out, const struct engine *engine, const str
     qless_cjson_end(&array);
 }
 
-static void print_edges(struct buffer *out, const char *key, const struct job *job, size_t count,
-                        struct slice (*edge)(const struct job *job, size_t index))
+static void print_edges(struct buffer *out, const char *key, const struct job *job,
+                        bool (*next)(const struct job *job, const void **position,
+                                     struct slice *jid))
 {
     qless_cjson_key(out, key);
     struct qless_cjson_array array = qless_cjson_begin(out);
-    for (size_t i = 0; i < count; i++) {
+    struct slice jid;
+    for (const void *position = NULL; next(job, &position, &jid);) {
         qless_cjson_next(&array);
-        qless_cjson_string(out, edge(job, i));
+        qless_cjson_string(out, jid);
     }
     qless_cjson_end(&array);
 }
@@ -136,8 +138,8 @@ void qless_print_job(struct buffer *out, const struct engine *engine, const stru
     } else {
         qless_cjson_bool(out, false);
     }
-    print_edges(out, "dependents", job, view.dependent_count, job_dependent);
-    print_edges(out, "dependencies", job, view.dependency_count, job_dependency);
+    print_edges(out, "dependents", job, job_dependent_next);
+    print_edges(out, "dependencies", job, job_dependency_next);
     buffer_append_char(out, '}');
 }
 

@@ -194,10 +194,7 @@ static size_t count_jobs(struct qless_ask *ask, struct slice worker, bool stalle
 static enum status print_workers(struct qless_ask *ask)
 {
     struct qless_list list = { .reverse = true, .read = read_workers };
-    struct worker_view view;
-    while (engine_worker(ask->engine, ask->now_us, list.total, &view)) {
-        list.total++;
-    }
+    list.total = engine_worker_count(ask->engine, ask->now_us);
     struct qless_entry *entries;
     enum status status =
         qless_list_read(ask, &list, (struct qless_range){ 0, list.total }, &entries);

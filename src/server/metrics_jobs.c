@@ -220,21 +220,22 @@ static void count_states(const struct jobs *jobs, const struct row *row, struct 
 
 static void say_row_priorities(struct jobs *jobs, const struct row *row)
 {
-    int32_t priorities[PRIORITIES_MAX];
+    struct priority_view priorities[PRIORITIES_MAX];
     uint64_t others[JOB_STATE_COUNT];
-    size_t count =
-        row->ns ? engine_first_priorities(row->ns->engine, row->queue, priorities, PRIORITIES_MAX)
-                : 0;
+    size_t count = row->ns ? engine_priorities(row->ns->engine, row->queue, INT32_MIN, priorities,
+                                               PRIORITIES_MAX)
+                           : 0;
     count_states(jobs, row, (struct count_filter){ 0 }, others);
     for (size_t i = 0; i < count; i++) {
         char text[16];
         uint64_t counts[JOB_STATE_COUNT];
-        const struct count_filter filter = { .has_priority = true, .priority = priorities[i] };
+        const struct count_filter filter = { .has_priority = true,
+                                             .priority = priorities[i].priority };
         count_states(jobs, row, filter, counts);
         for (size_t state = 0; state < JOB_STATE_COUNT; state++) {
             others[state] -= counts[state];
         }
-        int size = snprintf(text, sizeof(text), "%d", priorities[i]);
+        int size = snprintf(text, sizeof(text), "%d", priorities[i].priority);
         say_priority(jobs, row, slice_make(text, (size_t)size), counts);
     }
     say_priority(jobs, row, SLICE(""), others);

@@ -202,7 +202,7 @@ static bool may_see(const struct connection *connection, struct slice channel)
 // The channels that match a pattern are counted, then said.
 struct channel_list {
     const struct connection *connection; // that asks
-    const struct glob *pattern; // NULL: all
+    const struct glob *pattern;          // NULL: all
     size_t count;
     struct reply *reply; // NULL: they are counted
 };
@@ -210,8 +210,7 @@ struct channel_list {
 static void visit_channel(void *context, struct slice name)
 {
     struct channel_list *list = context;
-    if (!may_see(list->connection, name) ||
-        (list->pattern && !glob_matches(list->pattern, name))) {
+    if (!may_see(list->connection, name) || (list->pattern && !glob_matches(list->pattern, name))) {
         return;
     }
     list->count++;

@@ -251,8 +251,8 @@ static void call_cancel(struct caller *caller)
 {
     struct names list;
     size_t canceled;
-    expect(
-        engine_cancel(caller->engine, caller->now_us, some_jids(caller, &list), &canceled, NULL));
+    expect(engine_cancel(caller->engine, caller->now_us, some_jids(caller, &list), &canceled, NULL,
+                         NULL));
 }
 
 static void call_delete(struct caller *caller)

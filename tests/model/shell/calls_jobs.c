@@ -61,7 +61,7 @@ static enum status call_cancel(struct shell *shell)
 {
     size_t canceled = 0;
     enum status status = engine_cancel(shell->engine, shell->now_us, arg_texts(shell, "jids"),
-                                       &canceled, &shell->error);
+                                       &canceled, NULL, &shell->error);
     json_write_uint(&shell->out, canceled);
     return status;
 }

@@ -25,11 +25,12 @@ static enum status call_count(struct shell *shell)
 
 static enum status call_priorities(struct shell *shell)
 {
-    int32_t priority;
+    struct priority_view view = { 0 };
     struct slice queue = arg_text(shell->request, "queue");
     json_write_begin_array(&shell->out);
-    for (size_t i = 0; engine_priority_at(shell->engine, queue, i, &priority); i++) {
-        json_write_int(&shell->out, priority);
+    for (int32_t from = INT32_MIN; engine_priorities(shell->engine, queue, from, &view, 1);
+         from = view.priority + 1) {
+        json_write_int(&shell->out, view.priority);
     }
     json_write_end_array(&shell->out);
     return STATUS_OK;

@@ -146,20 +146,22 @@ static void write_failure(struct shell *shell, const struct job_view *view)
     json_write_end_array(out);
 }
 
-static void write_dependencies(struct shell *shell, const struct job *job, size_t count)
+static void write_dependencies(struct shell *shell, const struct job *job)
 {
+    struct slice jid;
     json_write_begin_array(&shell->out);
-    for (size_t i = 0; i < count; i++) {
-        json_write_string(&shell->out, job_dependency(job, i));
+    for (const void *position = NULL; job_dependency_next(job, &position, &jid);) {
+        json_write_string(&shell->out, jid);
     }
     json_write_end_array(&shell->out);
 }
 
-static void write_dependents(struct shell *shell, const struct job *job, size_t count)
+static void write_dependents(struct shell *shell, const struct job *job)
 {
+    struct slice jid;
     json_write_begin_array(&shell->out);
-    for (size_t i = 0; i < count; i++) {
-        json_write_string(&shell->out, job_dependent(job, i));
+    for (const void *position = NULL; job_dependent_next(job, &position, &jid);) {
+        json_write_string(&shell->out, jid);
     }
     json_write_end_array(&shell->out);
 }
@@ -183,9 +185,9 @@ void write_job(struct shell *shell, const struct job *job)
     member_key(out, "tags");
     write_tags(shell, job, view.tag_count);
     member_key(out, "dependencies");
-    write_dependencies(shell, job, view.dependency_count);
+    write_dependencies(shell, job);
     member_key(out, "dependents");
-    write_dependents(shell, job, view.dependent_count);
+    write_dependents(shell, job);
     member_key(out, "history");
     write_history(shell, job, view.history_count);
     member_key(out, "log");

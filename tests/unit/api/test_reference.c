@@ -199,7 +199,7 @@ static void test_reference__info_is_as_redis_gives_it(void **state)
         const char *begins;
     } cases[] = {
         { "Q.LENGTH", " 1) \"q.length\"\n 2) (integer) 3\n 3) 1) readonly\n 4) ..." },
-        { "Q.QUEUES", " 1) \"q.queues\"\n 2) (integer) 2\n 3) 1) readonly\n 4) ..." },
+        { "Q.QUEUES", " 1) \"q.queues\"\n 2) (integer) -2\n 3) 1) readonly\n 4) ..." },
         { "Q.GET", " 1) \"q.get\"\n 2) (integer) -3\n 3) 1) readonly\n 4) ..." },
         { "Q.CONFIG.GET", " 1) \"q.config.get\"\n 2) (integer) -2\n 3) 1) readonly\n 4) ..." },
         { "Q.MPUT", " 1) \"q.mput\"\n 2) (integer) -2\n 3) 1) write\n    2) denyoom\n 4) ..." },

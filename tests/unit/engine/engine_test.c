@@ -421,7 +421,7 @@ size_t unfail(struct world *w, double now, const char *queue, const char *group,
 size_t cancel(struct world *w, double now, const char *jids)
 {
     size_t canceled = 0;
-    said(w, engine_cancel(w->engine, at(w, now), slices_of(w, jids), &canceled, &w->error));
+    said(w, engine_cancel(w->engine, at(w, now), slices_of(w, jids), &canceled, NULL, &w->error));
     return canceled;
 }
 
@@ -584,8 +584,9 @@ const char *tags_of(struct world *w, const char *jid)
 const char *dependencies_of(struct world *w, const char *jid)
 {
     buffer_clear(&w->text);
-    for (size_t i = 0; i < view_of(w, jid).dependency_count; i++) {
-        add_name(w, job_dependency(job_of(w, jid), i));
+    struct slice name;
+    for (const void *position = NULL; job_dependency_next(job_of(w, jid), &position, &name);) {
+        add_name(w, name);
     }
     return text_of(w);
 }
@@ -593,8 +594,9 @@ const char *dependencies_of(struct world *w, const char *jid)
 const char *dependents_of(struct world *w, const char *jid)
 {
     buffer_clear(&w->text);
-    for (size_t i = 0; i < view_of(w, jid).dependent_count; i++) {
-        add_name(w, job_dependent(job_of(w, jid), i));
+    struct slice name;
+    for (const void *position = NULL; job_dependent_next(job_of(w, jid), &position, &name);) {
+        add_name(w, name);
     }
     return text_of(w);
 }

@@ -296,7 +296,8 @@ static enum status put_depends(struct world *w, int64_t now_us, struct slice nam
 static enum status cancel_jid(struct world *w, int64_t now_us, struct slice name)
 {
     size_t canceled;
-    return engine_cancel(w->engine, now_us, (struct slices){ &name, 1 }, &canceled, &w->error);
+    return engine_cancel(w->engine, now_us, (struct slices){ &name, 1 }, &canceled, NULL,
+                         &w->error);
 }
 
 static enum status delete_jid(struct world *w, int64_t now_us, struct slice name)

@@ -223,6 +223,9 @@ static void test_depends__a_chain_of_a_million_jobs_needs_no_stack(void **state)
                                         .data = SLICE("{}"),
                                         .depends = { &last, 1 } };
     const struct job *job;
+    assert_int_equal(engine_put(w->engine, 0, &circle, &job, &w->error), STATUS_TOO_LARGE);
+    said(w, engine_config_set(w->engine, 0, SLICE("max-dependency-search"), SLICE("2000000"),
+                              &w->error));
     assert_int_equal(engine_put(w->engine, 0, &circle, &job, &w->error), STATUS_INVALID);
     finish(w, 1, "q", "0");
     assert_string_equal(state_of(w, "1"), "waiting");
@@ -283,9 +286,63 @@ static void test_depends__cancel_of_a_dependency_needs_its_dependents_named_too(
     assert_string_equal(queue_of(w, 2, "q"), "");
 }
 
+static void test_depends__a_job_has_so_many_dependents_at_most(void **state)
+{
+    struct world *w = *state;
+    said(w, engine_config_set(w->engine, 0, SLICE("max-dependents"), SLICE("2"), &w->error));
+    put(w, 1, "q", "a");
+    put_depending(w, 1, "q", "b", "a");
+    put_depending(w, 1, "q", "c", "a");
+    refused(w, STATUS_TOO_LARGE, "2 jobs depend on a; max-dependents allows 2");
+    put_depending(w, 1, "q", "d", "a");
+    // One that depends on it already may say so again.
+    put_depending(w, 1, "q", "c", "a");
+    cancel(w, 1, "b");
+    put_depending(w, 1, "q", "d", "a");
+    assert_string_equal(dependents_of(w, "a"), "c,d");
+}
+
+static void test_depends__many_dependencies_named_anew_are_compared_once(void **state)
+{
+    struct world *w = *state;
+    enum {
+        MANY = 5000
+    };
+    struct slice *jids = test_malloc(MANY * sizeof(*jids));
+    char(*texts)[16] = test_malloc(MANY * sizeof(*texts));
+    for (int i = 0; i < MANY; i++) {
+        chain_jid(texts[i], i);
+        jids[i] = name_of(texts[i]);
+        put(w, 1, "q", texts[i]);
+        buffer_clear(&w->events);
+    }
+    struct put_request request = { .queue = SLICE("q"),
+                                   .jid = SLICE("all"),
+                                   .klass = SLICE("k"),
+                                   .data = SLICE("{}"),
+                                   .depends = { jids, MANY } };
+    const struct job *job;
+    for (int i = 0; i < 3; i++) {
+        uint64_t steps = engine_steps(w->engine);
+        said(w, engine_put(w->engine, us(1), &request, &job, &w->error));
+        assert_true(engine_steps(w->engine) - steps < 8 * MANY);
+        request.depends.count = MANY - (size_t)i * 100;
+    }
+    assert_int_equal(view_of(w, "all").dependency_count, MANY - 100);
+    uint64_t steps = engine_steps(w->engine);
+    said(w, engine_depends_off(w->engine, us(1), SLICE("all"), (struct slices){ jids, MANY - 101 },
+                               &w->error));
+    assert_true(engine_steps(w->engine) - steps < 8 * MANY);
+    assert_int_equal(view_of(w, "all").dependency_count, 1);
+    test_free(jids);
+    test_free(texts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SERVER_TEST(test_depends__a_job_has_so_many_dependents_at_most),
+        SERVER_TEST(test_depends__many_dependencies_named_anew_are_compared_once),
         SERVER_TEST(test_depends__the_last_dependency_done_releases_a_job),
         CLIENT_TEST(test_depends__the_last_dependency_done_releases_a_job),
         SERVER_TEST(test_depends__dependents_are_released_in_the_order_in_which_they_came),

@@ -362,7 +362,7 @@ static enum status random_change(struct world *w, int64_t now_us, struct random 
     bool changed;
     switch (random_below(random, 12)) {
     case 0:
-        return engine_cancel(w->engine, now_us, pick_some(random, 'j', JIDS, items), &count,
+        return engine_cancel(w->engine, now_us, pick_some(random, 'j', JIDS, items), &count, NULL,
                              &w->error);
     case 1:
         return engine_delete(w->engine, now_us, jid, &w->error);

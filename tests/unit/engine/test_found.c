@@ -124,10 +124,9 @@ static void test_priorities__that_of_a_deleted_job_is_not_listed(void **state)
     complete(w, 1, "w1", "a");
     put(w, 1, "q", "b");
     said(w, engine_delete(w->engine, at(w, 2), SLICE("a"), &w->error));
-    int32_t priority;
-    assert_true(engine_priority_at(w->engine, SLICE_EMPTY, 0, &priority));
-    assert_int_equal(priority, 0);
-    assert_false(engine_priority_at(w->engine, SLICE_EMPTY, 1, &priority));
+    struct priority_view views[2];
+    assert_int_equal(engine_priorities(w->engine, SLICE_EMPTY, INT32_MIN, views, 2), 1);
+    assert_int_equal(views[0].priority, 0);
 }
 
 static struct bulk_view bulk(struct world *w, double now, const struct bulk_request *request)

@@ -97,8 +97,8 @@ static void test_input__times_before_the_epoch_and_after_the_year_9999_are_refus
         size_t canceled;
         bool changed;
         refused(w, STATUS_INVALID, "now");
-        said(w,
-             engine_cancel(w->engine, times[t], (struct slices){ &jid, 1 }, &canceled, &w->error));
+        said(w, engine_cancel(w->engine, times[t], (struct slices){ &jid, 1 }, &canceled, NULL,
+                              &w->error));
         refused(w, STATUS_INVALID, "now");
         said(w, engine_untrack(w->engine, times[t], jid, &changed, &w->error));
         refused(w, STATUS_INVALID, "now");

@@ -269,7 +269,7 @@ static enum status complete_on(struct world *w, int64_t now_us)
 static enum status cancel_some(struct world *w, int64_t now_us)
 {
     size_t canceled;
-    return engine_cancel(w->engine, now_us, slices_of(w, "many30,many31,gone"), &canceled,
+    return engine_cancel(w->engine, now_us, slices_of(w, "many30,many31,gone"), &canceled, NULL,
                          &w->error);
 }
 
@@ -621,7 +621,7 @@ static enum status peek_lanes(struct world *w, int64_t now_us)
 static enum status cancel_lane(struct world *w, int64_t now_us)
 {
     size_t canceled;
-    return engine_cancel(w->engine, now_us, slices_of(w, "x1,y3,plain1,gone"), &canceled,
+    return engine_cancel(w->engine, now_us, slices_of(w, "x1,y3,plain1,gone"), &canceled, NULL,
                          &w->error);
 }
 

@@ -46,6 +46,16 @@ static size_t recount(const struct world *w, const struct count_filter *filter)
     return count;
 }
 
+// The one of the priorities that jobs have that has `index` others before it.
+static bool priority_at(const struct engine *engine, struct slice queue, size_t index,
+                        int32_t *priority)
+{
+    struct priority_view views[600];
+    size_t count = engine_priorities(engine, queue, INT32_MIN, views, index + 1);
+    *priority = count ? views[count - 1].priority : 0;
+    return count == index + 1;
+}
+
 // All combinations of queue, priority and state; and which priorities are listed.
 static void expect_counts(const struct world *w)
 {
@@ -63,20 +73,29 @@ static void expect_counts(const struct world *w)
                 assert_int_equal(engine_count(w->engine, &filter), right);
                 int32_t priority;
                 if (p > 0 && s == 0 && right > 0) {
-                    assert_true(engine_priority_at(w->engine, queue, listed, &priority));
+                    assert_true(priority_at(w->engine, queue, listed, &priority));
                     assert_int_equal(priority, priorities[p - 1]);
                     listed++;
                 }
             }
         }
-        int32_t priority, first[PRIORITIES];
-        assert_false(engine_priority_at(w->engine, queue, listed, &priority));
+        int32_t priority;
+        struct priority_view first[PRIORITIES];
+        assert_false(priority_at(w->engine, queue, listed, &priority));
         for (size_t max = 0; max <= PRIORITIES; max++) {
-            size_t given = engine_first_priorities(w->engine, queue, first, max);
+            size_t given = engine_priorities(w->engine, queue, INT32_MIN, first, max);
             assert_int_equal(given, listed < max ? listed : max);
             for (size_t i = 0; i < given; i++) {
-                assert_true(engine_priority_at(w->engine, queue, i, &priority));
-                assert_int_equal(first[i], priority);
+                assert_true(priority_at(w->engine, queue, i, &priority));
+                assert_int_equal(first[i].priority, priority);
+                const struct count_filter filter = { .queue = queue,
+                                                     .has_priority = true,
+                                                     .priority = priority };
+                assert_int_equal(first[i].count, engine_count(w->engine, &filter));
+                // From there on it is the first.
+                struct priority_view view;
+                assert_int_equal(engine_priorities(w->engine, queue, priority, &view, 1), 1);
+                assert_int_equal(view.priority, priority);
             }
         }
     }
@@ -150,7 +169,8 @@ static void random_step(struct world *w, struct random *random, double now)
         break;
     }
     case 8:
-        (void)!engine_cancel(w->engine, now_us, (struct slices){ jids, 2 }, &count, &w->error);
+        (void)!engine_cancel(w->engine, now_us, (struct slices){ jids, 2 }, &count, NULL,
+                             &w->error);
         break;
     case 9:
         (void)!engine_priority(w->engine, now_us, jids[0],
@@ -203,7 +223,7 @@ static const char *listed(struct world *w, const char *queue)
 {
     buffer_clear(&w->text);
     int32_t priority;
-    for (size_t i = 0; engine_priority_at(w->engine, name_of(queue), i, &priority); i++) {
+    for (size_t i = 0; priority_at(w->engine, name_of(queue), i, &priority); i++) {
         buffer_printf(&w->text, "%s%d", i ? "," : "", priority);
     }
     buffer_append_char(&w->text, '\0');
@@ -274,7 +294,7 @@ static void test_metrics__many_priorities_come_and_go(void **state)
     }
     for (size_t i = 0; i < 500; i++) {
         int32_t priority;
-        assert_true(engine_priority_at(w->engine, SLICE("q"), i, &priority));
+        assert_true(priority_at(w->engine, SLICE("q"), i, &priority));
         assert_int_equal(priority, (int32_t)i - 250);
     }
     for (size_t i = 0; i < 500; i++) {

@@ -93,7 +93,7 @@ static void expect_nothing_found(struct world *w, struct slice name)
     struct page page = { .count = 0 };
     struct stats_view stats;
     size_t found = 1;
-    int32_t priorities[1];
+    struct priority_view priorities[1];
     const struct count_filter filter = { .queue = name };
     assert_null(engine_get(w->engine, name));
     assert_null(engine_next(w->engine, name));
@@ -116,8 +116,7 @@ static void expect_nothing_found(struct world *w, struct slice name)
     if (name.size) { // otherwise it is left out, and all are meant
         assert_null(engine_metrics(w->engine, name));
         assert_int_equal(engine_count(w->engine, &filter), 0);
-        assert_int_equal(engine_first_priorities(w->engine, name, priorities, 1), 0);
-        assert_false(engine_priority_at(w->engine, name, 0, priorities));
+        assert_int_equal(engine_priorities(w->engine, name, INT32_MIN, priorities, 1), 0);
     }
 }
 

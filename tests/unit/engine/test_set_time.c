@@ -59,6 +59,39 @@ static void test_set_time__what_was_due_by_then_happens_first(void **state)
     assert_true(view_of(w, "b").grace);
 }
 
+static int waiting_of(struct world *w, int count)
+{
+    int waiting = 0;
+    for (int i = 0; i < count; i++) {
+        char jid[16];
+        (void)snprintf(jid, sizeof(jid), "j%d", i);
+        waiting += strcmp(state_of(w, jid), "waiting") == 0;
+    }
+    return waiting;
+}
+
+// More is due at once than one call does, and the other calls of that instant do not do more.
+static void test_set_time__a_time_that_comes_again_is_another_instant(void **state)
+{
+    struct world *w = *state;
+    enum {
+        JOBS = 5000
+    };
+    for (int i = 0; i < JOBS; i++) {
+        char jid[16];
+        (void)snprintf(jid, sizeof(jid), "j%d", i);
+        put_later(w, 1000, "q", jid, 10);
+    }
+    put(w, 1010, "r", "a");
+    int first = waiting_of(w, JOBS);
+    assert_in_range(first, 1, JOBS - 1);
+    put(w, 1010, "r", "b");
+    assert_int_equal(waiting_of(w, JOBS), first);
+    set_time(w, 1010, 500);
+    put(w, 1010, "r", "c");
+    assert_in_range(waiting_of(w, JOBS), first + 1, JOBS - 1);
+}
+
 static void test_set_time__moments_stay(void **state)
 {
     struct world *w = *state;
@@ -237,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SERVER_TEST(test_set_time__leases_keep_the_time_that_they_have_left),
         SERVER_TEST(test_set_time__what_was_due_by_then_happens_first),
+        SERVER_TEST(test_set_time__a_time_that_comes_again_is_another_instant),
         SERVER_TEST(test_set_time__moments_stay),
         SERVER_TEST(test_set_time__an_interval_keeps_the_time_to_its_next_run),
         SERVER_TEST(test_set_time__cron_follows_the_new_time),
