@@ -128,8 +128,11 @@ static enum status deal_with(struct engine *engine, struct edge *edge)
     const struct job *failed = edge->dependency;
     int64_t failed_us = failed->extra->failure->when_us;
     int64_t when_us = failed_us > job->time_us ? failed_us : job->time_us;
-    // With the client clock that may be later than now, and no lane is to see that.
-    engine->call_us = engine->clock == ENGINE_CLOCK_SERVER ? when_us : engine->call_us;
+    // With the client clock, or after the time was set back, that may be later than now, and no
+    // lane is to see that.
+    if (engine->clock == ENGINE_CLOCK_SERVER) {
+        engine->call_us = when_us < engine->now_us ? when_us : engine->now_us;
+    }
     switch (policy_of(engine, job)) {
     case DEPENDENCY_RUN:
         return depends_pass(engine, edge, when_us);
