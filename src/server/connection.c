@@ -10,6 +10,7 @@
 #include "server/server.h"
 #include "server/transaction.h"
 
+#include <assert.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    READ_MIN = 16 << 10,    // room for a read behind what is there already
+    READ_MIN = 16 << 10,    // room for a read behind what is there already: a record of TLS
     REST_SIZE = 4 << 10,    // what a buffer of a connection that rests may keep
     COMPACT_SIZE = 1 << 16, // with so much sent in front, the rest is moved there
 };
@@ -29,34 +30,15 @@ static void serve_input(struct connection *connection);
 // ---------------------------------------------------------------------------------------------
 // The loop is asked
 
-// Who must log in and has not may take little of the server's memory.
-static bool is_stranger(const struct connection *connection)
-{
-    return connection->protocol->logs_in && !connection->user;
-}
-
-// With so many bytes here it is not read on unless it can be served; with so many unread it is not
-// served.
-static size_t input_limit(const struct connection *connection)
-{
-    return is_stranger(connection) ? UNAUTHENTICATED_KEPT
-                                   : connection->server->settings.max_request;
-}
-
-static size_t output_limit(const struct connection *connection)
-{
-    return is_stranger(connection) ? UNAUTHENTICATED_KEPT
-                                   : connection->server->settings.max_output / 2;
-}
-
-// It is read on while it may be served, and also while it waits or is held up, so that a client
-// that goes away is noticed; but not with a whole request's worth of bytes here already.
+// It is read while it may be served. While it waits or is held up it is read as well, so that a
+// client that goes away is noticed, but only up to the allowance.
 static void update_reading(struct connection *connection)
 {
     const struct server *server = connection->server;
     bool wanted = !connection->closed && !connection->draining && !connection->ended &&
                   !server->stopping &&
-                  (may_serve(connection) || connection->input.size < input_limit(connection));
+                  (may_serve(connection) ||
+                   connection->input.size < allowance_of(connection)->input_ahead_max);
     if (wanted && !connection->reading) {
         (void)event_add(&connection->readable, NULL);
     } else if (!wanted && connection->reading) {
@@ -141,6 +123,7 @@ void connection_open(const struct listener *listener, int fd,
         return;
     }
     connection->server = server;
+    connection->allowances = &server->connections.allowances;
     connection->protocol = listener->protocol;
     connection->user = users_anybody(server->users);
     if (connection->protocol->open(connection)) {
@@ -405,15 +388,16 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
 // ---------------------------------------------------------------------------------------------
 // In
 
-// Whether the next request may be run. One whose client does not read, or has many under way,
-// waits.
+// Whether the next request may be run. A connection waits whose client does not read its replies,
+// or has as many requests under way as its allowance.
 static bool may_serve(const struct connection *connection)
 {
     const struct server *server = connection->server;
+    const struct allowance *allowance = allowance_of(connection);
     return !connection->closed && !connection->draining && !connection_waits(connection) &&
            !server->stopping && server->store_state != STORE_BUSY &&
-           connection->under_way + connection->replies < server->settings.max_pipeline &&
-           connection_unsent(connection) < output_limit(connection);
+           connection->under_way + connection->replies < allowance->pipeline_max &&
+           connection_unsent(connection) < allowance->unread_max;
 }
 
 // Runs the whole requests at the front of `bytes`; gives how many bytes they took.
@@ -455,11 +439,42 @@ static void go_on_later(struct connection *connection)
     update_reading(connection);
 }
 
+// The parsers refuse a request that is too large. This holds for every protocol, whatever its
+// parser does: more than the allowance is never kept of a request that is not complete.
+static void check_kept(struct connection *connection)
+{
+    if (connection->input.size < allowance_of(connection)->input_max || !may_serve(connection) ||
+        connection->server->turn_left == 0) {
+        return;
+    }
+    log_line(LOG_LEVEL_WARNING, "incomplete request too large; closing connection",
+             LOG_STRING("address", connection->address),
+             LOG_STRING("protocol", connection->protocol->name),
+             LOG_NUMBER("kept", connection->input.size));
+    connection->server->figures.oversized++;
+    connection_close(connection);
+}
+
+// Counts how often a connection begins to be held up because its client does not read.
+static void note_held(struct connection *connection)
+{
+    bool held = connection_is_held(connection);
+    connection->server->figures.held += held && !connection->held;
+    connection->held = held;
+}
+
+static void settle_served(struct connection *connection)
+{
+    check_kept(connection);
+    note_held(connection);
+    go_on_later(connection);
+}
+
 static void serve_input(struct connection *connection)
 {
     size_t taken = serve(connection, buffer_slice(&connection->input));
     buffer_consume(&connection->input, taken);
-    go_on_later(connection);
+    settle_served(connection);
     settle_end(connection);
 }
 
@@ -480,7 +495,7 @@ static void serve_fresh(struct connection *connection, size_t size)
             connection_close(connection);
         }
     }
-    go_on_later(connection);
+    settle_served(connection);
 }
 
 static enum transport_result read_some(struct connection *connection)
@@ -488,9 +503,10 @@ static enum transport_result read_some(struct connection *connection)
     struct server *server = connection->server;
     size_t size = 0;
     enum transport_result result;
+    const struct allowance *allowance = allowance_of(connection);
     if (connection->input.size == 0) {
-        size_t size_max = is_stranger(connection) ? UNAUTHENTICATED_KEPT : SERVER_SCRATCH_SIZE;
-        result = transport_read(&connection->transport, server->input, size_max, &size);
+        assert(allowance->read_max <= SERVER_SCRATCH_SIZE);
+        result = transport_read(&connection->transport, server->input, allowance->read_max, &size);
         if (result == TRANSPORT_OK) {
             on_bytes(connection, size);
             serve_fresh(connection, size);
@@ -499,7 +515,7 @@ static enum transport_result read_some(struct connection *connection)
     }
     size_t needs = connection->protocol->needs(connection);
     size_t room = needs > connection->input.size ? needs - connection->input.size : 0;
-    room = room < READ_MIN ? READ_MIN : room > SERVER_SCRATCH_SIZE ? SERVER_SCRATCH_SIZE : room;
+    room = room < READ_MIN ? READ_MIN : room > allowance->read_max ? allowance->read_max : room;
     char *at = buffer_reserve(&connection->input, room);
     if (!at) {
         return TRANSPORT_CLOSED;
@@ -644,11 +660,12 @@ void connections_sweep(struct server *server)
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
         int64_t idle_us = now_us - at->active_us;
-        bool late = at->handshaking || (is_stranger(at) && !at->login);
+        bool late = at->handshaking || (at->protocol->logs_in && !at->user && !at->login);
         if (late && server->settings.auth_timeout_us &&
             now_us - at->began_us > server->settings.auth_timeout_us) {
             log_line(LOG_LEVEL_INFO, "authentication timed out",
                      LOG_STRING("address", at->address));
+            server->figures.auth_timeouts++;
             connection_close(at);
         } else if (at->protocol->is_late(at, now_us)) {
             end_late(at);

@@ -9,14 +9,15 @@
 // What is said is appended to `output`; commit.h decides when it may be sent. A connection that is
 // closed stays in memory as long as a hold names it.
 //
-// It is read on only while it has room: not while a command of it waits and a whole request lies
-// here already, nor while it has more replies under way, or unread, than it may.
+// Its allowance (allowance.h) bounds what it keeps. With more replies unread or under way than that
+// no further request of it is run; while none is run, little of what its client sends is read.
 #ifndef SLUICE_SERVER_CONNECTION_H
 #define SLUICE_SERVER_CONNECTION_H
 
 #include "api/command.h"
 #include "base/buffer.h"
 #include "server/address.h"
+#include "server/allowance.h"
 #include "server/blocked.h"
 #include "server/loop.h"
 #include "server/protocol.h"
@@ -52,7 +53,8 @@ struct connection {
     struct transport transport;
     struct loop_event readable, writable;
     const struct user *certified; // by its certificate, or NULL
-    const struct user *user;      // NULL: has not said who he is
+    const struct user *user; // NULL: not authenticated, or the request of HTTP is not yet
+    const struct allowances *allowances; // the server's
 
     const struct protocol *protocol;
     struct resp_request request; // RESP
@@ -88,6 +90,7 @@ struct connection {
     bool closed;             // it has no descriptor any more
     bool dead;               // closed, and in the list of those to be freed
     bool failing;            // what was held is being replaced by errors
+    bool held;               // its client leaves more unread than it may
     bool reply_off;          // CLIENT REPLY OFF
     uint8_t replies_skipped; // so many replies to come are not said: CLIENT REPLY SKIP
     int64_t began_us, active_us;
@@ -104,7 +107,8 @@ struct connections {
     uint64_t id;      // the last one given
     struct connection *turn, *resume, **resume_last;
     struct connection *dead;                  // closed, to be freed at the end of the turn
-    struct resp_limits limits, limits_before; // with and without somebody known
+    struct resp_limits limits, limits_before; // authenticated or not
+    struct allowances allowances;
 };
 
 // A connection on a descriptor that a listener accepted, which it takes over in any case.
@@ -153,6 +157,19 @@ uint64_t connection_taken(const struct connection *connection);
 static inline size_t connection_unsent(const struct connection *connection)
 {
     return connection->output.size - connection->output_sent;
+}
+
+// What it may take of the server's memory.
+static inline const struct allowance *allowance_of(const struct connection *connection)
+{
+    return connection->user ? &connection->allowances->authenticated
+                            : &connection->allowances->unauthenticated;
+}
+
+// Whether it is not served because its client does not read.
+static inline bool connection_is_held(const struct connection *connection)
+{
+    return connection_unsent(connection) >= allowance_of(connection)->unread_max;
 }
 
 // Whether a command of it has still to be answered before the next one.

@@ -60,15 +60,19 @@ static void append_server(const struct connection *connection, struct buffer *ou
 static void append_clients(const struct connection *connection, struct buffer *out)
 {
     const struct server *server = connection->server;
-    size_t blocked = 0, listening = 0;
+    size_t blocked = 0, listening = 0, held = 0, unauthenticated = 0;
     for (const struct connection *at = server->connections.newest; at; at = at->next) {
         blocked += connection_waits(at) && !at->stream;
         listening += connection_subscribes(at) || at->stream;
+        held += connection_is_held(at);
+        unauthenticated += !at->user;
     }
     line_count(out, "connected_clients", server->connections.count);
     line_count(out, "maxclients", server->connections.count_max);
     line_count(out, "blocked_clients", blocked);
     line_count(out, "pubsub_clients", listening);
+    line_count(out, "held_clients", held);
+    line_count(out, "unauthenticated_clients", unauthenticated);
 }
 
 static void append_memory(const struct connection *connection, struct buffer *out)
@@ -159,6 +163,9 @@ static void append_stats(const struct connection *connection, struct buffer *out
     line_count(out, "total_net_input_bytes", figures->input_bytes);
     line_count(out, "total_net_output_bytes", figures->output_bytes);
     line_count(out, "client_output_buffer_limit_disconnections", figures->slow);
+    line_count(out, "unread_replies_holds", figures->held);
+    line_count(out, "oversized_request_disconnections", figures->oversized);
+    line_count(out, "auth_timeout_disconnections", figures->auth_timeouts);
     line_count(out, "turns", figures->turns.count);
     line_count(out, "messages_published", figures->published);
     line_count(out, "pubsub_channels", server->pubsub.channel_count);

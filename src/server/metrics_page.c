@@ -62,7 +62,7 @@ static void say_process(struct metrics_text *text, struct server *server)
 }
 
 struct crowd {
-    uint64_t resp, http, blocked, subscribers;
+    uint64_t resp, http, blocked, subscribers, held, unauthenticated;
 };
 
 static void count_connections(const struct server *server, struct crowd *crowd)
@@ -72,6 +72,8 @@ static void count_connections(const struct server *server, struct crowd *crowd)
         *(at->protocol == &protocol_http ? &crowd->http : &crowd->resp) += 1;
         crowd->blocked += at->blocked != NULL;
         crowd->subscribers += connection_subscribes(at);
+        crowd->held += connection_is_held(at);
+        crowd->unauthenticated += !at->user;
     }
 }
 
@@ -87,6 +89,10 @@ static void say_connections(struct metrics_text *text, const struct server *serv
           server->connections.count_max);
     gauge(text, "sluice_connections_blocked", "Connections that wait for a job or a result.",
           crowd.blocked);
+    gauge(text, "sluice_connections_held",
+          "Connections that are not served because they leave replies unread.", crowd.held);
+    gauge(text, "sluice_connections_unauthenticated",
+          "Connections whose clients are not authenticated.", crowd.unauthenticated);
     metrics_family(text, &(struct metric){ "sluice_subscribers", METRIC_GAUGE,
                                            "Connections that listen: to channels (RESP), or to "
                                            "events (HTTP)." });
@@ -98,6 +104,15 @@ static void say_connections(struct metrics_text *text, const struct server *serv
             server->figures.refused);
     counter(text, "sluice_connections_slow", "Connections closed since they did not read.",
             server->figures.slow);
+    counter(text, "sluice_unread_holds",
+            "Times that a connection was not served on because it left replies unread.",
+            server->figures.held);
+    counter(text, "sluice_connections_oversized",
+            "Connections closed because a request was larger than allowed.",
+            server->figures.oversized);
+    counter(text, "sluice_connections_auth_timeouts",
+            "Connections closed because authentication took longer than auth-timeout.",
+            server->figures.auth_timeouts);
 }
 
 static void say_traffic(struct metrics_text *text, const struct server *server)

@@ -26,7 +26,7 @@ struct protocol {
     void (*refuse)(struct connection *connection, const char *code, const struct error *error);
     // Too many connections: a few bytes before it is closed, or "".
     const char *full;
-    // Who it is must be said once, within auth-timeout, and not with every request.
+    // A connection authenticates once, within auth-timeout, and not with every request.
     bool logs_in;
     // Whether it has kept us waiting too long; and what it is told then, before it is closed.
     // False: nothing, as when it is NULL.

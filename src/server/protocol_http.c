@@ -193,6 +193,7 @@ static size_t take(struct connection *connection, struct slice bytes)
     if (!web->request_began_us) {
         web->request_began_us = server_elapsed(connection->server);
         web->admitted = false;
+        connection->user = NULL; // until the credentials of this request are checked
     }
     enum http_result result = HTTP_MORE;
     if (web->waits) {

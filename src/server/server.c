@@ -398,6 +398,7 @@ void server_apply_settings(struct server *server)
     server->namespaces.options.count_max = settings->max_namespaces;
     web_apply_settings(server);
     push_apply_settings(server);
+    allowances_init(&server->connections.allowances, settings, SERVER_SCRATCH_SIZE);
     server->connections.limits = (struct resp_limits){
         .words_max = settings->max_arguments,
         .word_max = settings->max_payload,

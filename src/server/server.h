@@ -53,6 +53,9 @@ struct server_figures {
     uint64_t input_bytes, output_bytes;
     uint64_t published; // messages handed to subscribers
     uint64_t slow;      // connections closed since they did not read
+    uint64_t held;      // times a connection was not served on since it did not read
+    uint64_t oversized; // connections closed since a request was larger than the allowance
+    uint64_t auth_timeouts;
 };
 
 struct server {

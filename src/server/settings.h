@@ -28,9 +28,10 @@ enum {
     SETTINGS_VALUE_MAX = 4096,       // bytes of a value
     SETTINGS_FILE_MAX = 1 << 20,     // bytes of a config file
     ORIGIN_SIZE_MAX = 255,           // of http-origins
-    UNAUTHENTICATED_WORDS = 16,      // of a request from who has not said who he is
-    UNAUTHENTICATED_SIZE = 4096,     // of a word of such a request
-    UNAUTHENTICATED_KEPT = 32 << 10, // of what he has sent or not read, each
+    UNAUTHENTICATED_WORDS = 16,      // of a request of a client that is not authenticated
+    UNAUTHENTICATED_SIZE = 4096,     // bytes of a word of such a request
+    UNAUTHENTICATED_KEPT = 32 << 10, // bytes that such a client has sent, or not read, each
+    UNAUTHENTICATED_PIPELINE = 64,   // requests of such a client without a reply
 };
 
 // Where a value comes from; the later ones win.
@@ -77,6 +78,7 @@ struct settings {
     uint64_t max_payload;        // one word of a request
     uint64_t max_request;        // all words of a request
     uint64_t max_output;         // replies that one connection has not read
+    uint64_t max_unread;         // replies unread, or requests kept while no further one is run
     uint64_t max_subscriptions;  // of a connection, to channels and patterns
     uint64_t max_patterns;       // of them
     uint64_t max_patterns_total; // of all connections

@@ -88,6 +88,12 @@ const struct setting settings_table[] = {
     { "max-output", LIMITS, SETTING_SIZE, SETTING_RELOADS, AT(max_output), 64 * KIB, 16 * GIB,
       .initial = "64MiB", .value = "SIZE",
       .summary = "How much a connection may leave unread before it is closed." },
+    { "max-unread", LIMITS, SETTING_SIZE, SETTING_RELOADS, AT(max_unread), 16 * KIB, GIB,
+      .initial = "1MiB", .value = "SIZE",
+      .summary = "With so many bytes of replies unread (at most half of max-output), no further "
+                 "request of a connection is run until its client reads, and no more than so many "
+                 "bytes of requests are kept for it. One reply may be larger. A client that is "
+                 "not authenticated has 32KiB." },
     { "max-pipeline", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_pipeline), 1, 1000000,
       .initial = "10000", .value = "COUNT",
       .summary = "How many requests of a connection may be without an answer; until there is one "

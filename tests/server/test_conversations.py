@@ -116,6 +116,7 @@ class Conversations(unittest.TestCase):
         ended = 0
         with server:
             crowd = [Connection(server) for _ in range(6)]
+            crowd[0].socket.settimeout(1)
             for step in range(STEPS):
                 index = rng.randrange(len(crowd))
                 c = crowd[index]
@@ -124,6 +125,9 @@ class Conversations(unittest.TestCase):
                     # The first one never reads.
                     if index and not gone and (c.due > 40 or rng.random() < 0.1):
                         c.settle(f"step {step}")
+                except TimeoutError:
+                    self.assertEqual(index, 0, "only one that does not read is not read on")
+                    gone = True
                 except ConnectionError:
                     self.assertTrue(c.may_end, f"closed at step {step}: {server.log[-1:]}")
                     gone = True
@@ -131,6 +135,7 @@ class Conversations(unittest.TestCase):
                     ended += 1
                     c.close()
                     crowd[index] = Connection(server)
+                    crowd[0].socket.settimeout(1)
             for c in crowd:
                 c.close()
             with sluiced.Client(server) as last:
