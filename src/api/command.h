@@ -90,6 +90,7 @@ enum {
     COMMAND_PUTS = 512,       // needs the right to put, and not that to operate
     COMMAND_AUDITED = 2048,   // an administrative act: kept in the audit log
     COMMAND_WORKS = 1024,     // needs the right to work, and not that to operate
+    COMMAND_SECRET = 4096,    // its words may be secrets, and are kept and shown nowhere
 };
 
 struct call;

@@ -76,7 +76,7 @@ static const struct command commands[] = {
     {
         .name = "Q.PUSH.SET",
         .group = "push",
-        .flags = WRITES | COMMAND_ADMIN | COMMAND_AUDITED,
+        .flags = WRITES | COMMAND_ADMIN | COMMAND_AUDITED | COMMAND_SECRET,
         TAKES(push_arguments, push_takes),
         .run = run_set,
         .summary = "Has the server push jobs of a klass to an address, or changes how.",

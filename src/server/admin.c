@@ -183,20 +183,6 @@ static enum status say_zero(struct call *call, struct slices words, struct error
     return STATUS_OK;
 }
 
-static const struct subcommand slowlog_subcommands[] = {
-    { "GET", "[<count>]", "Nothing: there is no slow log.", 0, 1, false, say_none },
-    { "LEN", "", "0: there is no slow log.", 0, 0, false, say_zero },
-    { "RESET", "", "Nothing to do.", 0, 0, false, answer_ok },
-};
-
-static const struct subcommands slowlog_table = TABLE_OF_SUBCOMMANDS(slowlog_subcommands);
-
-static enum status run_slowlog(struct call *call, struct error *error)
-{
-    const struct words_arguments *given = call->arguments;
-    return subcommand_run(&slowlog_table, call, given->words, error);
-}
-
 static const struct subcommand latency_subcommands[] = {
     { "LATEST", "", "Nothing: latencies are in INFO and in the metrics.", 0, 0, false, say_none },
     { "HISTORY", "<event>", "Nothing.", 1, 1, false, say_none },
@@ -258,7 +244,7 @@ static const struct command commands[] = {
     {
         .name = "CONFIG",
         .group = "server",
-        .flags = COMMAND_CONNECTION,
+        .flags = COMMAND_CONNECTION | COMMAND_SECRET,
         TAKES(words_arguments, words_takes),
         .run = run_config,
         .summary = "Shows the settings of the server.",
@@ -285,16 +271,6 @@ static const struct command commands[] = {
         .summary = "Answers what was asked for, and stops the server.",
         .replies = "Nothing: the connection ends.",
         EXAMPLES({ "SHUTDOWN", "" }),
-    },
-    {
-        .name = "SLOWLOG",
-        .group = "server",
-        .flags = COMMAND_CONNECTION,
-        TAKES(words_arguments, words_takes),
-        .run = run_slowlog,
-        .summary = "Empty: there is no log of slow commands.",
-        .replies = "As in Redis, with nothing in it.",
-        EXAMPLES({ "SLOWLOG LEN", "(integer) 0" }),
     },
     {
         .name = "LATENCY",

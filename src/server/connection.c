@@ -202,8 +202,8 @@ void connections_bury(struct server *server)
     struct connection **at = &server->connections.dead;
     while (*at) {
         struct connection *connection = *at;
-        if (connection->in_resume) {
-            at = &connection->next; // it is met there, and buried next time
+        if (connection->scheduled.queued) {
+            at = &connection->next; // it is freed when the schedule has come to it
         } else {
             *at = connection->next;
             connection_free(connection);
@@ -403,14 +403,19 @@ static bool may_serve(const struct connection *connection)
 // Runs the whole requests at the front of `bytes`; gives how many bytes they took.
 static size_t serve(struct connection *connection, struct slice bytes)
 {
+    struct schedule *schedule = &connection->server->schedule;
     size_t position = 0;
-    while (may_serve(connection) && connection->server->turn_left && position < bytes.size) {
+    while (may_serve(connection) && schedule_goes_on(schedule) && position < bytes.size) {
+        int64_t began_us = schedule->now_us;
         size_t size = connection->protocol->take(connection, slice_sub(bytes, position, SIZE_MAX));
         if (size == 0) {
             break;
         }
         position += size;
-        server_spend(connection->server, size);
+        schedule_spend(schedule, size);
+        if (schedule->now_us == began_us) {
+            (void)schedule_now(schedule); // no command was run, or a very short one
+        }
     }
     return position;
 }
@@ -419,7 +424,7 @@ static size_t serve(struct connection *connection, struct slice bytes)
 // cannot be told, so that one that would have to wait is taken for gone.
 static void settle_end(struct connection *connection)
 {
-    if (!connection->ended || connection->closed || connection->in_resume) {
+    if (!connection->ended || connection->closed || connection->scheduled.queued) {
         return;
     }
     if (connection->blocked || connection->stream) {
@@ -430,10 +435,10 @@ static void settle_end(struct connection *connection)
     }
 }
 
-// What the turn has no room for goes on in the next one.
+// When its share or the turn is used up it goes on after the others.
 static void go_on_later(struct connection *connection)
 {
-    if (connection->server->turn_left == 0 && may_serve(connection)) {
+    if (!schedule_goes_on(&connection->server->schedule) && may_serve(connection)) {
         connection_resume(connection);
     }
     update_reading(connection);
@@ -444,7 +449,7 @@ static void go_on_later(struct connection *connection)
 static void check_kept(struct connection *connection)
 {
     if (connection->input.size < allowance_of(connection)->input_max || !may_serve(connection) ||
-        connection->server->turn_left == 0) {
+        !schedule_goes_on(&connection->server->schedule)) {
         return;
     }
     log_line(LOG_LEVEL_WARNING, "incomplete request too large; closing connection",
@@ -562,6 +567,7 @@ static void read_certificate(struct connection *connection)
 static bool shake_hands(struct connection *connection)
 {
     enum transport_result result = transport_handshake(&connection->transport);
+    (void)schedule_now(&connection->server->schedule); // it may have taken long
     set_writing(connection, result == TRANSPORT_AGAIN_WRITE);
     if (result == TRANSPORT_CLOSED || result == TRANSPORT_FAILED) {
         struct error why;
@@ -577,15 +583,9 @@ static bool shake_hands(struct connection *connection)
     return result == TRANSPORT_OK;
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *context)
+static void read_all(struct connection *connection)
 {
-    (void)fd;
-    (void)what;
-    struct connection *connection = context;
-    if (connection->server->turn_left == 0) {
-        return; // the next turn is told again
-    }
-    if (connection->closed || (connection->handshaking && !shake_hands(connection))) {
+    if (connection->handshaking && !shake_hands(connection)) {
         return;
     }
     enum transport_result result;
@@ -604,36 +604,80 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
     }
 }
 
+static void on_readable(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    struct connection *connection = context;
+    struct schedule *schedule = &connection->server->schedule;
+    if (connection->closed) {
+        return;
+    }
+    if (schedule_is_free(schedule, &connection->scheduled)) {
+        schedule_begin(schedule);
+        read_all(connection);
+        schedule_end(schedule, &connection->scheduled);
+        return;
+    }
+    connection->to_read = true;
+    if (!connection->scheduled.queued) {
+        schedule_add(schedule, &connection->scheduled);
+    }
+}
+
 void connection_resume(struct connection *connection)
 {
-    struct connections *all = &connection->server->connections;
-    if (connection->in_resume || connection->closed) {
+    if (connection->scheduled.queued || connection->closed) {
         return;
     }
     if (connection->input.size == 0 && !connection->ended) {
         update_reading(connection);
         return;
     }
-    connection->in_resume = true;
-    connection->resume_next = NULL;
-    *(all->resume ? all->resume_last : &all->resume) = connection;
-    all->resume_last = &connection->resume_next;
+    schedule_add(&connection->server->schedule, &connection->scheduled);
+}
+
+static struct connection *connection_of(struct schedule_entry *entry)
+{
+    return (struct connection *)((char *)entry - offsetof(struct connection, scheduled));
+}
+
+// First what is here of its requests, then what there is to read.
+static void go_on(struct connection *connection)
+{
+    struct schedule *schedule = &connection->server->schedule;
+    bool to_read = connection->to_read;
+    connection->to_read = false;
+    if (connection->closed) {
+        return;
+    }
+    schedule_begin(schedule);
+    if (!connection->handshaking) {
+        serve_input(connection);
+    }
+    // If the share is used up by now, the loop tells again that there is something to read.
+    if (to_read && !connection->closed && connection->reading && schedule_goes_on(schedule)) {
+        read_all(connection);
+    }
+    schedule_end(schedule, &connection->scheduled);
 }
 
 bool connections_resume(struct server *server)
 {
-    struct connections *all = &server->connections;
     bool any = false;
-    while (all->resume && server->turn_left) {
+    struct schedule_entry *entry;
+    while ((entry = schedule_next(&server->schedule))) {
         any = true;
-        struct connection *connection = all->resume;
-        all->resume = connection->resume_next;
-        connection->in_resume = false;
-        if (!connection->closed) {
-            serve_input(connection);
-        }
+        go_on(connection_of(entry));
     }
     return any;
+}
+
+void connections_unschedule(struct server *server)
+{
+    while (schedule_take(&server->schedule)) {
+        ;
+    }
 }
 
 // ---------------------------------------------------------------------------------------------

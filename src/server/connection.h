@@ -22,6 +22,7 @@
 #include "server/loop.h"
 #include "server/protocol.h"
 #include "server/pubsub.h"
+#include "server/schedule.h"
 #include "server/transport.h"
 #include "server/users.h"
 #include "wire/resp_reply.h"
@@ -48,7 +49,7 @@ struct connection {
     struct server *server;
     struct connection *next, *previous; // all of them, the newest first
     struct connection *turn_next;       // those that something was said to in this turn
-    struct connection *resume_next;     // those to be gone on with
+    struct schedule_entry scheduled;    // when it is served
     uint64_t id;
     struct transport transport;
     struct loop_event readable, writable;
@@ -80,7 +81,8 @@ struct connection {
     struct subscriptions subscriptions;
     struct transaction *transaction; // since MULTI, or NULL; owned
 
-    bool in_turn, in_resume;
+    bool in_turn;
+    bool to_read;            // in the schedule, and there is something to read
     bool reading;            // the loop is asked to tell when there is something to read
     bool writing;            // or when there is room to write
     bool handshaking;        // under TLS
@@ -105,7 +107,7 @@ struct connections {
     size_t count;
     size_t count_max; // as the settings and the system allow
     uint64_t id;      // the last one given
-    struct connection *turn, *resume, **resume_last;
+    struct connection *turn;
     struct connection *dead;                  // closed, to be freed at the end of the turn
     struct resp_limits limits, limits_before; // authenticated or not
     struct allowances allowances;
@@ -139,10 +141,12 @@ void connection_flush(struct connection *connection);
 // What was held is sent, or a hold that named it is gone: it may be read on, or freed.
 void connection_released(struct connection *connection);
 
-// It may go on with requests that lie here: at the end of the turn.
+// It may go on with requests that are here: it is put into the schedule.
 void connection_resume(struct connection *connection);
-// Goes on with those that may, as far as the turn has room; says whether there were any.
+// Serves those in the schedule, as far as the turn has room; says whether there were any.
 bool connections_resume(struct server *server);
+// Takes them out of the schedule without serving them.
+void connections_unschedule(struct server *server);
 
 // The end of a turn: frees those that are closed.
 void connections_bury(struct server *server);

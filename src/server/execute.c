@@ -255,6 +255,9 @@ static const struct command *find_command(struct connection *connection, struct 
 
 void execute(struct connection *connection, struct slices words)
 {
+    struct schedule *schedule = &connection->server->schedule;
+    const struct slices all = words;
+    int64_t began_us = schedule->now_us;
     connection->server->figures.commands++;
     const struct command *command = find_command(connection, words);
     if (!command) {
@@ -265,6 +268,7 @@ void execute(struct connection *connection, struct slices words)
     if (!transaction_takes(connection, command, words)) {
         run_command(connection, command, words);
     }
+    slow_commands_note(connection, command, all, schedule_now(schedule) - began_us);
 }
 
 bool execute_again(struct blocked *blocked, bool last)
@@ -276,12 +280,15 @@ bool execute_again(struct blocked *blocked, bool last)
     }
     const struct waiter *waiter = &blocked->waiter;
     struct server *server = connection->server;
+    struct schedule *schedule = &server->schedule;
+    int64_t began_us = schedule_now(schedule);
     struct run run;
     struct error error;
     run_begin(&run, connection, ns_name(waiter->ns), waiter->ns, waiter->command);
     run.call.last = last;
     run.call.finished = slice_from_cstr(waiter->finished);
     enum status status = call_run(&run.call, waiter->words, &server->scratch, &error);
+    schedule_charge(schedule, &connection->scheduled, schedule_now(schedule) - began_us);
     if (!status && run.call.wait.kind != WAIT_NONE) {
         run_wait(connection);
         return false;

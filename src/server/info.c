@@ -72,6 +72,7 @@ static void append_clients(const struct connection *connection, struct buffer *o
     line_count(out, "blocked_clients", blocked);
     line_count(out, "pubsub_clients", listening);
     line_count(out, "held_clients", held);
+    line_count(out, "scheduled_clients", schedule_count(&server->schedule));
     line_count(out, "unauthenticated_clients", unauthenticated);
 }
 
@@ -167,6 +168,8 @@ static void append_stats(const struct connection *connection, struct buffer *out
     line_count(out, "oversized_request_disconnections", figures->oversized);
     line_count(out, "auth_timeout_disconnections", figures->auth_timeouts);
     line_count(out, "turns", figures->turns.count);
+    line_count(out, "turns_cut", server->schedule.turns_cut);
+    line_count(out, "slow_commands", server->slow_commands.total);
     line_count(out, "messages_published", figures->published);
     line_count(out, "pubsub_channels", server->pubsub.channel_count);
     line_count(out, "pubsub_patterns", server->pubsub.pattern_count);

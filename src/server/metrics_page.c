@@ -132,6 +132,13 @@ static void say_traffic(struct metrics_text *text, const struct server *server)
     metrics_family(text, &(struct metric){ "sluice_loop_turn_seconds", METRIC_HISTOGRAM,
                                            "Turns of the loop: how long each worked." });
     metrics_histogram(text, SLICE_EMPTY, &figures->turns, &metric_bounds_short);
+    counter(text, "sluice_loop_turns_cut", "Turns that ended because turn-time was used up.",
+            server->schedule.turns_cut);
+    counter(text, "sluice_slow_commands", "Commands that took longer than slow-command.",
+            server->slow_commands.total);
+    gauge(text, "sluice_connections_scheduled",
+          "Connections with requests that wait for the turns of others.",
+          schedule_count(&server->schedule));
     gauge(text, "sluice_namespaces", "Namespaces there are.", server->namespaces.count);
 }
 

@@ -266,10 +266,10 @@ static void end_turn(struct server *server)
         int64_t look_us = server_now(server) + STOP_LOOK_US;
         next_us = look_us < next_us ? look_us : next_us;
     }
-    set_due(server, more || server->connections.resume ? 0 : next_us);
+    set_due(server, more || schedule_count(&server->schedule) ? 0 : next_us);
     histogram_add(&server->figures.turns, host_clock_monotonic() - server->turn_began_us);
     server->turn_us = 0;
-    server->turn_left = turn_size(server);
+    schedule_new_turn(&server->schedule, server->settings.turn_time_us, turn_size(server));
     server->turn_changes = false;
 }
 
@@ -543,6 +543,7 @@ enum status server_init(struct server *server, struct settings *settings, char *
     server->began_elapsed_us = server_elapsed(server);
     scratch_init(&server->scratch, settings->allocator);
     commit_init(&server->commit);
+    schedule_init(&server->schedule, host_clock_monotonic);
     server_apply_settings(server);
     enum status status = make_parts(server, environment, error);
     if (!status) {
@@ -579,7 +580,6 @@ enum status server_run(struct server *server, struct error *error)
     notify_ready(&server->notify);
     end_turn(server);
     while (!server->stopped) {
-        (void)connections_resume(server); // those that the last turn had no room for
         if (event_base_loop(server->loop, EVLOOP_ONCE) < 0) {
             return error_set(error, STATUS_IO, "the event loop ended: %s", strerrordesc_np(errno));
         }
@@ -615,8 +615,7 @@ void server_release(struct server *server)
     while (server->connections.newest) {
         connection_close(server->connections.newest);
     }
-    server->turn_left = UINT64_MAX;
-    (void)connections_resume(server); // which only takes them out of the list
+    connections_unschedule(server);
     while (server->commit.count) {
         server->commit.count--;
         struct hold *hold =
@@ -629,6 +628,7 @@ void server_release(struct server *server)
     background_finish(server);
     background_release(server);
     logins_release(server);
+    slow_commands_clear(server);
     push_release(server);
     if (server->namespaces.empty) {
         namespaces_release(&server->namespaces);

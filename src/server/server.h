@@ -2,10 +2,10 @@
 // The server as a whole: what its parts share, and the turns that it works in.
 //
 // One thread runs the loop and all engines. In a turn all connections that are readable are read,
-// and all whole requests in them are run, up to so many bytes of them; the rest goes on in the next
-// turn, before others are read. At its end those who wait are served, what has changed in
-// the engines is appended to the store as one group, and the replies of the turn are held until
-// that group is durable, while the next turn runs already:
+// and all complete requests in them are run, until the turn's time or bytes are used up; then the
+// rest waits in the schedule (schedule.h) for the next turn. At the end of a turn clients that wait
+// are served, what has changed in the engines is appended to the store as one group, and the
+// replies of the turn are held until that group is durable, while the next turn runs already:
 //
 //      loop:  read, run, run, run | serve waiters, append | read, run, ... | ...
 //      store:                       write and sync group 1 -------> durable
@@ -33,6 +33,7 @@
 #include "server/push.h"
 #include "server/scripts.h"
 #include "server/settings.h"
+#include "server/slow_commands.h"
 #include "server/web.h"
 
 enum {
@@ -77,6 +78,8 @@ struct server {
     struct audit audit;
     struct commit commit;
     struct connections connections;
+    struct schedule schedule;
+    struct slow_commands slow_commands;
     struct web web;
     struct scripts scripts;
     struct listener *listeners; // owned
@@ -90,7 +93,6 @@ struct server {
     struct host_clock clock;
     int64_t turn_us;          // the time of this turn; 0: not looked at yet
     int64_t turn_began_us;    // the same as server_elapsed has it
-    uint64_t turn_left;       // bytes of requests that may still be begun in it
     bool turn_changes;        // something may have changed in it
     int64_t began_us;         // host time
     int64_t began_elapsed_us; // the same as server_elapsed has it
@@ -115,20 +117,8 @@ void server_release(struct server *server);
 // when a step of the wall clock is followed (host_clock.h).
 int64_t server_now(struct server *server);
 
-// The beginning of this turn by a clock that nobody sets; for durations.
+// The beginning of this turn by the monotonic clock; for durations.
 int64_t server_elapsed(struct server *server);
-
-// So many bytes of requests were run.
-static inline void server_spend(struct server *server, size_t size)
-{
-    server->turn_left -= size < server->turn_left ? size : server->turn_left;
-}
-
-// What is read after this request waits for the next turn.
-static inline void server_end_turn(struct server *server)
-{
-    server->turn_left = 0;
-}
 
 // Takes no more connections and requests, lets what was asked for be answered, and stops.
 void server_stop(struct server *server);

@@ -348,7 +348,7 @@ static const struct command commands[] = {
     {
         .name = "AUTH",
         .group = "connection",
-        .flags = COMMAND_CONNECTION | COMMAND_ANYBODY,
+        .flags = COMMAND_CONNECTION | COMMAND_ANYBODY | COMMAND_SECRET,
         TAKES(auth_arguments, auth_takes),
         .run = run_auth,
         .summary = "Logs in.",
@@ -358,7 +358,7 @@ static const struct command commands[] = {
     {
         .name = "HELLO",
         .group = "connection",
-        .flags = COMMAND_CONNECTION | COMMAND_ANYBODY,
+        .flags = COMMAND_CONNECTION | COMMAND_ANYBODY | COMMAND_SECRET,
         TAKES(words_arguments, hello_takes),
         .run = run_hello,
         .summary = "Chooses the version of the protocol; may log in and name the connection.",

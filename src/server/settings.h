@@ -92,6 +92,10 @@ struct settings {
     int64_t http_request_timeout_us, http_idle_timeout_us;
     int64_t tcp_keepalive_us;
     int64_t stop_timeout_us;
+    int64_t turn_time_us;    // how long the loop works before it looks at its descriptors again
+    int64_t slow_command_us; // a command that takes longer is told; 0: none
+
+    uint64_t slow_commands_kept;
 
     // events and metrics
     uint64_t events_kept; // of a namespace, for listeners that come back

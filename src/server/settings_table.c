@@ -144,6 +144,18 @@ const struct setting settings_table[] = {
       .summary = "How long requests that are under way may take to finish when the server is "
                  "stopped; 0 to stop at once." },
 
+    { "turn-time", TIMES, SETTING_TIME, SETTING_RELOADS, AT(turn_time_us), 500, SECOND,
+      .initial = "5ms", .value = "TIME",
+      .summary = "How long the server works on requests before it looks for new ones; a "
+                 "connection with much to do gives way to others after a fifth of this." },
+    { "slow-command", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(slow_command_us),
+      1, HOUR, .initial = "10ms", .value = "TIME",
+      .summary = "A command that takes at least so long to run is logged and shown by SLOWLOG; 0 "
+                 "for none." },
+    { "slow-commands-kept", TIMES, SETTING_COUNT, SETTING_RELOADS, AT(slow_commands_kept), 0, 10000,
+      .initial = "128", .value = "COUNT",
+      .summary = "How many slow commands SLOWLOG shows." },
+
     { "events-kept", EVENTS, SETTING_COUNT, 0, AT(events_kept), 1, 1000000,
       .initial = "1024", .value = "COUNT",
       .summary = "How many events of a namespace are kept for listeners of HTTP that come back." },

@@ -16,6 +16,7 @@ extern const struct command_table server_namespace_commands;   // namespace_comm
 extern const struct command_table server_reference_commands;   // reference_commands.c
 extern const struct command_table server_info_commands;        // info.c
 extern const struct command_table server_admin_commands;       // admin.c
+extern const struct command_table server_slowlog_commands;     // slow_commands.c
 
 // The native commands and these, for dispatch and for the reference.
 MUST_USE enum status server_commands_new(const struct allocator *allocator, struct commands **out);
