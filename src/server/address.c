@@ -168,3 +168,15 @@ size_t address_format(const struct sockaddr_storage *address, socklen_t size,
     }
     return written < ADDRESS_TEXT_SIZE ? (size_t)written : ADDRESS_TEXT_SIZE - 1;
 }
+
+struct slice address_host(struct slice text)
+{
+    if (slice_starts_with(text, SLICE("unix:"))) {
+        return SLICE("unix");
+    }
+    size_t size = text.size;
+    while (size > 0 && text.data[size - 1] != ':') {
+        size--;
+    }
+    return size ? slice_sub(text, 0, size - 1) : text;
+}

@@ -48,4 +48,7 @@ enum {
 size_t address_format(const struct sockaddr_storage *address, socklen_t size,
                       char text[ADDRESS_TEXT_SIZE]);
 
+// The host of an address as text, without the port; "unix" for a Unix socket.
+struct slice address_host(struct slice text);
+
 #endif

@@ -95,6 +95,7 @@ static void link_in(struct server *server, struct connection *connection)
     }
     all->newest = connection;
     all->count++;
+    all->reserved += connection->reserved;
     connection->id = ++all->id;
 }
 
@@ -110,10 +111,12 @@ static void link_out(struct server *server, struct connection *connection)
         all->newest = connection->next;
     }
     all->count--;
+    all->reserved -= connection->reserved;
 }
 
 void connection_open(const struct listener *listener, int fd,
-                     const struct sockaddr_storage *address, socklen_t size)
+                     const struct sockaddr_storage *address, socklen_t size,
+                     struct crowd_place place)
 {
     struct server *server = listener->server;
     const struct allocator *allocator = server->settings.allocator;
@@ -149,6 +152,8 @@ void connection_open(const struct listener *listener, int fd,
                        connection);
     (void)event_assign(&connection->writable, server->loop, fd, EV_WRITE | EV_PERSIST, on_writable,
                        connection);
+    connection->reserved = place.reserved;
+    connection->source = place.source;
     link_in(server, connection);
     server->figures.connections++;
     update_reading(connection);
@@ -226,17 +231,20 @@ void connection_drain(struct connection *connection)
     update_reading(connection);
 }
 
+void connection_refuse(struct connection *connection)
+{
+    const char *sentence = connection->protocol->full;
+    struct iovec piece = { (char *)(uintptr_t)sentence, strlen(sentence) };
+    size_t written;
+    if (!connection->transport.ssl && connection->output.size == 0) {
+        (void)transport_write(&connection->transport, &piece, 1, &written);
+    }
+    connection_close(connection);
+}
+
 struct slice connection_host(const struct connection *connection)
 {
-    struct slice address = slice_from_cstr(connection->address);
-    if (slice_starts_with(address, SLICE("unix:"))) {
-        return SLICE("unix");
-    }
-    size_t size = address.size;
-    while (size > 0 && address.data[size - 1] != ':') {
-        size--;
-    }
-    return size ? slice_sub(address, 0, size - 1) : address;
+    return address_host(slice_from_cstr(connection->address));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -711,6 +719,11 @@ void connections_sweep(struct server *server)
                      LOG_STRING("address", at->address));
             server->figures.auth_timeouts++;
             connection_close(at);
+        } else if (crowd_is_late(at, now_us)) {
+            log_line(LOG_LEVEL_INFO, "reserved connection without an administrator; closing it",
+                     LOG_STRING("address", at->address));
+            server->figures.evicted++;
+            connection_refuse(at);
         } else if (at->protocol->is_late(at, now_us)) {
             end_late(at);
         } else if (at->draining) {

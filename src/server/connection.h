@@ -19,6 +19,7 @@
 #include "server/address.h"
 #include "server/allowance.h"
 #include "server/blocked.h"
+#include "server/crowd.h"
 #include "server/loop.h"
 #include "server/protocol.h"
 #include "server/pubsub.h"
@@ -92,10 +93,12 @@ struct connection {
     bool closed;             // it has no descriptor any more
     bool dead;               // closed, and in the list of those to be freed
     bool failing;            // what was held is being replaced by errors
+    bool reserved;           // for an administrator (crowd.h)
     bool held;               // its client leaves more unread than it may
     bool reply_off;          // CLIENT REPLY OFF
     uint8_t replies_skipped; // so many replies to come are not said: CLIENT REPLY SKIP
     int64_t began_us, active_us;
+    uint64_t source; // the address as a number (crowd.h)
     char address[ADDRESS_TEXT_SIZE];
     char name[CONNECTION_NAME_SIZE]; // CLIENT SETNAME
     char library[CONNECTION_NAME_SIZE], library_version[CONNECTION_NAME_SIZE];
@@ -105,8 +108,9 @@ struct connection {
 struct connections {
     struct connection *newest;
     size_t count;
-    size_t count_max; // as the settings and the system allow
-    uint64_t id;      // the last one given
+    size_t reserved;                // of them in the reserve (crowd.h)
+    size_t count_max, reserved_max; // as the settings and the system allow
+    uint64_t id;                    // the last one given
     struct connection *turn;
     struct connection *dead;                  // closed, to be freed at the end of the turn
     struct resp_limits limits, limits_before; // authenticated or not
@@ -115,11 +119,14 @@ struct connections {
 
 // A connection on a descriptor that a listener accepted, which it takes over in any case.
 void connection_open(const struct listener *listener, int fd,
-                     const struct sockaddr_storage *address, socklen_t size);
+                     const struct sockaddr_storage *address, socklen_t size,
+                     struct crowd_place place);
 
 // Ends it: at once, or when all that was said has been sent.
 void connection_close(struct connection *connection);
 void connection_drain(struct connection *connection);
+// Ends it at once for another one; its client is told that there are too many, if it can be.
+void connection_refuse(struct connection *connection);
 
 // Something is about to be said to it in this turn; and has been: `replies` of it are answers to
 // requests. When it does not fit the connection is given up.

@@ -249,6 +249,12 @@ static const struct command *find_command(struct connection *connection, struct 
             return NULL;
         }
     }
+    struct error error;
+    if (crowd_check_command(connection, command, &error)) {
+        say_code(connection, "ERR", "max number of clients reached: %s", error_sentence(&error));
+        connection_drain(connection);
+        return NULL;
+    }
     bool may = check_caller(connection, command, ns) && check_store(connection, command);
     return may ? command : NULL;
 }

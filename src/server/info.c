@@ -71,6 +71,7 @@ static void append_clients(const struct connection *connection, struct buffer *o
     line_count(out, "maxclients", server->connections.count_max);
     line_count(out, "blocked_clients", blocked);
     line_count(out, "pubsub_clients", listening);
+    line_count(out, "reserved_clients", server->connections.reserved);
     line_count(out, "held_clients", held);
     line_count(out, "scheduled_clients", schedule_count(&server->schedule));
     line_count(out, "unauthenticated_clients", unauthenticated);
@@ -159,6 +160,9 @@ static void append_stats(const struct connection *connection, struct buffer *out
     const struct server_figures *figures = &server->figures;
     line_count(out, "total_connections_received", figures->connections);
     line_count(out, "rejected_connections", figures->refused);
+    line_count(out, "rejected_connections_per_address", figures->refused_address);
+    line_count(out, "rejected_logins_per_user", figures->refused_user);
+    line_count(out, "evicted_connections", figures->evicted);
     line_count(out, "total_commands_processed", figures->commands);
     line_count(out, "total_error_replies", figures->errors);
     line_count(out, "total_net_input_bytes", figures->input_bytes);

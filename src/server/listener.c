@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -17,26 +16,6 @@ enum {
 };
 
 static const struct timeval rest = { 0, 100000 };
-
-// Connections must not take the descriptors that the store needs for its next file.
-void listeners_limit(struct server *server)
-{
-    const uint64_t wanted = server->settings.max_connections + LISTENERS_RESERVE;
-    struct rlimit limit;
-    server->connections.count_max = server->settings.max_connections;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted) {
-        return;
-    }
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < wanted) {
-        (void)getrlimit(RLIMIT_NOFILE, &limit);
-        server->connections.count_max =
-            limit.rlim_cur > LISTENERS_RESERVE ? limit.rlim_cur - LISTENERS_RESERVE : 1;
-        log_line(LOG_LEVEL_WARNING, "the system allows fewer connections than max-connections",
-                 LOG_NUMBER("connections", server->connections.count_max),
-                 LOG_NUMBER("open-files", limit.rlim_cur));
-    }
-}
 
 static enum status fail(const char *text, int number, struct error *error)
 {
@@ -153,15 +132,28 @@ void listeners_resume(struct server *server)
     }
 }
 
-static void refuse(const struct listener *listener, int fd)
+static void refuse(const struct listener *listener, int fd, const struct error *why)
 {
     listener->server->figures.refused++;
+    log_line(LOG_LEVEL_WARNING, "connection refused", LOG_STRING("reason", error_sentence(why)));
     if (!listener->secure) {
         const char *sentence = listener->protocol->full;
         ssize_t written = write(fd, sentence, strlen(sentence));
         (void)written;
     }
     (void)close(fd);
+}
+
+static void take_in(const struct listener *listener, int fd, const struct sockaddr_storage *address,
+                    socklen_t size)
+{
+    struct crowd_place place;
+    struct error error;
+    if (crowd_find_place(listener->server, address, size, &place, &error)) {
+        refuse(listener, fd, &error);
+    } else {
+        connection_open(listener, fd, address, size, place);
+    }
 }
 
 static void on_acceptable(evutil_socket_t fd, short what, void *context)
@@ -182,10 +174,8 @@ static void on_acceptable(evutil_socket_t fd, short what, void *context)
             if (number != EINTR && number != ECONNABORTED) {
                 return;
             }
-        } else if (server->connections.count >= server->connections.count_max) {
-            refuse(listener, accepted);
         } else {
-            connection_open(listener, accepted, &address, size);
+            take_in(listener, accepted, &address, size);
         }
     }
 }

@@ -9,10 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-    LISTENERS_RESERVE = 64, // descriptors for all but connections
-};
-
 struct loop_event;
 struct protocol;
 struct server;
@@ -30,10 +26,6 @@ struct listener {
 // All that the settings name.
 MUST_USE enum status listeners_open(struct server *server, struct error *error);
 void listeners_close(struct server *server);
-
-// How many connections there may be, by the settings and by the system, which is asked for more if
-// need be.
-void listeners_limit(struct server *server);
 
 // Accepts again, if they rest.
 void listeners_resume(struct server *server);

@@ -104,6 +104,15 @@ static void say_connections(struct metrics_text *text, const struct server *serv
             server->figures.refused);
     counter(text, "sluice_connections_slow", "Connections closed since they did not read.",
             server->figures.slow);
+    gauge(text, "sluice_connections_reserved", "Connections in the reserve.",
+          server->connections.reserved);
+    counter(text, "sluice_connections_evicted",
+            "Unauthenticated connections closed for new ones, or in the reserve.",
+            server->figures.evicted);
+    counter(text, "sluice_connections_refused_per_address",
+            "Connections beyond max-connections-per-address.", server->figures.refused_address);
+    counter(text, "sluice_logins_refused_per_user", "Logins beyond max-connections-per-user.",
+            server->figures.refused_user);
     counter(text, "sluice_unread_holds",
             "Times that a connection was not served on because it left replies unread.",
             server->figures.held);

@@ -393,7 +393,6 @@ void server_apply_settings(struct server *server)
 {
     const struct settings *settings = &server->settings;
     log_set_level(settings->log_level);
-    listeners_limit(server);
     server->namespaces.options.create = settings->create_namespaces;
     server->namespaces.options.count_max = settings->max_namespaces;
     web_apply_settings(server);
@@ -545,7 +544,10 @@ enum status server_init(struct server *server, struct settings *settings, char *
     commit_init(&server->commit);
     schedule_init(&server->schedule, host_clock_monotonic);
     server_apply_settings(server);
-    enum status status = make_parts(server, environment, error);
+    enum status status = crowd_limit(server, error);
+    if (!status) {
+        status = make_parts(server, environment, error);
+    }
     if (!status) {
         pubsub_init(server);
         events_init(server);

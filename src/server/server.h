@@ -57,6 +57,9 @@ struct server_figures {
     uint64_t held;      // times a connection was not served on since it did not read
     uint64_t oversized; // connections closed since a request was larger than the allowance
     uint64_t auth_timeouts;
+    uint64_t evicted;         // connections closed for others, or from the reserve
+    uint64_t refused_address; // beyond max-connections-per-address
+    uint64_t refused_user;    // logins beyond max-connections-per-user
 };
 
 struct server {

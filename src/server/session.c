@@ -15,6 +15,18 @@ enum {
 // ---------------------------------------------------------------------------------------------
 // Who he is
 
+// Says an error, and ends the connection, when the user or the connection has no place.
+static bool may_become(struct connection *connection, const struct user *user)
+{
+    struct error error;
+    if (!crowd_check_user(connection, user, &error)) {
+        return true;
+    }
+    answer_error(connection, "ERR", "max number of clients reached: %s", error_sentence(&error));
+    connection_drain(connection);
+    return false;
+}
+
 // What is said when a login has failed.
 static void say_failure(struct connection *connection, enum status status,
                         const struct error *error)
@@ -45,11 +57,11 @@ static void log_in(struct call *call, struct slice name, struct slice password,
     enum status status = login_start(connection, name, password, decided, &user, &error);
     if (status) {
         say_failure(connection, status, &error);
-    } else if (user) {
+    } else if (!user) {
+        call->wait.kind = WAIT_HOST;
+    } else if (may_become(connection, user)) {
         connection_become(connection, user);
         end(connection);
-    } else {
-        call->wait.kind = WAIT_HOST;
     }
 }
 
@@ -62,7 +74,7 @@ static void decide(struct connection *connection, enum status status, const stru
     size_t start = out->size;
     if (status) {
         say_failure(connection, status, error);
-    } else {
+    } else if (may_become(connection, user)) {
         connection_become(connection, user);
         end(connection);
     }

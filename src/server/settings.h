@@ -73,7 +73,9 @@ struct settings {
     char *qless_namespace;
 
     // limits
-    uint64_t max_connections;
+    // of an address, of a user: 0 is no limit
+    uint64_t max_connections_per_address, max_connections_per_user;
+    uint64_t max_connections, reserved_connections;
     uint64_t max_arguments;      // words of a request
     uint64_t max_payload;        // one word of a request
     uint64_t max_request;        // all words of a request

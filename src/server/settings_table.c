@@ -75,7 +75,19 @@ const struct setting settings_table[] = {
 
     { "max-connections", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_connections), 1, 1000000,
       .initial = "10000", .value = "COUNT",
-      .summary = "How many connections there may be; further ones are told so and closed." },
+      .summary = "How many connections there may be. For a further one the oldest that is not "
+                 "authenticated is closed." },
+    { "reserved-connections", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(reserved_connections),
+      0, 10000, .initial = "16", .value = "COUNT",
+      .summary = "How many connections there may be beyond max-connections, for administrators and "
+                 "for /healthz and /readyz." },
+    { "max-connections-per-address", LIMITS, SETTING_COUNT, SETTING_RELOADS,
+      AT(max_connections_per_address), 0, 1000000, .initial = "0", .value = "COUNT",
+      .summary = "How many connections an address (of IPv6 a /64 network) may have; 0 for no limit, "
+                 "as many clients may share an address behind a proxy. Not for Unix sockets." },
+    { "max-connections-per-user", LIMITS, SETTING_COUNT, SETTING_RELOADS,
+      AT(max_connections_per_user), 0, 1000000, .initial = "0", .value = "COUNT",
+      .summary = "How many connections a user may have; 0 for no limit." },
     { "max-arguments", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_arguments), 16, 1048576,
       .initial = "16384", .value = "COUNT",
       .summary = "How many words a request may have." },

@@ -287,5 +287,11 @@ enum web_step web_admit(struct connection *connection, struct web_refusal *refus
     if (step == WEB_ADMITTED && anybody) {
         connection->user = anybody;
     }
+    if (step == WEB_ADMITTED && !is_for_everybody(connection) &&
+        (crowd_check_command(connection, NULL, &refusal->error) ||
+         (!anybody && crowd_check_user(connection, connection->user, &refusal->error)))) {
+        connection->user = NULL;
+        return refuse(refusal, 503);
+    }
     return step;
 }

@@ -90,7 +90,8 @@ class Crowd(unittest.TestCase):
         self.assertEqual(outside.figure(busy, "clients", "blocked_clients"), 0)
 
     def test_beyond_max_connections_one_is_told_so(self):
-        with outside.server("--max-connections", "2") as server, sluiced.Client(server) as first:
+        with outside.server("--max-connections", "2", "--reserved-connections", "0") as server, \
+                sluiced.Client(server) as first:
             first.expect("PING", "+PONG")
             with sluiced.Client(server) as second:
                 second.expect("PING", "+PONG")
@@ -100,6 +101,102 @@ class Crowd(unittest.TestCase):
             outside.until(first, "clients", "connected_clients", 1)
             with sluiced.Client(server) as fourth:
                 fourth.expect("PING", "+PONG")
+
+
+class Reserve(unittest.TestCase):
+    USERS = ("--user", "root pr *:admin", "--user", "ann pa app:write")
+    FLAGS = ("--max-connections", "4", "--reserved-connections", "2")
+
+    def serve(self, *flags):
+        server = sluiced.Server("--segment-size", "1M", "--reserve-size", "1M", *flags)
+        server.__enter__()
+        self.addCleanup(server.__exit__)
+        return server
+
+    def client(self, server, login=None):
+        client = sluiced.Client(server)
+        self.addCleanup(client.close)
+        if login:
+            client.expect(f"AUTH {login}", "+OK")
+        return client
+
+    def get(self, server, path):
+        with socket.create_connection(("127.0.0.1", server.http_port), sluiced.LIMIT_S) as s:
+            s.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            got = b""
+            while more := s.recv(4096):
+                got += more
+            return got
+
+    def test_when_clients_have_taken_all_an_administrator_and_healthz_are_served(self):
+        server = self.serve(*self.FLAGS, *self.USERS)
+        crowd = [self.client(server, "ann pa") for _ in range(4)]
+        # One that is no administrator is told so, and closed.
+        one = self.client(server)
+        one.expect("AUTH ann pa", "-ERR max number of clients reached: max-connections 4 reached...")
+        one.hear(None)
+        one = self.client(server)
+        one.expect("PING", "-ERR max number of clients reached: ...")
+        one.hear(None)
+        self.assertIn(b"200 OK", self.get(server, "/healthz"))
+        self.assertIn(b"200 OK", self.get(server, "/readyz"))
+        root = self.client(server, "root pr")
+        root.expect("Q.PUT app q k {} JID a", '"a"')
+        self.assertEqual(outside.figure(root, "clients", "reserved_clients"), 1)
+        # The others go on; one that leaves makes room for ordinary ones.
+        crowd[0].expect("PING", "+PONG")
+        crowd.pop().close()
+        outside.until(root, "clients", "reserved_clients", 0)
+        self.assertGreater(outside.figure(root, "stats", "rejected_connections"), 1)
+
+    def test_a_flood_without_credentials_keeps_nobody_out(self):
+        server = self.serve(*self.FLAGS, *self.USERS)
+        crowd = [self.client(server) for _ in range(20)]
+        ann = self.client(server, "ann pa")
+        crowd += [self.client(server) for _ in range(20)]
+        ann.expect("PING", "+PONG")
+        root = self.client(server, "root pr")
+        self.assertGreater(outside.figure(root, "stats", "evicted_connections"), 30)
+        self.assertIn(b"200 OK", self.get(server, "/healthz"))
+        crowd[0].hear("-ERR max number of clients reached")
+        crowd[0].hear(None)
+
+    def test_a_reserved_connection_that_does_not_authenticate_is_closed(self):
+        server = self.serve(*self.FLAGS, *self.USERS, "--auth-timeout", "1h")
+        crowd = [self.client(server, "ann pa") for _ in range(4)]
+        silent = self.client(server)
+        silent.hear("-ERR max number of clients reached")
+        silent.hear(None)
+        crowd[0].expect("PING", "+PONG")
+
+    def test_without_users_the_reserve_takes_no_jobs(self):
+        server = self.serve(*self.FLAGS)
+        crowd = [self.client(server) for _ in range(4)]
+        for one in crowd:
+            one.expect("PING", "+PONG")
+        admin, worker = self.client(server), self.client(server)
+        self.assertIn("connected_clients:6", admin.ask("INFO clients"))
+        worker.expect("Q.POP app w 1 q", "-ERR max number of clients reached: ...")
+        worker.hear(None)
+
+    def test_limits_for_an_address_and_for_a_user(self):
+        server = self.serve("--max-connections-per-address", "3", "--max-connections-per-user", "1",
+                            *self.USERS)
+        ann, root = self.client(server, "ann pa"), self.client(server, "root pr")
+        other = self.client(server)
+        other.expect("AUTH ann pa", "-ERR max number of clients reached: "
+                     "max-connections-per-user 1 reached for user ann")
+        other.hear(None)
+        outside.until(root, "clients", "connected_clients", 2)
+        other = self.client(server)
+        fourth = self.client(server)
+        fourth.hear("-ERR max number of clients reached")
+        fourth.hear(None)
+        self.assertEqual(outside.figure(root, "stats", "rejected_connections_per_address"), 1)
+        self.assertEqual(outside.figure(root, "stats", "rejected_logins_per_user"), 1)
+        ann.close()
+        outside.until(root, "clients", "connected_clients", 2)
+        other.expect("AUTH ann pa", "+OK")
 
 
 class NoDescriptors(unittest.TestCase):
@@ -132,15 +229,36 @@ class NoDescriptors(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             limited = os.path.join(folder, "sluiced")
             with open(limited, "w", encoding="ascii") as file:
-                file.write(f'#!/bin/sh\nulimit -n 100\nexec "{os.environ["SLUICED"]}" "$@"\n')
+                file.write(f'#!/bin/sh\nulimit -n $LIMIT\nexec "{os.environ["SLUICED"]}" "$@"\n')
             os.chmod(limited, 0o700)
             with mock.patch.dict(os.environ, {"SLUICED": limited}):
                 self.fill_descriptors()
+                self.start_with_few()
+
+    def start_with_few(self):
+        """It says how many connections there can be; with too few it does not start."""
+        with outside.server("--reserved-connections", "4") as server:
+            server.stop()
+            server.environment["LIMIT"] = "64"
+            server.start()
+            line = server.hear("open files limit allows fewer connections")
+            self.assertIn("connections=12 reserved=4 max-connections=10000 open-files=64 "
+                          "open-files-needed=10052", line)
+            self.assertIn("ulimit -n", line)
+            server.stop()
+            server.environment["LIMIT"] = "50"
+            with self.assertRaisesRegex(AssertionError, "open files limit 50 allows 2 connections; "
+                                        "at least 8 are needed"):
+                server.start()
+            server.process.wait()
+            server.process.stderr.close()
 
     def fill_descriptors(self):
-        with outside.server() as server:
+        server = outside.server("--reserved-connections", "0")
+        server.environment["LIMIT"] = "100"
+        with server:
             crowd = [sluiced.Client(server) for _ in range(100)]
-            busy, room = crowd[0], 100 - 64
+            busy, room = crowd[0], 100 - 48
             for one in crowd[:room]:
                 one.expect("PING", "+PONG")
             for one in crowd[room:]:
