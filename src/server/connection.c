@@ -655,10 +655,15 @@ static void go_on(struct connection *connection)
 {
     struct schedule *schedule = &connection->server->schedule;
     bool to_read = connection->to_read;
-    connection->to_read = false;
     if (connection->closed) {
         return;
     }
+    // A change that the journal may have no room for must not hold back replies to others.
+    if (connection->input.size >= schedule->bytes_left && connection->server->connections.turn) {
+        schedule_add_alone(schedule, &connection->scheduled);
+        return;
+    }
+    connection->to_read = false;
     schedule_begin(schedule);
     if (!connection->handshaking) {
         serve_input(connection);

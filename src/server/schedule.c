@@ -125,8 +125,31 @@ void schedule_add(struct schedule *schedule, struct schedule_entry *entry)
     append(queue, entry);
 }
 
+void schedule_add_alone(struct schedule *schedule, struct schedule_entry *entry)
+{
+    if (schedule->front) {
+        schedule_add(schedule, entry);
+        return;
+    }
+    assert(!entry->queued);
+    entry->queued = true;
+    schedule->front = entry;
+    schedule->bytes_left = 0;
+}
+
+static struct schedule_entry *take_front(struct schedule *schedule)
+{
+    struct schedule_entry *entry = schedule->front;
+    schedule->front = NULL;
+    entry->queued = false;
+    return entry;
+}
+
 struct schedule_entry *schedule_take(struct schedule *schedule)
 {
+    if (schedule->front) {
+        return take_front(schedule);
+    }
     struct schedule_queue *queue = &schedule->queues[schedule->queues[0].first ? 0 : 1];
     return queue->first ? take_first(queue) : NULL;
 }
@@ -152,6 +175,9 @@ struct schedule_entry *schedule_next(struct schedule *schedule)
     struct schedule_queue *cheap = &schedule->queues[0], *expensive = &schedule->queues[1];
     if (schedule_count(schedule) == 0 || !schedule_has_turn(schedule)) {
         return NULL;
+    }
+    if (schedule->front) {
+        return take_front(schedule);
     }
     bool first = cheap->first && (!expensive->first || cheap->used_us <= expensive->used_us);
     return next_of(schedule, first ? cheap : expensive);

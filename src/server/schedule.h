@@ -41,6 +41,7 @@ struct schedule_queue {
 struct schedule {
     int64_t (*monotonic_us)(void);
     struct schedule_queue queues[2]; // of cheap and of expensive ones
+    struct schedule_entry *front;    // goes first in the next turn, or NULL
     int64_t now_us;                  // the monotonic clock when it was last read
     int64_t turn_us;                 // how long a turn may take
     int64_t turn_end_us;             // when this one ends; 0: it has not begun
@@ -84,7 +85,7 @@ int64_t schedule_now(struct schedule *schedule);
 // How many connections wait.
 static inline size_t schedule_count(const struct schedule *schedule)
 {
-    return schedule->queues[0].count + schedule->queues[1].count;
+    return schedule->queues[0].count + schedule->queues[1].count + (schedule->front != NULL);
 }
 
 // So many bytes of requests were run.
@@ -95,6 +96,11 @@ static inline void schedule_spend(struct schedule *schedule, size_t size)
 
 // A connection waits for its turn. It must not be in the queue.
 void schedule_add(struct schedule *schedule, struct schedule_entry *entry);
+
+// The same for one whose request is too large for what is left of this turn: the turn ends, and it
+// goes first in the next one, so that no other request shares a turn with it. When there is such a
+// one already it waits like others.
+void schedule_add_alone(struct schedule *schedule, struct schedule_entry *entry);
 
 // The next one, which is in the queue no more; NULL: none, or the turn is used up.
 struct schedule_entry *schedule_next(struct schedule *schedule);
