@@ -55,7 +55,7 @@ struct connection {
     struct transport transport;
     struct loop_event readable, writable;
     const struct user *certified; // by its certificate, or NULL
-    const struct user *user; // NULL: not authenticated, or the request of HTTP is not yet
+    const struct user *user;      // NULL: not authenticated, or the request of HTTP is not yet
     const struct allowances *allowances; // the server's
 
     const struct protocol *protocol;

@@ -399,7 +399,8 @@ static const struct command commands[] = {
     {
         .name = "Q.USER.SET",
         .group = "users",
-        .flags = COMMAND_CONNECTION | COMMAND_WRITES | COMMAND_ADMIN | COMMAND_AUDITED,
+        .flags =
+            COMMAND_CONNECTION | COMMAND_WRITES | COMMAND_ADMIN | COMMAND_AUDITED | COMMAND_SECRET,
         TAKES(user_set_arguments, user_set_takes),
         .run = run_user_set,
         .summary = "Adds a user, or changes one that was added so.",
