@@ -183,7 +183,7 @@ enum status crowd_check_user(struct connection *connection, const struct user *u
     struct server *server = connection->server;
     uint64_t max = server->settings.max_connections_per_user;
     if (!is_ordinary(connection)) {
-        return user->everywhere >= RIGHT_ADMIN ? STATUS_OK : refuse(connection, error);
+        return (user->everywhere & RIGHT_ADMIN) ? STATUS_OK : refuse(connection, error);
     }
     if (max && count_user(connection, user) >= max) {
         server->figures.refused_user++;
@@ -203,7 +203,7 @@ enum status crowd_check_command(struct connection *connection, const struct comm
     }
     bool may = !connection->user ? command && (command->flags & COMMAND_ANYBODY)
                : anybody         ? command && !(command->flags & COMMAND_NAMESPACE)
-                                 : connection->user->everywhere >= RIGHT_ADMIN;
+                                 : connection->user->everywhere & RIGHT_ADMIN;
     return may ? STATUS_OK : refuse(connection, error);
 }
 

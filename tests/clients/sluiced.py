@@ -155,7 +155,7 @@ class Client:
         for word in words:
             word = word if isinstance(word, bytes) else str(word).encode()
             parts.append(b"$%d\r\n%s\r\n" % (len(word), word))
-        self.socket.sendall(b"".join(parts))
+        self.send_raw(b"".join(parts))
 
     def send_raw(self, data):
         self.socket.sendall(data)
