@@ -199,6 +199,7 @@ static void check_job(void *context, struct job *job)
     }
     if (job->queue) {
         job->queue->counted.states[job->state]++;
+        job->queue->counted.bytes += job_data(job).size;
     }
     check->states[job->state]++;
     check_lane_of(check, job);
@@ -326,8 +327,10 @@ static void check_queue(void *context, struct queue *queue)
     size_t jobs = line_count(queue) + queue->scheduled.count + queue->leased.count +
                   queue->grace.count + queue->depends.count + queue->counted.failed;
     CHECK_COUNT(check, queue->jobs, jobs, "the number of jobs", name);
+    CHECK_COUNT(check, queue->bytes, queue->counted.bytes, "the bytes of its jobs", name);
     CHECK_COUNT(check, queue->listeners, queue->counted.listeners, "the number of listeners", name);
-    if (check->engine->clock == ENGINE_CLOCK_SERVER && queue->due_us != due_of(queue)) {
+    if (check->engine->clock == ENGINE_CLOCK_SERVER &&
+        queue->due_us != due_of(check->engine, queue)) {
         problem(check, "queue %.*s does not know when it is next due", SLICE_PRINT(name));
         if (check->repair) {
             due_update(check->engine, queue);

@@ -36,6 +36,7 @@ static const struct known {
       { "50000", 5 },
       offsetof(struct config, jobs_history_count),
       false },
+    { { "max-bytes", 9 }, { "0", 1 }, offsetof(struct config, max_bytes), false },
     { { "max-dependency-search", 21 },
       { "10000", 5 },
       offsetof(struct config, max_dependency_search),
@@ -44,12 +45,16 @@ static const struct known {
     { { "max-depends", 11 }, { "10000", 5 }, offsetof(struct config, max_depends), false },
     { { "max-job-history", 15 }, { "100", 3 }, offsetof(struct config, max_job_history), false },
     { { "max-job-log", 11 }, { "100", 3 }, offsetof(struct config, max_job_log), false },
+    { { "max-jobs", 8 }, { "0", 1 }, offsetof(struct config, max_jobs), false },
     { { "max-limit-patterns", 18 },
       { "100", 3 },
       offsetof(struct config, max_limit_patterns),
       false },
+    { { "max-queues", 10 }, { "0", 1 }, offsetof(struct config, max_queues), false },
+    { { "max-recurring", 13 }, { "0", 1 }, offsetof(struct config, max_recurring), false },
     { { "max-tags", 8 }, { "100", 3 }, offsetof(struct config, max_tags), false },
     { { "max-worker-age", 14 }, { "86400", 5 }, offsetof(struct config, max_worker_age_us), true },
+    { { "min-interval", 12 }, { "0", 1 }, offsetof(struct config, min_interval_us), true },
     { { "missed-after", 12 }, { "60", 2 }, offsetof(struct config, missed_after_us), true },
     { { "stats-history", 13 }, { "30", 2 }, offsetof(struct config, stats_history), false },
 };
@@ -187,28 +192,26 @@ bool engine_config_at(const struct engine *engine, size_t index, struct slice *o
 }
 
 // The part of an option's name that names a queue, when it is one of those that say something of a
-// queue: `<queue>-heartbeat`, `heartbeat-<queue>`, `<queue>-max-concurrency`, `<queue>-fair`.
+// queue: `<queue>-heartbeat`, `heartbeat-<queue>`, `<queue>-max-concurrency`, `<queue>-fair`,
+// `<queue>-max-jobs`, `<queue>-max-bytes`.
 static bool names_queue(struct slice option, struct slice *queue, bool *seconds)
 {
-    const struct slice suffix = SLICE("-heartbeat"), prefix = SLICE("heartbeat-"),
-                       concurrency = SLICE("-max-concurrency"), fair = SLICE("-fair");
-    *seconds = true;
-    if (option.size > suffix.size && slice_ends_with(option, suffix)) {
-        *queue = slice_sub(option, 0, option.size - suffix.size);
-        return true;
-    }
-    if (option.size > prefix.size && slice_starts_with(option, prefix)) {
-        *queue = slice_sub(option, prefix.size, SIZE_MAX);
-        return true;
-    }
-    *seconds = false;
-    if (option.size > concurrency.size && slice_ends_with(option, concurrency)) {
-        *queue = slice_sub(option, 0, option.size - concurrency.size);
-        return true;
-    }
-    if (option.size > fair.size && slice_ends_with(option, fair)) {
-        *queue = slice_sub(option, 0, option.size - fair.size);
-        return true;
+    static const struct slice suffixes[] = {
+        { "-heartbeat", 10 }, // the only one in seconds
+        { "-max-concurrency", 16 }, { "-fair", 5 }, { "-max-jobs", 9 }, { "-max-bytes", 10 },
+    };
+    const struct slice prefix = SLICE("heartbeat-");
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        if (i == 1 && option.size > prefix.size && slice_starts_with(option, prefix)) {
+            *seconds = true;
+            *queue = slice_sub(option, prefix.size, SIZE_MAX);
+            return true;
+        }
+        if (option.size > suffixes[i].size && slice_ends_with(option, suffixes[i])) {
+            *seconds = i == 0;
+            *queue = slice_sub(option, 0, option.size - suffixes[i].size);
+            return true;
+        }
     }
     return false;
 }
@@ -230,6 +233,7 @@ void config_apply_to_queue(const struct engine *engine, struct queue *queue)
 {
     queue->has_heartbeat = false;
     queue->concurrency_max = 0;
+    queue->jobs_max = queue->bytes_max = 0;
     queue->fair = false;
     if (engine->config.count == 0) {
         return;
@@ -239,6 +243,8 @@ void config_apply_to_queue(const struct engine *engine, struct queue *queue)
         queue_option(engine, name, SLICE("-heartbeat"), true, &queue->heartbeat_us) ||
         queue_option(engine, SLICE("heartbeat-"), name, true, &queue->heartbeat_us);
     (void)queue_option(engine, name, SLICE("-max-concurrency"), false, &queue->concurrency_max);
+    (void)queue_option(engine, name, SLICE("-max-jobs"), false, &queue->jobs_max);
+    (void)queue_option(engine, name, SLICE("-max-bytes"), false, &queue->bytes_max);
     int64_t fair = 0;
     (void)queue_option(engine, name, SLICE("-fair"), false, &fair);
     queue->fair = fair != 0;

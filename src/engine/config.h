@@ -36,6 +36,12 @@ struct config {
     int64_t max_dependents;
     int64_t max_dependency_search;
     int64_t max_limit_patterns;
+    // Quotas; 0 or below: as the host says.
+    int64_t max_jobs;
+    int64_t max_bytes;
+    int64_t max_queues;
+    int64_t max_recurring;
+    int64_t min_interval_us;
 };
 
 void config_init(struct config *config);

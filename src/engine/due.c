@@ -107,11 +107,11 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-int64_t due_of(const struct queue *queue)
+int64_t due_of(const struct engine *engine, const struct queue *queue)
 {
     int64_t due_us = earlier(first_time(&queue->leased), first_time(&queue->grace));
     due_us = earlier(due_us, first_time(&queue->deadlines));
-    due_us = earlier(due_us, first_time(&queue->recurring));
+    due_us = earlier(due_us, engine->recurring_held ? INT64_MAX : first_time(&queue->recurring));
     due_us = earlier(due_us, first_time(&queue->scheduled));
     return earlier(due_us, first_time(&queue->lanes[LANE_LIMITED]));
 }
@@ -121,11 +121,25 @@ void due_update(struct engine *engine, struct queue *queue)
     if (engine->clock != ENGINE_CLOCK_SERVER) {
         return;
     }
-    int64_t due_us = due_of(queue);
+    int64_t due_us = due_of(engine, queue);
     if (due_us != queue->due_us) {
         queue->due_us = due_us;
         sift_up(engine, queue);
         sift_down(engine, queue);
+    }
+}
+
+void engine_hold_recurring(struct engine *engine, bool held)
+{
+    if (engine->recurring_held == held) {
+        return;
+    }
+    engine->recurring_held = held;
+    for (size_t i = 0; i < engine->due_count && engine->clock == ENGINE_CLOCK_SERVER; i++) {
+        engine->due[i]->due_us = due_of(engine, engine->due[i]);
+    }
+    for (size_t i = engine->due_count / 2; i-- > 0;) {
+        sift_down(engine, engine->due[i]);
     }
 }
 
@@ -181,7 +195,7 @@ static enum status do_first(struct engine *engine, struct queue *queue)
     if (first_time(&queue->deadlines) == due_us) {
         return deadline_pass(engine, job_of_timed(index_first(&queue->deadlines)), due_us);
     }
-    if (first_time(&queue->recurring) == due_us) {
+    if (!engine->recurring_held && first_time(&queue->recurring) == due_us) {
         return recurring_spawn(engine, recurring_of_node(index_first(&queue->recurring)),
                                engine->now_us);
     }

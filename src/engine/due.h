@@ -25,7 +25,7 @@ void due_remove(struct engine *engine, struct queue *queue);
 void due_update(struct engine *engine, struct queue *queue);
 
 // When something in the queue is next due, looked up anew.
-int64_t due_of(const struct queue *queue);
+int64_t due_of(const struct engine *engine, const struct queue *queue);
 
 // Whether something may be due by `now_us`.
 bool due_is_there(const struct engine *engine, int64_t now_us);

@@ -82,6 +82,10 @@ MUST_USE enum status engine_set_time(struct engine *engine, int64_t now_us, int6
 // does a part and leaves the rest to the calls and ticks that follow.
 uint64_t engine_steps(const struct engine *engine);
 
+// While they are held, recurring jobs make no jobs. Afterwards the runs that were missed are
+// treated as those that were missed while the engine was not called.
+void engine_hold_recurring(struct engine *engine, bool held);
+
 // ---------------------------------------------------------------------------------------------
 // Jobs
 

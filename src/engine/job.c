@@ -9,6 +9,7 @@
 #include "engine/place.h"
 #include "engine/put.h"
 #include "engine/queue.h"
+#include "engine/quota.h"
 #include "engine/state.h"
 #include "engine/tag.h"
 #include "engine/unique.h"
@@ -157,6 +158,10 @@ enum status job_copy_data(struct engine *engine, struct job *job, struct slice d
 void job_set_data(struct engine *engine, struct job *job, char *copy, size_t size)
 {
     struct job_extra *extra = job->extra;
+    if (job->queue) {
+        quota_subtract(engine, job->queue, job_data(job).size);
+        quota_add(engine, job->queue, size);
+    }
     mem_free(engine->allocator, extra->data, extra->data_size);
     extra->data = copy;
     extra->data_size = (uint32_t)size;
@@ -182,6 +187,7 @@ void job_remove(struct engine *engine, struct job *job)
     if (job->queue) {
         struct queue *queue = job->queue;
         queue->jobs--;
+        quota_subtract(engine, queue, job_data(job).size);
         queue_settle(engine, queue);
     }
     strip(engine, job);
@@ -353,6 +359,9 @@ enum status engine_update_data(struct engine *engine, int64_t now_us, struct sli
     }
     if (!status) {
         status = job_find(engine, jid, &job, error);
+    }
+    if (!status && job->queue) {
+        status = quota_check_job(engine, job->queue, job, data.size, error);
     }
     if (status) {
         return status;

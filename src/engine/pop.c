@@ -9,6 +9,7 @@
 #include "engine/page.h"
 #include "engine/place.h"
 #include "engine/queue.h"
+#include "engine/quota.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
 #include "engine/stats.h"
@@ -254,6 +255,9 @@ static enum status see_worker(struct engine *engine, int64_t now_us,
         struct queue *queue = queue_find(engine, request->queues.items[i]);
         struct listener *listener;
         if (!queue) {
+            if (quota_check_queue(engine, NULL)) {
+                continue; // there is nothing in it, and it is not listed
+            }
             if (queue_acquire(engine, request->queues.items[i], &queue, NULL)) {
                 return STATUS_NO_MEMORY;
             }

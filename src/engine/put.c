@@ -14,6 +14,7 @@
 #include "engine/options.h"
 #include "engine/place.h"
 #include "engine/queue.h"
+#include "engine/quota.h"
 #include "engine/state.h"
 #include "engine/tag.h"
 #include "engine/unique.h"
@@ -232,6 +233,10 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
     if (status) {
         return status;
     }
+    status = quota_check_job(engine, plan->queue, job, request->data.size, error);
+    if (status) {
+        return status;
+    }
     if (queue_reserve_known(engine, plan->queue) ||
         (job ? reserve_old_job(engine, now_us, request, job, plan)
              : reserve_new_job(engine, request, plan)) ||
@@ -339,11 +344,14 @@ void job_move_to(struct engine *engine, struct job *job, struct queue *queue)
         return;
     }
     job->queue = queue;
+    size_t size = job_data(job).size;
     if (queue) {
         queue->jobs++;
+        quota_add(engine, queue, size);
     }
     if (old) {
         old->jobs--;
+        quota_subtract(engine, old, size);
         queue_settle(engine, old);
     }
 }

@@ -5,6 +5,7 @@
 #include "engine/job.h"
 #include "engine/metrics.h"
 #include "engine/page.h"
+#include "engine/quota.h"
 #include "engine/state.h"
 #include "engine/stats.h"
 #include "engine/watch.h"
@@ -93,6 +94,12 @@ enum status queue_acquire(struct engine *engine, struct slice name, struct queue
         engine->queue_last = queue;
         *out = queue;
         return STATUS_OK;
+    }
+    if (!engine->loads) {
+        enum status status = quota_check_queue(engine, error);
+        if (status) {
+            return status;
+        }
     }
     if (map_reserve(&engine->queues, name) || due_reserve(engine) ||
         index_reserve(&engine->queue_all, 1)) {

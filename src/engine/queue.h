@@ -40,6 +40,8 @@ struct queue {
     bool has_heartbeat; // otherwise the engine's holds
     int64_t heartbeat_us;
     int64_t concurrency_max; // 0 or below: none
+    int64_t jobs_max;        // 0 or below: as the host says; and the next
+    int64_t bytes_max;
     bool fair;
     bool lanes_count; // pop has to ask them; otherwise it takes what is first in line
     bool collects;    // lanes that have rested long enough are to be freed
@@ -48,10 +50,12 @@ struct queue {
     size_t due_position;
     struct {
         size_t failed;
+        uint64_t bytes;
         size_t listeners;
         size_t states[JOB_STATE_COUNT];
     } counted;        // for the consistency check alone
     size_t jobs;      // that refer to it
+    uint64_t bytes;   // of their data
     size_t listeners; // workers
     struct queue *dirty_next;
     bool dirty;

@@ -16,6 +16,7 @@
 #include "engine/options.h"
 #include "engine/place.h"
 #include "engine/put.h"
+#include "engine/quota.h"
 #include "engine/record_reader.h"
 #include "engine/stats.h"
 #include "engine/tag.h"
@@ -658,6 +659,7 @@ static uint64_t free_headless(struct engine *engine)
             map_remove(&engine->jobs, job_jid(job));
             if (job->queue) {
                 job->queue->jobs--;
+                quota_subtract(engine, job->queue, job_data(job).size);
             }
             job_free(engine, job);
         }

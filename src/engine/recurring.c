@@ -6,6 +6,7 @@
 #include "engine/options.h"
 #include "engine/put.h"
 #include "engine/queue.h"
+#include "engine/quota.h"
 #include "engine/state.h"
 #include "engine/tag.h"
 
@@ -325,6 +326,12 @@ enum status engine_recur(struct engine *engine, int64_t now_us, const struct rec
         status = check(engine, now_us, request, error);
     }
     if (!status) {
+        status = quota_check_recurring(engine, request->jid, error);
+    }
+    if (!status && request->interval_us) {
+        status = quota_check_interval(engine, request->interval_us, error);
+    }
+    if (!status) {
         status = queue_acquire(engine, request->queue, &queue, error);
     }
     if (status) {
@@ -447,6 +454,9 @@ enum status engine_recur_update(struct engine *engine, int64_t now_us,
     }
     if (!status) {
         status = check_update(request, recurring, error);
+    }
+    if (!status && request->has_interval) {
+        status = quota_check_interval(engine, request->interval_us, error);
     }
     if (status) {
         return status;

@@ -7,6 +7,7 @@
 #include "engine/place.h"
 #include "engine/put.h"
 #include "engine/queue.h"
+#include "engine/quota.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
 #include "engine/tag.h"
@@ -237,7 +238,8 @@ static enum status spawn(struct engine *engine, struct recurring *recurring, int
     int64_t due_us =
         skip_missed(engine, recurring, time_of_key(recurring->node.key), now_us, &left);
     bool runs = due_us <= now_us;
-    bool made = runs && !overlaps(engine, recurring);
+    bool made = runs && !overlaps(engine, recurring) &&
+                !quota_check_job(engine, recurring->queue, NULL, recurring->data_size, NULL);
     *counted = made;
     if (made && make_child(engine, recurring, due_us)) {
         return STATUS_NO_MEMORY;
@@ -273,7 +275,7 @@ enum status recurring_spawn_due(struct engine *engine, struct queue *queue, int6
     // As qless: of those that are due one after the other makes its jobs, until there are `count`.
     // Runs that make no job count towards the slice.
     size_t moved = 0, spawned = 0;
-    while (moved < count && spawned < count + DUE_SLICE_THINGS) {
+    while (moved < count && spawned < count + DUE_SLICE_THINGS && !engine->recurring_held) {
         struct index_node *node = index_first(&queue->recurring);
         if (!node || time_of_key(node->key) > now_us) {
             break;

@@ -8,6 +8,7 @@
 #include "engine/loading.h"
 #include "engine/metrics.h"
 #include "engine/name.h"
+#include "engine/quota.h"
 #include "engine/tally.h"
 
 #include "base/index.h"
@@ -122,6 +123,9 @@ struct engine {
 
     // What has changed since the host last asked, if it ever does.
     bool keeps_changes;
+    bool recurring_held;  // engine_hold_recurring
+    struct quotas quotas; // the host's
+    uint64_t bytes;       // of the data of jobs that are not complete
     struct job *dirty_jobs;
     struct queue *dirty_queues;
     struct worker *dirty_workers;

@@ -56,10 +56,11 @@ static void test_config__all_options_are_listed_by_name(void **state)
     struct world *w = *state;
     const char *const defaults =
         "grace-period=10 heartbeat=60 histogram-history=7 "
-        "jobs-history=604800 jobs-history-count=50000 max-dependency-search=10000 "
-        "max-dependents=10000 max-depends=10000 max-job-history=100 max-job-log=100 "
-        "max-limit-patterns=100 max-tags=100 max-worker-age=86400 missed-after=60 "
-        "stats-history=30";
+        "jobs-history=604800 jobs-history-count=50000 "
+        "max-bytes=0 max-dependency-search=10000 max-dependents=10000 max-depends=10000 "
+        "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 max-queues=0 "
+        "max-recurring=0 max-tags=100 max-worker-age=86400 min-interval=0 "
+        "missed-after=60 stats-history=30";
     assert_string_equal(all_options(w), defaults);
     set(w, "aardvark", "1");
     set(w, "zebra", "2");
@@ -69,8 +70,9 @@ static void test_config__all_options_are_listed_by_name(void **state)
         all_options(w),
         "aardvark=1 grace-period=10 heartbeat=20 heartbeat-q=30 "
         "histogram-history=7 jobs-history=604800 jobs-history-count=50000 "
-        "max-dependency-search=10000 max-dependents=10000 max-depends=10000 max-job-history=100 "
-        "max-job-log=100 max-limit-patterns=100 max-tags=100 max-worker-age=86400 "
+        "max-bytes=0 max-dependency-search=10000 max-dependents=10000 max-depends=10000 "
+        "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 max-queues=0 "
+        "max-recurring=0 max-tags=100 max-worker-age=86400 min-interval=0 "
         "missed-after=60 stats-history=30 zebra=2");
     unset(w, "aardvark");
     unset(w, "zebra");
@@ -87,6 +89,8 @@ static void test_config__bad_values_are_refused_and_change_nothing(void **state)
         "stats-history",     "max-worker-age", "max-tags",           "histogram-history",
         "max-job-history",   "max-depends",    "q-heartbeat",        "heartbeat-q",
         "q-max-concurrency", "max-dependents", "max-limit-patterns",
+        "max-jobs",          "max-bytes",      "max-queues",         "max-recurring",
+        "min-interval",      "q-max-jobs",     "q-max-bytes",
     };
     static const char *const values[] = {
         "", "abc", "1s", " 1", "1 ", "0x10", "nan", "inf", "1e999", "--1", "999999999999999999",

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "engine/quota.h"
+
+#include "engine/job.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+
+#include <assert.h>
+
+enum {
+    SHOWN_MAX = 40, // bytes of a queue's name in a sentence
+};
+
+void engine_set_quotas(struct engine *engine, const struct quotas *quotas)
+{
+    engine->quotas = *quotas;
+}
+
+static uint64_t in_effect(int64_t own, uint64_t host)
+{
+    return own > 0 ? (uint64_t)own : host;
+}
+
+void quota_add(struct engine *engine, struct queue *queue, size_t size)
+{
+    queue->bytes += size;
+    engine->bytes += size;
+}
+
+void quota_subtract(struct engine *engine, struct queue *queue, size_t size)
+{
+    assert(queue->bytes >= size && engine->bytes >= size);
+    queue->bytes -= size;
+    engine->bytes -= size;
+}
+
+// Whether so many more fit; what shrinks always does.
+static bool fits(uint64_t there, uint64_t more, uint64_t less, uint64_t limit)
+{
+    return limit == 0 || more <= less || there - less + more <= limit;
+}
+
+static enum status refuse_queue(const struct queue *queue, uint64_t there, uint64_t limit,
+                                const char *what, const char *option, struct error *error)
+{
+    struct slice name = slice_sub(queue_name(queue), 0, SHOWN_MAX);
+    return error_set(error, STATUS_TOO_LARGE,
+                     "queue %.*s has %llu %s and may have %llu: complete or cancel jobs, or raise "
+                     "the option %.*s-max-%s",
+                     SLICE_PRINT(name), (unsigned long long)there, what, (unsigned long long)limit,
+                     SLICE_PRINT(name), option);
+}
+
+static enum status refuse(uint64_t there, uint64_t limit, const char *what, const char *option,
+                          struct error *error)
+{
+    return error_set(error, STATUS_TOO_LARGE,
+                     "the namespace has %llu %s and may have %llu: remove some, or raise its "
+                     "option %s",
+                     (unsigned long long)there, what, (unsigned long long)limit, option);
+}
+
+enum status quota_check_job(const struct engine *engine, const struct queue *queue,
+                            const struct job *job, size_t data_size, struct error *error)
+{
+    const struct quotas *host = &engine->quotas;
+    const struct config *config = &engine->config;
+    bool counted = job && job->queue;
+    size_t old_size = counted ? job_data(job).size : 0;
+    uint64_t jobs = engine->jobs.count - engine->completed.count;
+    uint64_t limit = in_effect(config->max_jobs, host->jobs);
+    if (!fits(jobs, 1, counted, limit)) {
+        return refuse(jobs, limit, "jobs that are not complete", "max-jobs", error);
+    }
+    limit = in_effect(config->max_bytes, host->bytes);
+    if (!fits(engine->bytes, data_size, old_size, limit)) {
+        return refuse(engine->bytes, limit, "bytes of jobs that are not complete", "max-bytes",
+                      error);
+    }
+    counted = counted && job->queue == queue;
+    limit = in_effect(queue->jobs_max, host->queue_jobs);
+    if (!fits(queue->jobs, 1, counted, limit)) {
+        return refuse_queue(queue, queue->jobs, limit, "jobs", "jobs", error);
+    }
+    limit = in_effect(queue->bytes_max, host->queue_bytes);
+    if (!fits(queue->bytes, data_size, counted ? old_size : 0, limit)) {
+        return refuse_queue(queue, queue->bytes, limit, "bytes of jobs", "bytes", error);
+    }
+    return STATUS_OK;
+}
+
+enum status quota_check_queue(const struct engine *engine, struct error *error)
+{
+    uint64_t limit = in_effect(engine->config.max_queues, engine->quotas.queues);
+    return fits(engine->queues.count, 1, 0, limit)
+               ? STATUS_OK
+               : refuse(engine->queues.count, limit, "queues", "max-queues", error);
+}
+
+enum status quota_check_recurring(const struct engine *engine, struct slice jid,
+                                  struct error *error)
+{
+    uint64_t limit = in_effect(engine->config.max_recurring, engine->quotas.recurring);
+    bool counted = map_find(&engine->recurring, jid) != NULL;
+    return fits(engine->recurring.count, 1, counted, limit)
+               ? STATUS_OK
+               : refuse(engine->recurring.count, limit, "recurring jobs", "max-recurring", error);
+}
+
+enum status quota_check_interval(const struct engine *engine, int64_t interval_us,
+                                 struct error *error)
+{
+    int64_t own_us = engine->config.min_interval_us;
+    int64_t least_us = own_us > 0 ? own_us : engine->quotas.interval_us;
+    if (interval_us >= least_us) {
+        return STATUS_OK;
+    }
+    return error_set(error, STATUS_INVALID,
+                     "interval is %lld us, and must be at least %lld us: the option min-interval "
+                     "says so, in seconds",
+                     (long long)interval_us, (long long)least_us);
+}
