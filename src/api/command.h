@@ -81,8 +81,8 @@ enum {
     COMMAND_WRITES = 2,       // may change a namespace
     COMMAND_ADMIN = 4,        // needs the right to administer
     COMMAND_NAMESPACE = 8,    // its first word is a namespace, which its arguments do not list
-    COMMAND_SHRINKS = 16,     // allowed when the disk is full: works on the jobs there are, and
-                              // leaves less to store in the end, or hardly more
+    COMMAND_SHRINKS = 16,     // allowed when disk or memory is full: works on the jobs there are,
+                              // and leaves less to store in the end, or hardly more
     COMMAND_WAITS = 32,       // may have to wait before it can answer
     COMMAND_CONNECTION = 64,  // about the connection or the server: for anybody who is let in
     COMMAND_ANYBODY = 128,    // also for who has not said who he is

@@ -114,7 +114,7 @@ static void append_flags(const struct command *command, struct buffer *out)
     } said[] = {
         { COMMAND_READS, "changes nothing" },
         { COMMAND_WRITES, "writes" },
-        { COMMAND_SHRINKS, "is allowed when the disk is full" },
+        { COMMAND_SHRINKS, "works when disk or memory is full" },
         { COMMAND_WAITS, "may wait" },
         { COMMAND_ADMIN, "needs the right to administer" },
         { COMMAND_CONNECTION, "is about the connection or the server" },

@@ -1,24 +1,61 @@
 // SPDX-License-Identifier: MIT
 #include "base/alloc.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Several threads add to it, but only one of them often.
+static _Atomic size_t used;
+
+// What a block of the C library takes with its head: glibc's rule, which others are close to.
+static size_t chunk_size(size_t size)
+{
+    enum {
+        HEAD = sizeof(size_t),
+        ALIGN = 16,
+        MIN = 32,
+        PAGE = 4096,
+        MAPPED = 1 << 20, // so large a block is mapped by itself
+    };
+    if (size == 0) {
+        return 0;
+    }
+    if (size >= MAPPED) {
+        return (size + 2 * HEAD + PAGE - 1) & ~(size_t)(PAGE - 1);
+    }
+    size_t chunk = (size + HEAD + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    return chunk < MIN ? MIN : chunk;
+}
+
+static void count(size_t old_size, size_t new_size)
+{
+    size_t more = chunk_size(new_size) - chunk_size(old_size); // may wrap, as may the sum
+    (void)atomic_fetch_add_explicit(&used, more, memory_order_relaxed);
+}
 
 static void *system_resize(void *context, void *block, size_t old_size, size_t new_size)
 {
     (void)context;
     if (new_size == 0) {
         free(block);
+        count(old_size, 0);
         return NULL;
     }
     void *moved = realloc(block, new_size);
-    if (!moved && new_size <= old_size) {
-        return block; // a libc may refuse even to shrink; the contract does not
+    if (!moved && new_size > old_size) {
+        return NULL;
     }
-    return moved;
+    count(old_size, new_size);
+    return moved ? moved : block; // a libc may refuse even to shrink; the contract does not
 }
 
 const struct allocator allocator_system = { .resize = system_resize };
+
+size_t mem_used(void)
+{
+    return atomic_load_explicit(&used, memory_order_relaxed);
+}
 
 void *mem_zalloc(const struct allocator *allocator, size_t size)
 {

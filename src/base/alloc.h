@@ -17,8 +17,10 @@ struct allocator {
     void *context;
 };
 
-// The C library's.
+// The C library's. What it gave out and has not got back is counted over all threads, with what the
+// C library adds to each block.
 extern const struct allocator allocator_system;
+size_t mem_used(void);
 
 static inline void *mem_resize(const struct allocator *allocator, void *block, size_t old_size,
                                size_t new_size)

@@ -17,6 +17,7 @@
 
 enum {
     NAMESPACES_MAX = 1000000, // as many as a server can be set to allow
+    APPEND_TRIES = 10000,     // a millisecond apart
 };
 
 static const uint64_t settled = 0;       // of a turn: nothing to wait for
@@ -191,9 +192,16 @@ static void tell_answered(struct folder *folder, uint64_t group)
 
 static uint64_t append(struct folder *folder)
 {
+    static const struct timespec pause = { .tv_nsec = 1000000 };
     struct error error;
     uint64_t before = folder->namespaces.group;
-    if (namespaces_append(&folder->namespaces, &error)) {
+    enum status status = namespaces_append(&folder->namespaces, &error);
+    // What could not be appended for want of memory is kept, and is tried again for a while.
+    for (int i = 0; i < APPEND_TRIES && status == STATUS_NO_MEMORY; i++) {
+        (void)nanosleep(&pause, NULL);
+        status = namespaces_append(&folder->namespaces, &error);
+    }
+    if (status) {
         // What the engines hold is ahead of the disk for good.
         fail(folder, &error);
         return lost;

@@ -89,6 +89,7 @@ static struct ns *ns_new(struct namespaces *all, struct slice name, uint32_t spa
         ns_free(ns);
         return NULL;
     }
+    engine_set_quotas(ns->engine, &all->options.quotas);
     return ns;
 }
 
@@ -240,7 +241,9 @@ enum status ns_make_qless(struct ns *ns, struct error *error)
         return STATUS_OK;
     }
     ns->qless = true;
-    return write_directory(ns, false, error);
+    enum status status = write_directory(ns, false, error);
+    ns->qless = !status;
+    return status;
 }
 
 enum status namespaces_delete(struct namespaces *all, struct slice name, struct error *error)
@@ -400,6 +403,22 @@ void namespaces_touch(struct namespaces *all)
     }
 }
 
+void namespaces_set_quotas(struct namespaces *all, const struct quotas *quotas)
+{
+    all->options.quotas = *quotas;
+    for (struct ns *ns = all->first; ns; ns = ns->next) {
+        engine_set_quotas(ns->engine, quotas);
+    }
+}
+
+void namespaces_hold_growth(struct namespaces *all, bool held)
+{
+    for (struct ns *ns = all->first; ns; ns = ns->next) {
+        engine_hold_recurring(ns->engine, held);
+        ns_touch(ns); // what was held may be due
+    }
+}
+
 static void tick(struct ns *ns, int64_t now_us)
 {
     ns->due_us = engine_tick(ns->engine, now_us);
@@ -434,11 +453,16 @@ enum status namespaces_append(struct namespaces *all, struct error *error)
     enum status status = STATUS_OK;
     while (all->touched) {
         struct ns *ns = all->touched;
+        // Of one that is behind the store may hold changes that the engine has forgotten.
+        if (!status && (all->behind || engine_has_changes(ns->engine))) {
+            status = store_take(all->store, ns->space, ns->engine, &all->group, error);
+            all->behind = status == STATUS_NO_MEMORY;
+            if (all->behind) {
+                return status;
+            }
+        }
         all->touched = ns->touched_next;
         ns->touched = false;
-        if (!status && engine_has_changes(ns->engine)) {
-            status = store_take(all->store, ns->space, ns->engine, &all->group, error);
-        }
     }
     return status;
 }

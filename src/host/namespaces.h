@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "engine/engine.h"
+#include "engine/quota.h"
 #include "host/host_clock.h"
 #include "host/notes.h"
 #include "host/waiting.h"
@@ -45,6 +46,7 @@ struct namespaces_options {
     struct host_clock *clock; // borrowed: the time that the host runs them by
     bool create;              // one may be made by using it
     uint64_t count_max;       // as many may there be
+    struct quotas quotas;     // of each; namespaces_set_quotas changes them
     struct waiting_form waiting;
     // What an engine tells all but those who wait in its namespace.
     void (*event)(void *context, struct ns *ns, const struct event *event);
@@ -70,7 +72,8 @@ struct namespaces {
     uint32_t space;           // the last one given
     uint64_t note_id;         // the last one given
     struct note *notes;       // of the host itself; owned, in the order in which they were made
-    struct ns *touched;       // in this turn
+    struct ns *touched;       // in this turn, or in one whose changes are not appended yet
+    bool behind;              // there are such changes: there was no memory to append them
     struct engine *empty;     // what a namespace that is not there yet looks like
     struct ns *loading;       // while the store is opened
     struct removal *removals; // of what deleted namespaces left in the store
@@ -133,7 +136,15 @@ int64_t namespaces_tick_touched(struct namespaces *all, int64_t now_us);
 // All of them may have something to do at the end of this turn.
 void namespaces_touch(struct namespaces *all);
 
-// Appends what has changed in those that were touched.
+// How much each of them may hold from now on.
+void namespaces_set_quotas(struct namespaces *all, const struct quotas *quotas);
+
+// While it is held, recurring jobs make no jobs in any namespace.
+void namespaces_hold_growth(struct namespaces *all, bool held);
+
+// Appends what has changed in those that were touched. NO_MEMORY: what could not be appended is
+// kept (`behind`), and the next call appends it; until then the host changes nothing and tells no
+// client what this turn has changed.
 MUST_USE enum status namespaces_append(struct namespaces *all, struct error *error);
 
 // Compares the host's clock with the wall clock. When a step is followed the time of all namespaces

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/commit.h"
 
+#include "server/log.h"
 #include "server/server.h"
 
 #include <assert.h>
@@ -61,7 +62,11 @@ static struct hold take_first(struct commit *commit)
 static void hold_back(struct server *server, struct connection *connection, uint64_t group)
 {
     uint64_t end = connection->output_start + connection->output.size;
-    if (make_room(&server->commit, server->settings.allocator)) {
+    const struct allocator *allocator = server->settings.allocator;
+    if (make_room(&server->commit, allocator) &&
+        (!memory_free_reserve(&server->memory) || make_room(&server->commit, allocator))) {
+        log_line(LOG_LEVEL_ERROR, "out of memory: connection closed",
+                 LOG_STRING("address", connection->address));
         connection_close(connection);
         return;
     }
@@ -108,12 +113,33 @@ static void hold_all(struct server *server, uint64_t group, bool durable)
     }
 }
 
+// Appends what has changed. NO_MEMORY: the changes wait for the end of the next turn.
+static enum status append(struct server *server, struct error *error)
+{
+    bool before = server->namespaces.behind;
+    enum status status = namespaces_append(&server->namespaces, error);
+    if (status == STATUS_NO_MEMORY && memory_free_reserve(&server->memory)) {
+        status = namespaces_append(&server->namespaces, error);
+    }
+    if (status == STATUS_NO_MEMORY && !before) {
+        log_line(LOG_LEVEL_ERROR, "out of memory: changes wait to be stored",
+                 LOG_STRING("reason", error_sentence(error)));
+    } else if (!status && before) {
+        log_line(LOG_LEVEL_INFO, "changes that waited for memory are stored", LOG_NO_PAIRS);
+    }
+    return status;
+}
+
 void commit_turn(struct server *server)
 {
     struct error error;
-    if (namespaces_append(&server->namespaces, &error)) {
-        // What the engines hold is ahead of the disk for good: the store has failed or is out of
-        // memory, and says so. The replies become errors with the others that wait.
+    enum status status = append(server, &error);
+    if (status == STATUS_NO_MEMORY) {
+        return; // the connections of this turn stay in it, and so does what they were told
+    }
+    if (status) {
+        // What the engines hold is ahead of the disk for good: the store has failed, and says so.
+        // The replies become errors with the others that wait.
         server->store_state = STORE_FAILED;
         error_copy(&server->store_why, &error);
         hold_all(server, UINT64_MAX, false);

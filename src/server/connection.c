@@ -21,6 +21,7 @@ enum {
     READ_MIN = 16 << 10,    // room for a read behind what is there already: a record of TLS
     REST_SIZE = 4 << 10,    // what a buffer of a connection that rests may keep
     COMPACT_SIZE = 1 << 16, // with so much sent in front, the rest is moved there
+    RELIEF_COUNT = 16,      // connections closed at a time for want of memory
 };
 
 static bool may_serve(const struct connection *connection);
@@ -207,8 +208,8 @@ void connections_bury(struct server *server)
     struct connection **at = &server->connections.dead;
     while (*at) {
         struct connection *connection = *at;
-        if (connection->scheduled.queued) {
-            at = &connection->next; // it is freed when the schedule has come to it
+        if (connection->scheduled.queued || connection->in_turn) {
+            at = &connection->next; // it is freed when the schedule or the turn has come to it
         } else {
             *at = connection->next;
             connection_free(connection);
@@ -693,8 +694,24 @@ void connections_unschedule(struct server *server)
     }
 }
 
+void connections_leave_turn(struct server *server)
+{
+    struct connection *next;
+    for (struct connection *at = server->connections.turn; at; at = next) {
+        next = at->turn_next;
+        at->in_turn = false;
+        at->turn_next = NULL;
+    }
+    server->connections.turn = NULL;
+}
+
 // ---------------------------------------------------------------------------------------------
-// Now and then
+// When memory is full
+
+static size_t buffers_size(const struct connection *connection)
+{
+    return connection->input.capacity + connection->output.capacity;
+}
 
 static void trim(struct buffer *buffer)
 {
@@ -702,6 +719,39 @@ static void trim(struct buffer *buffer)
         buffer_release(buffer);
     }
 }
+
+// Says how much the buffers of all connections take, and which one takes most.
+static size_t buffers_of_all(struct server *server, struct connection **largest)
+{
+    size_t size = 0;
+    *largest = NULL;
+    for (struct connection *at = server->connections.newest; at; at = at->next) {
+        trim(&at->input);
+        trim(&at->output);
+        size += buffers_size(at);
+        if (!at->given_up && (!*largest || buffers_size(at) > buffers_size(*largest))) {
+            *largest = at;
+        }
+    }
+    return size;
+}
+
+void connections_relieve(struct server *server, size_t size_max)
+{
+    struct connection *largest;
+    size_t size = buffers_of_all(server, &largest);
+    for (int closed = 0; closed < RELIEF_COUNT && size > size_max && largest; closed++) {
+        size_t freed = buffers_size(largest);
+        log_line(LOG_LEVEL_WARNING, "memory full: connection closed",
+                 LOG_STRING("address", largest->address), LOG_NUMBER("buffers", freed),
+                 LOG_NUMBER("all_buffers", size));
+        connection_close(largest);
+        size = buffers_of_all(server, &largest);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Now and then
 
 static void end_late(struct connection *connection)
 {

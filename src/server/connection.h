@@ -158,6 +158,13 @@ void connections_unschedule(struct server *server);
 // The end of a turn: frees those that are closed.
 void connections_bury(struct server *server);
 
+// Nothing of what was said in this turn is to be sent any more: before the server is released.
+void connections_leave_turn(struct server *server);
+
+// Closes those whose buffers are largest, some at a time, while the buffers of all take more than
+// so much.
+void connections_relieve(struct server *server, size_t size_max);
+
 // Closes those that idle too long, and gives back memory that those that rest do not need.
 void connections_sweep(struct server *server);
 

@@ -91,6 +91,19 @@ static bool check_store(struct connection *connection, const struct command *com
     return false;
 }
 
+// Whether there is memory for what it may add.
+static bool check_memory(struct connection *connection, const struct command *command)
+{
+    struct server *server = connection->server;
+    if (!(command->flags & COMMAND_WRITES) || (command->flags & COMMAND_SHRINKS) ||
+        !memory_check(&server->memory, "max-memory", &server->memory_why)) {
+        return true;
+    }
+    server->memory_refused = true;
+    say_error(connection, &server->memory_why);
+    return false;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Running it
 
@@ -255,7 +268,8 @@ static const struct command *find_command(struct connection *connection, struct 
         connection_drain(connection);
         return NULL;
     }
-    bool may = check_caller(connection, command, ns) && check_store(connection, command);
+    bool may = check_caller(connection, command, ns) && check_store(connection, command) &&
+               check_memory(connection, command);
     return may ? command : NULL;
 }
 

@@ -79,13 +79,15 @@ static void append_clients(const struct connection *connection, struct buffer *o
 
 static void append_memory(const struct connection *connection, struct buffer *out)
 {
-    (void)connection;
+    const struct memory *memory = &connection->server->memory;
     struct rusage usage = { 0 };
     (void)getrusage(RUSAGE_SELF, &usage);
-    line_count(out, "used_memory", process_used_bytes());
+    line_count(out, "used_memory", memory_live(memory));
+    line_count(out, "used_memory_anonymous", memory_resident(memory));
     line_count(out, "used_memory_rss", process_resident_bytes());
     line_count(out, "used_memory_peak", (uint64_t)usage.ru_maxrss * 1024);
-    line_count(out, "maxmemory", 0);
+    line_count(out, "maxmemory", memory->limit);
+    buffer_printf(out, "memory_state:%s\r\n", memory_is_full(memory) ? "full" : "ready");
     buffer_printf(out, "maxmemory_policy:noeviction\r\n");
 }
 

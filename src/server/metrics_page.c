@@ -58,7 +58,10 @@ static void say_process(struct metrics_text *text, struct server *server)
     metrics_time(text, SLICE_EMPTY, process_cpu_us());
     gauge(text, "process_resident_memory_bytes", "Memory that the process has.",
           process_resident_bytes());
-    gauge(text, "sluice_memory_used_bytes", "Memory that is in use.", process_used_bytes());
+    gauge(text, "sluice_memory_used_bytes", "Memory that is in use, as max-memory counts it.",
+          memory_live(&server->memory));
+    gauge(text, "sluice_memory_limit_bytes", "The setting max-memory; 0: none.",
+          server->memory.limit);
 }
 
 struct crowd {

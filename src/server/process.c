@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "server/process.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +20,6 @@ uint64_t process_resident_bytes(void)
         (void)fclose(file);
     }
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-uint64_t process_used_bytes(void)
-{
-    struct mallinfo2 blocks = mallinfo2();
-    return blocks.uordblks + blocks.hblkhd;
 }
 
 int64_t process_cpu_us(void)

@@ -8,9 +8,6 @@
 // Pages that lie in memory.
 uint64_t process_resident_bytes(void);
 
-// What the program has taken of it and not given back.
-uint64_t process_used_bytes(void);
-
 // Time on a processor, of all threads, in microseconds.
 int64_t process_cpu_us(void);
 

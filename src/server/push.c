@@ -164,6 +164,10 @@ static void on_due(evutil_socket_t fd, short what, void *context)
 void push_send(struct server *server)
 {
     struct push *push = &server->push;
+    if (server->namespaces.behind) {
+        push_set_due(push, server_now(server));
+        return; // in which group those of this turn will be is not known yet
+    }
     uint64_t durable = server->store_state == STORE_FAILED ? 0 : store_durable(server->store);
     bool always = server->settings.durability == STORE_NEVER;
     struct push_flight *flight;

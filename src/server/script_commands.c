@@ -77,8 +77,13 @@ static enum status run_script(struct call *call, const struct script *script, st
     }
     size_t keys = (size_t)given->key_count;
     struct slices words = { given->words.items + keys, given->words.count - keys };
-    if (server->store_state == STORE_FULL && !qless_shrinks(words)) {
-        return error_copy(error, &server->store_why);
+    if (!qless_shrinks(words)) {
+        if (server->store_state == STORE_FULL) {
+            return error_copy(error, &server->store_why);
+        }
+        if (memory_check(&server->memory, "max-memory", error)) {
+            return STATUS_NO_MEMORY;
+        }
     }
     struct ns *ns;
     enum status status = acquire(connection, &ns, error);

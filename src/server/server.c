@@ -17,6 +17,9 @@
 enum {
     SWEEP_US = 1000000,
     STOP_LOOK_US = 5000, // how often it is looked whether all has been taken
+    CLIENTS_PARTS =
+        4, // of the memory limit that buffers of connections may take when it is reached
+    MEMORY_RETRY_US = 10000, // after there was no memory to append what has changed
     // What a turn takes on must fit into the store's journal, so with little room there it is less.
     // Bytes of requests may become several times as many of records.
     TURN_SIZE_MAX = 1 << 20,
@@ -74,7 +77,7 @@ static void set_due(struct server *server, int64_t next_us)
 // Whether all that was asked for before the stop has been answered.
 static bool is_drained(const struct server *server)
 {
-    if (server->commit.count || !push_is_drained(server)) {
+    if (server->commit.count || server->namespaces.behind || !push_is_drained(server)) {
         return false;
     }
     for (const struct connection *at = server->connections.newest; at; at = at->next) {
@@ -121,12 +124,35 @@ static void check_clock(struct server *server)
     }
 }
 
+// When memory is full, operators are told, and what grows by itself is held back.
+static void look_at_memory(struct server *server)
+{
+    memory_look(&server->memory);
+    bool full =
+        memory_check(&server->memory, "max-memory", &server->memory_why) || server->memory_refused;
+    server->memory_refused = false;
+    if (full) {
+        connections_relieve(server, server->memory.limit / CLIENTS_PARTS);
+    }
+    if (full != server->said_full) {
+        server->said_full = full;
+        namespaces_hold_growth(&server->namespaces, full);
+        if (full) {
+            log_line(LOG_LEVEL_ERROR, "memory full: commands that grow are refused",
+                     LOG_STRING("reason", error_sentence(&server->memory_why)));
+        } else {
+            log_line(LOG_LEVEL_INFO, "memory free again: all commands are accepted", LOG_NO_PAIRS);
+        }
+    }
+}
+
 static void on_sweep(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
     struct server *server = context;
     check_clock(server);
+    look_at_memory(server);
     connections_sweep(server);
     events_sweep(server);
     notify_watchdog(&server->notify);
@@ -173,6 +199,10 @@ static void look_at_store(struct server *server)
     enum store_state state = store_state(server->store, &why);
     if (before == STORE_FAILED) {
         return; // what the engines hold was never stored: only a new start can help
+    }
+    if (server->namespaces.behind && (state == STORE_READY || state == STORE_FULL)) {
+        state = STORE_BUSY;
+        (void)error_set(&why, STATUS_NO_MEMORY, "out of memory: changes wait to be stored");
     }
     server->store_state = state;
     if (state != STORE_READY) {
@@ -238,7 +268,7 @@ static uint64_t turn_size(struct server *server)
 // What time brings about has to be stored too, and waits as long as nothing can be.
 static int64_t tick(struct server *server)
 {
-    return server->store_state == STORE_STUCK
+    return server->store_state == STORE_STUCK || server->namespaces.behind
                ? INT64_MAX
                : namespaces_tick(&server->namespaces, server_now(server));
 }
@@ -256,7 +286,13 @@ static void end_turn(struct server *server)
     commit_turn(server);
     push_send(server);
     look_at_store(server); // it may be behind now
+    if (server->memory_refused || memory_is_due(&server->memory)) {
+        look_at_memory(server);
+    }
     connections_bury(server);
+    if (server->namespaces.behind) {
+        next_us = server_now(server) + MEMORY_RETRY_US;
+    }
     if (server->stopping) {
         if (server->store_state == STORE_STUCK) {
             store_give_up(server->store); // what waits for space becomes errors
@@ -393,8 +429,10 @@ void server_apply_settings(struct server *server)
 {
     const struct settings *settings = &server->settings;
     log_set_level(settings->log_level);
+    memory_set_limit(&server->memory, settings->max_memory);
     server->namespaces.options.create = settings->create_namespaces;
     server->namespaces.options.count_max = settings->max_namespaces;
+    namespaces_set_quotas(&server->namespaces, &settings->quotas);
     web_apply_settings(server);
     push_apply_settings(server);
     allowances_init(&server->connections.allowances, settings, SERVER_SCRATCH_SIZE);
@@ -513,6 +551,7 @@ static enum status make_namespaces(struct server *server, struct error *error)
         .clock = &server->clock,
         .create = server->settings.create_namespaces,
         .count_max = server->settings.max_namespaces,
+        .quotas = server->settings.quotas,
         .waiting = blocked_form,
         .event = on_event,
         .lease_ended = on_lease_ended,
@@ -543,6 +582,9 @@ enum status server_init(struct server *server, struct settings *settings, char *
     scratch_init(&server->scratch, settings->allocator);
     commit_init(&server->commit);
     schedule_init(&server->schedule, host_clock_monotonic);
+    memory_init(&server->memory, settings->max_memory);
+    log_line(LOG_LEVEL_INFO, "memory", LOG_NUMBER("limit", server->memory.limit),
+             LOG_NUMBER("used", memory_resident(&server->memory)));
     server_apply_settings(server);
     enum status status = crowd_limit(server, error);
     if (!status) {
@@ -614,6 +656,7 @@ void server_release(struct server *server)
 {
     const struct allocator *allocator = server->settings.allocator;
     listeners_close(server);
+    connections_leave_turn(server);
     while (server->connections.newest) {
         connection_close(server->connections.newest);
     }
@@ -658,6 +701,7 @@ void server_release(struct server *server)
     users_free(server->users);
     audit_release(server);
     notify_release(&server->notify);
+    memory_release(&server->memory);
     mem_free(allocator, server->input, server->input ? SERVER_SCRATCH_SIZE : 0);
     settings_release(&server->settings);
 }

@@ -17,6 +17,7 @@
 
 #include "api/call.h"
 #include "base/histogram.h"
+#include "host/memory.h"
 #include "host/namespaces.h"
 #include "host/random_source.h"
 #include "host/services.h"
@@ -73,6 +74,7 @@ struct server {
     struct notify notify;
     struct services services;
     struct namespaces namespaces;
+    struct memory memory;
     struct pubsub pubsub;
     struct event_feeds events;
     struct push push;
@@ -103,6 +105,9 @@ struct server {
     enum store_state store_state;
     struct error store_why;      // when it is not READY
     enum store_state said_state; // to the operator
+    struct error memory_why;     // of the last refusal for want of memory
+    bool memory_refused;         // in this turn
+    bool said_full;              // to the operator: that memory is
     bool accept_paused;
     bool stopping, stopped;
     struct server_figures figures;

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/status.h"
+#include "engine/quota.h"
 #include "server/log_line.h"
 #include "store/store.h"
 
@@ -87,6 +88,8 @@ struct settings {
     uint64_t max_pipeline;       // requests of one connection under way; then it is not read on
     uint64_t max_backlog;        // changes that wait for the disk, store_options.gather_max
     uint64_t max_logins, max_logins_address; // that wait for a check of their password
+    uint64_t max_memory;                     // 0: none; UINT64_MAX: out of what the machine has
+    struct quotas quotas;                    // of a namespace, and of a queue
 
     // times; 0 is never
     int64_t idle_timeout_us;

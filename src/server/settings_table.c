@@ -123,6 +123,40 @@ const struct setting settings_table[] = {
       .initial = "64MiB", .value = "SIZE",
       .summary = "How much may wait for the disk; with more, no requests are run until it has "
                  "caught up." },
+    { "max-memory", LIMITS, SETTING_SIZE, SETTING_RELOADS | SETTING_NONE | SETTING_AUTO,
+      AT(max_memory), 16 * MIB, 1024 * 1024 * GIB, .initial = "auto", .value = "SIZE",
+      .summary = "How much memory the server may use before commands that add something are "
+                 "refused with NO_MEMORY; jobs can still be popped, completed, failed, canceled "
+                 "and deleted. auto: 80 % of the machine's memory, or of the control group's if "
+                 "that is less." },
+    { "max-jobs-per-namespace", LIMITS, SETTING_COUNT, SETTING_RELOADS | SETTING_NONE,
+      AT(quotas.jobs), 1, (uint64_t)1 << 40, .initial = "none", .value = "COUNT",
+      .summary = "How many jobs that are not complete a namespace may have; its option max-jobs "
+                 "takes precedence." },
+    { "max-bytes-per-namespace", LIMITS, SETTING_SIZE, SETTING_RELOADS | SETTING_NONE,
+      AT(quotas.bytes), 1, (uint64_t)1 << 50, .initial = "none", .value = "SIZE",
+      .summary = "How many bytes of data the jobs of a namespace that are not complete may have; "
+                 "its option max-bytes takes precedence." },
+    { "max-queues-per-namespace", LIMITS, SETTING_COUNT, SETTING_RELOADS | SETTING_NONE,
+      AT(quotas.queues), 1, (uint64_t)1 << 40, .initial = "100000", .value = "COUNT",
+      .summary = "How many queues a namespace may have; its option max-queues takes "
+                 "precedence." },
+    { "max-recurring-per-namespace", LIMITS, SETTING_COUNT, SETTING_RELOADS | SETTING_NONE,
+      AT(quotas.recurring), 1, (uint64_t)1 << 40, .initial = "100000", .value = "COUNT",
+      .summary = "How many recurring jobs a namespace may have; its option max-recurring takes "
+                 "precedence." },
+    { "min-recurring-interval", LIMITS, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER,
+      AT(quotas.interval_us), 1, 24 * HOUR, .initial = "100ms", .value = "TIME",
+      .summary = "The shortest interval of a recurring job; a namespace's option min-interval "
+                 "takes precedence. 0 for none." },
+    { "max-jobs-per-queue", LIMITS, SETTING_COUNT, SETTING_RELOADS | SETTING_NONE,
+      AT(quotas.queue_jobs), 1, (uint64_t)1 << 40, .initial = "none", .value = "COUNT",
+      .summary = "How many jobs that are not complete a queue may have; the option "
+                 "QUEUE-max-jobs of its namespace takes precedence." },
+    { "max-bytes-per-queue", LIMITS, SETTING_SIZE, SETTING_RELOADS | SETTING_NONE,
+      AT(quotas.queue_bytes), 1, (uint64_t)1 << 50, .initial = "none", .value = "SIZE",
+      .summary = "How many bytes of data the jobs of a queue that are not complete may have; the "
+                 "option QUEUE-max-bytes of its namespace takes precedence." },
 
     { "max-logins", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_logins), 1, 60000,
       .initial = "1000", .value = "COUNT",

@@ -27,6 +27,8 @@ enum {
     SETTING_RELOADS = 1, // can be changed while running
     SETTING_NEVER = 2,   // a time: 0 is allowed besides `min` to `max`, and stands for never
     SETTING_NO_FILE = 4, // cannot stand in the config file
+    SETTING_NONE = 8,    // a count or a size: `none` is allowed, and stands as 0
+    SETTING_AUTO = 16,   // a count or a size: `auto` is allowed, and stands as UINT64_MAX
 };
 
 struct setting {

@@ -113,6 +113,17 @@ static void append_time(int64_t us, struct buffer *out)
 // ---------------------------------------------------------------------------------------------
 // Sentences
 
+// Of a count or a size: the words that are allowed besides.
+static void append_words_allowed(const struct setting *setting, struct buffer *out)
+{
+    if (setting->flags & SETTING_AUTO) {
+        buffer_append(out, SLICE(", auto"));
+    }
+    if (setting->flags & SETTING_NONE) {
+        buffer_append(out, SLICE(", or none"));
+    }
+}
+
 void setting_append_allowed(const struct setting *setting, struct buffer *out)
 {
     switch (setting->type) {
@@ -146,12 +157,14 @@ void setting_append_allowed(const struct setting *setting, struct buffer *out)
     case SETTING_COUNT:
         buffer_printf(out, "a number from %llu to %llu", (unsigned long long)setting->min,
                       (unsigned long long)setting->max);
+        append_words_allowed(setting, out);
         break;
     case SETTING_SIZE:
         buffer_append(out, SLICE("a size such as 64k or 1MiB, from "));
         append_size(setting->min, out);
         buffer_append(out, SLICE(" to "));
         append_size(setting->max, out);
+        append_words_allowed(setting, out);
         break;
     case SETTING_TIME:
         buffer_append(out, SLICE("a time such as 500ms, 10s or 5m, from "));
@@ -375,9 +388,22 @@ static bool set_boolean(struct slice word, bool *out)
     return false;
 }
 
+// A number that has a word for it.
+static const char *word_of_number(const struct setting *setting, uint64_t number)
+{
+    return number == 0 && setting->flags & SETTING_NONE            ? "none"
+           : number == UINT64_MAX && setting->flags & SETTING_AUTO ? "auto"
+                                                                   : NULL;
+}
+
 static bool set_number(const struct setting *setting, struct slice word, uint64_t *out)
 {
-    uint64_t number;
+    uint64_t number = equal_nocase(word, "none") ? 0 : UINT64_MAX;
+    const char *name = word_of_number(setting, number);
+    if (name && equal_nocase(word, name)) {
+        *out = number;
+        return true;
+    }
     enum status status = setting->type == SETTING_SIZE ? setting_parse_size(word, &number)
                                                        : num_parse_u64(word, &number);
     if (status || number < setting->min || number > setting->max) {
@@ -559,6 +585,18 @@ static void append_list(const struct setting *setting, const struct settings_lis
     }
 }
 
+static void append_number(const struct setting *setting, uint64_t number, struct buffer *out)
+{
+    const char *word = word_of_number(setting, number);
+    if (word) {
+        buffer_append(out, slice_from_cstr(word));
+    } else if (setting->type == SETTING_SIZE) {
+        append_size(number, out);
+    } else {
+        num_append_u64(out, number);
+    }
+}
+
 void setting_append(const struct setting *setting, const struct settings *settings,
                     struct buffer *out)
 {
@@ -578,10 +616,8 @@ void setting_append(const struct setting *setting, const struct settings *settin
         buffer_append(out, slice_from_cstr(*(const bool *)field ? "yes" : "no"));
         break;
     case SETTING_COUNT:
-        num_append_u64(out, *(const uint64_t *)field);
-        break;
     case SETTING_SIZE:
-        append_size(*(const uint64_t *)field, out);
+        append_number(setting, *(const uint64_t *)field, out);
         break;
     case SETTING_TIME:
         append_time(*(const int64_t *)field, out);

@@ -118,7 +118,7 @@ static void test_reference__help_says_all_there_is_to_say(void **state)
                  "      how many at most (25)\n"
                  "\n"
                  "Answers: How many were put.\n"
-                 "It writes, is allowed when the disk is full.\n"
+                 "It writes, works when disk or memory is full.\n"
                  "\n"
                  "> Q.UNFAIL app smtp mail COUNT 1\n"
                  "(integer) 1\n");

@@ -88,9 +88,9 @@ static void test_config__bad_values_are_refused_and_change_nothing(void **state)
         "heartbeat",         "grace-period",   "jobs-history",       "jobs-history-count",
         "stats-history",     "max-worker-age", "max-tags",           "histogram-history",
         "max-job-history",   "max-depends",    "q-heartbeat",        "heartbeat-q",
-        "q-max-concurrency", "max-dependents", "max-limit-patterns",
-        "max-jobs",          "max-bytes",      "max-queues",         "max-recurring",
-        "min-interval",      "q-max-jobs",     "q-max-bytes",
+        "q-max-concurrency", "max-dependents", "max-limit-patterns", "max-jobs",
+        "max-bytes",         "max-queues",     "max-recurring",      "min-interval",
+        "q-max-jobs",        "q-max-bytes",
     };
     static const char *const values[] = {
         "", "abc", "1s", " 1", "1 ", "0x10", "nan", "inf", "1e999", "--1", "999999999999999999",

@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+"""The memory limit: at it, what grows is refused, jobs can be popped and completed, and then puts are
+taken again; what is counted is what the process uses; limits of namespaces and queues."""
+
+import resource
+import unittest
+
+import outside
+import sluiced
+from outside import figure, request
+
+DATA = '"' + "x" * 20000 + '"'
+BATCH = 200
+
+
+def used(client):
+    return figure(client, "memory", "used_memory")
+
+
+def put_many(client, first, count, data=DATA, queue="mail"):
+    """Sends puts in a pipeline; gives the replies."""
+    client.send_raw(b"".join(request("Q.PUT", "app", queue, "Send", data, "JID", f"j{i}")
+                             for i in range(first, first + count)))
+    return [client.read() for _ in range(count)]
+
+
+class Limit(unittest.TestCase):
+    def test_at_the_limit_puts_are_refused_jobs_are_done_and_then_puts_are_taken_again(self):
+        with outside.server("--max-memory", "128M") as server, sluiced.Client(server) as client:
+            client.expect("Q.CONFIG.SET app jobs-history-count 0", "+OK")
+            client.expect("Q.RECUR app r mail Send {} INTERVAL 3600", "+OK")
+            count = 0
+            while (replies := put_many(client, count, BATCH))[-1].startswith('"'):
+                count += BATCH
+                self.assertLess(count, 20000, "it is never full")
+            taken = sum(reply.startswith('"') for reply in replies)
+            refusal = next(reply for reply in replies if not reply.startswith('"'))
+            self.assertRegex(refusal, "^-NO_MEMORY memory limit reached: [0-9]+ MiB used, max-memory "
+                                      "is 128 MiB; .*raise max-memory")
+            count += taken
+            server.hear("memory full: commands that grow are refused")
+            # What grows is refused, what is asked is answered. Buffers come and go, so that there
+            # may be room for a little at times.
+            for words in ("Q.RECUR app r2 mail Send {} INTERVAL 10", "Q.TRACK app j0"):
+                def refused(words=words):
+                    put_many(client, count, 20)
+                    return client.ask(words).startswith("-NO_MEMORY ")
+                sluiced.until(refused, f"a refusal of {words}")
+            self.assertIn("memory_state:", client.ask("INFO memory"))
+            self.assertIn('"jid", "j0"', client.ask("Q.GET app j0"))
+            before = int(client.ask("Q.LENGTH app mail")[1:])
+            # Jobs can be done.
+            for _ in range(5):
+                popped = client.ask("Q.POP app w 20 mail")
+                self.assertNotIn("-NO_MEMORY", popped[:20])
+                jids = [part.split('"')[0] for part in popped.split('"jid", "')[1:]]
+                self.assertEqual(len(jids), 20)
+                for jid in jids:
+                    client.expect(f"Q.COMPLETE app {jid} w", '"complete"')
+            self.assertLessEqual(int(client.ask("Q.LENGTH app mail")[1:]), before - 100)
+            # Until there is room: then puts are taken again.
+            def again():
+                for jid in client.ask("Q.POP app w 20 mail").split('"jid", "')[1:]:
+                    client.ask("Q.COMPLETE", "app", jid.split('"')[0], "w")
+                return client.ask("Q.PUT", "app", "mail", "Send", DATA, "JID", "last") == '"last"'
+            sluiced.until(again, "room for a put")
+            server.hear("memory free again")
+            self.assertIn('"broken", :0', client.ask("Q.CHECK app"))
+
+    @unittest.skipIf(outside.SANITIZED, "a sanitizer has memory of its own")
+    def test_what_is_counted_is_what_the_process_uses(self):
+        def anonymous(server):
+            with open(f"/proc/{server.process.pid}/statm", encoding="ascii") as file:
+                fields = file.read().split()
+            return (int(fields[1]) - int(fields[2])) * resource.getpagesize()
+
+        with sluiced.Server("--http", "") as server, sluiced.Client(server) as client:
+            count = 200000
+            for first in range(0, count, 2000):
+                put_many(client, first, 2000, data='"' + "x" * 1000 + '"')
+
+            def share(name):
+                return figure(client, "memory", name) / anonymous(server)
+            # What the process uses is read about once a second.
+            sluiced.until(lambda: 0.95 < share("used_memory_anonymous") < 1.05, "the figure of the system")
+            ratio = share("used_memory")
+            print(f"# {count} jobs: {used(client)} counted, {anonymous(server)} used, {ratio:.3f}")
+            self.assertGreater(used(client), 200 * outside.MIB)
+            self.assertTrue(0.95 < ratio < 1.05, ratio)
+
+    def test_connections_that_do_not_read_are_closed_at_the_limit(self):
+        with outside.server("--max-memory", "64M", "--max-output", "1G") as server, \
+                sluiced.Client(server) as client, sluiced.Client(server) as listener:
+            listener.ask("SUBSCRIBE x")
+            text = "y" * 500000
+            for _ in range(200):
+                client.ask("PUBLISH", "x", text)
+            server.hear("memory full: connection closed")
+            client.expect("PING", "+PONG")
+            sluiced.until(lambda: client.ask("Q.PUT app mail Send {} JID a") == '"a"', "a put")
+
+    def test_none_and_auto_are_limits(self):
+        with outside.server("--max-memory", "none") as server, sluiced.Client(server) as client:
+            self.assertEqual(figure(client, "memory", "maxmemory"), 0)
+        with outside.server() as server, sluiced.Client(server) as client:
+            self.assertGreater(figure(client, "memory", "maxmemory"), 0)
+
+
+class AddressSpace(unittest.TestCase):
+    """The system gives no more memory: a limit as ulimit -v sets it."""
+
+    @unittest.skipIf(outside.SANITIZED, "a sanitizer needs address space of its own")
+    def test_without_address_space_nothing_is_lost_and_the_server_lives(self):
+        with outside.server("--max-memory", "none") as server, sluiced.Client(server) as client:
+            put_many(client, 0, 10)
+            with open(f"/proc/{server.process.pid}/statm", encoding="ascii") as file:
+                size = int(file.read().split()[0]) * resource.getpagesize()
+            hard = resource.prlimit(server.process.pid, resource.RLIMIT_AS)[1]
+            resource.prlimit(server.process.pid, resource.RLIMIT_AS, (size + 48 * outside.MIB, hard))
+            taken, refused = set(range(10)), 0
+            for first in range(10, 10000, BATCH):
+                for i, reply in enumerate(put_many(client, first, BATCH), first):
+                    if reply == f'"j{i}"':
+                        taken.add(i)
+                    else:
+                        self.assertTrue(reply.startswith("-NO_MEMORY "), reply)
+                        refused += 1
+                if refused > 2 * BATCH:
+                    break
+            print(f"# {len(taken)} taken, {refused} refused")
+            self.assertGreater(refused, 0)
+            resource.prlimit(server.process.pid, resource.RLIMIT_AS, (hard, hard))
+            sluiced.until(lambda: client.ask("Q.PUT app mail Send {} JID last") == '"last"', "a put")
+            client.expect("Q.LENGTH app mail", f":{len(taken) + 1}")
+            server.process.kill()
+            server.wait()
+            server.start()
+            with sluiced.Client(server) as again:
+                again.expect("Q.LENGTH app mail", f":{len(taken) + 1}")
+
+
+class Quotas(unittest.TestCase):
+    def test_limits_of_namespaces_and_queues_are_named_when_they_are_reached(self):
+        flags = ("--max-jobs-per-namespace", "4", "--max-jobs-per-queue", "3",
+                 "--max-queues-per-namespace", "3", "--max-recurring-per-namespace", "1",
+                 "--max-bytes-per-queue", "1000")
+        with outside.server(*flags) as server, sluiced.Client(server) as client:
+            for i in range(3):
+                client.expect(f"Q.PUT app mail Send {{}} JID a{i}", f'"a{i}"')
+            client.expect("Q.PUT app mail Send {} JID a3",
+                          "-TOO_LARGE queue mail has 3 jobs and may have 3: complete or cancel jobs, "
+                          "or raise the option mail-max-jobs")
+            client.expect("Q.PUT app mail Send {} JID a0", '"a0"')  # it is there already
+            client.expect(("Q.PUT", "app", "large", "Send", DATA, "JID", "l"), "-TOO_LARGE queue large...")
+            client.expect("Q.PUT app other Send {} JID b0", '"b0"')
+            client.expect("Q.PUT app other Send {} JID b1", "-TOO_LARGE the namespace has 4 jobs...")
+            client.expect("Q.CONFIG.SET app max-jobs 10", "+OK")
+            client.expect("Q.CONFIG.SET app mail-max-jobs 5", "+OK")
+            client.expect("Q.PUT app mail Send {} JID a3", '"a3"')
+            client.expect("Q.PUT app third Send {} JID c", '"c"')
+            client.expect("Q.PUT app fourth Send {} JID d", "-TOO_LARGE the namespace has 3 queues...")
+            client.expect("Q.POP app w 1 nowhere", "[]")
+            client.expect("Q.RECUR app r mail Send {} INTERVAL 0.000001", "-INVALID interval is 1 us...")
+            client.expect("Q.RECUR app r mail Send {} INTERVAL 3600", "+OK")
+            client.expect("Q.RECUR app s mail Send {} INTERVAL 3600",
+                          "-TOO_LARGE the namespace has 1 recurring jobs...")
+            client.expect("Q.RECUR app r mail Send {} INTERVAL 60", "+OK")
+            # A limit below what there is takes nothing away.
+            client.expect("Q.CONFIG.SET app mail-max-jobs 1", "+OK")
+            client.expect("Q.PUT app mail Send {} JID a9", "-TOO_LARGE queue mail...")
+            self.assertIn('"broken", :0', client.ask("Q.CHECK app"))
+
+
+if __name__ == "__main__":
+    sluiced.main()
