@@ -48,14 +48,14 @@ class Session(sluiced.TestCase):
         c.expect("HELLO 3 NONSENSE", "-ERR Syntax error in HELLO option 'NONSENSE'")
         c.expect("HELLO 3 SETNAME", "-ERR Syntax error in HELLO option 'SETNAME'")
         c.expect(("HELLO", "3", "SETNAME", "a b"), "-ERR Client names cannot contain spaces...")
-        c.expect("HELLO 3 AUTH ann x", "-ERR no password is set: everybody is let in")
+        c.expect("HELLO 3 AUTH ann x", "-ERR no users are set up: no login is needed")
         c.expect("CLIENT GETNAME", "nil")
 
     def test_auth_without_users(self):
         c = self.client()
         c.expect("AUTH secret", "-ERR AUTH <password> called without any password configured...")
         c.expect("AUTH default anything", "+OK")
-        c.expect("AUTH ann secret", "-ERR no password is set: everybody is let in")
+        c.expect("AUTH ann secret", "-ERR no users are set up: no login is needed")
         c.expect("PING", "+PONG")
 
     def test_select(self):
@@ -556,7 +556,7 @@ class Users(sluiced.TestCase):
         ann.expect("PUBLISH news hello", ":0")
         eve.expect("PUBLISH news hello", "-NOPERM user eve has no right to write anywhere")
         root.expect("PUBLISH sluice:app:log hello", "-NOPERM only the server itself speaks...")
-        ann.expect("PUBLISH ql:log hello", "-NOPERM user ann has no right to write to...")
+        ann.expect("PUBLISH ql:log hello", "-NOPERM user ann does not have the right write on the namespace...")
         root.expect("PUBLISH ql:log hello", ":0")
 
 

@@ -12,7 +12,8 @@ import outside
 import sluiced
 
 SEED = int(os.environ.get("SLUICE_SEED", "1"))
-FLIPS = 12
+FLIPS = 16  # refused ones
+TRIES_MAX = 200
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")}
 
 # Every kind of record that a namespace has, and every rare part of a job.
@@ -80,8 +81,10 @@ class Damaged(unittest.TestCase):
             data, copy = server.path("data"), server.path("copy")
             with open(os.path.join(data, "base/data.mdb"), "rb") as file:
                 used = [at for at, byte in enumerate(file.read()) if byte]
-            refused = 0
-            for _ in range(FLIPS):
+            refused = tried = 0
+            # A byte of a page that the base does not use any more is not missed.
+            while refused < FLIPS and tried < TRIES_MAX:
+                tried += 1
                 at, bit = chance.choice(used), chance.randrange(8)
                 for opens in (self.start, self.open):
                     shutil.copytree(data, copy)
@@ -95,8 +98,8 @@ class Damaged(unittest.TestCase):
                         self.assertIn("nothing was changed", said, where)
                         refused += 1
                     shutil.rmtree(copy)
-            print(f"# {refused} of {2 * FLIPS} were refused")
-            self.assertGreater(refused, FLIPS)
+            print(f"# {refused} of {2 * tried} were refused")
+            self.assertGreaterEqual(refused, FLIPS)
 
 
 if __name__ == "__main__":
