@@ -316,8 +316,8 @@ TALK = [
     ("DELETE", "/queues/never", None, 204),
 ]
 
-# Commands that need a server.
-NOT_HERE = (["server"], ["push"])
+# Commands that need a server, or a host.
+NOT_HERE = (["server"], ["push"], ["namespaces"])
 
 # What can only be refused in so short a talk.
 REFUSED = {("post", "/v1/ns/{ns}/bulk/{id}/stop")}
