@@ -47,9 +47,16 @@ static int64_t calm_left_us(const struct store *store)
     return store->covered_us + calm_us - monotonic_us();
 }
 
+// Whether a slice could not be covered, and has to be before the store can grow again.
+static bool has_lacked(const struct store *store)
+{
+    return store->full && store->record.covered < store->lacked;
+}
+
 static bool is_urgent(struct store *store)
 {
-    return store->ended || store->wanted > store->record.covered || is_pressed(store);
+    return store->ended || store->wanted > store->record.covered || has_lacked(store) ||
+           is_pressed(store);
 }
 
 // Bytes that are free inside the base's file.
@@ -339,7 +346,7 @@ static enum status regain_space(struct store *store)
     if (store->journal_full) {
         return STATUS_NO_SPACE;
     }
-    if (store->record.covered < store->lacked) {
+    if (has_lacked(store)) {
         return store->space.status;
     }
     struct error error = { 0 };
@@ -455,6 +462,7 @@ static void loop(struct store *store, struct images *images)
     while (!store_has_failed(store)) {
         enum status status = STATUS_OK;
         bool acted = true;
+        uint64_t compactions = store->figures.compactions;
         bool due = is_due(store, since_us);
         if (!store->full && needs_segment(store, due ? 1 : SPARE_SEGMENTS)) {
             status = make_segment(store);
@@ -477,11 +485,15 @@ static void loop(struct store *store, struct images *images)
         if ((store->full || store->journal_full) && (!due || store_is_lack(status))) {
             status = relieve(store, status);
         }
-        // The reserve would take the space that a smaller base is to be made in.
-        if (!status && store->full && (store->stopping || !compact_is_due(store))) {
+        // The reserve would take the space that a smaller base is to be made in; once that is made,
+        // it is its turn.
+        if (!status && store->full &&
+            (store->stopping || store->figures.compactions > compactions ||
+             !compact_is_due(store))) {
             status = regain_space(store);
         }
-        if (status) {
+        // Nothing tells when there is space again.
+        if (status || (store->full && !acted)) {
             store_sleep(store, &store->wake, STORE_RETRY_US);
         } else if (!acted) {
             rest(store, &since_us);

@@ -15,7 +15,7 @@ static const char lock_name[] = "base/compact.mdb-lock"; // LMDB's
 
 enum {
     WASTE_PARTS_FULL = 8,    // on a full disk it is done for that part of the file
-    RETRY_US = 5000000,      // after there was no space for it
+    PAUSE_US = 5000000,      // before the next try, after one that was of no use
     SLACK_SIZE = 1280 << 10, // that a copy needs beside what is copied
     EMPTY_SIZE = 256 << 10,  // with less than that it is as good as new
     STEP_SIZE = 1 << 20,     // so much is copied at a time, at most
@@ -35,7 +35,7 @@ bool compact_abandon(struct store *store)
     }
     base_close(compaction->to);
     compaction->to = NULL;
-    compaction->not_before_us = monotonic_us() + RETRY_US;
+    compaction->not_before_us = monotonic_us() + PAUSE_US;
     compact_clean(store->folder);
     return true;
 }
@@ -94,7 +94,7 @@ static enum status begin(struct store *store, struct error *error)
         base_open_file(store->path, copy_name, store->allocator, &compaction->to, error);
     if (status) {
         compaction->to = NULL;
-        compaction->not_before_us = monotonic_us() + RETRY_US;
+        compaction->not_before_us = monotonic_us() + PAUSE_US;
         compact_clean(store->folder);
     }
     return status;
@@ -148,6 +148,11 @@ static enum status put_in_place(struct store *store, struct error *error)
     store->base = compaction->to;
     compaction->to = NULL;
     base_close(old);
+    // What one copy did not gain the next one would not gain either.
+    struct base_sizes sizes = base_sizes(store->base);
+    if (gains_enough(store, &sizes)) {
+        compaction->not_before_us = monotonic_us() + PAUSE_US;
+    }
     unlinkat(store->folder, lock_name, 0);
     return sync_base_folder(store, error);
 }

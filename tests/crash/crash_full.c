@@ -39,7 +39,7 @@ enum {
     RESERVE = 12 << 20,
     RESERVE_SMALL = 256 << 10,
     STUCK_LEFT_MAX = 300000,
-    SIZE_LARGE = 1 << 20, // of a record that finds no room, beside what is left
+    SIZE_LARGE = 8 << 20, // of a record that finds no room, beside what is left
 };
 
 static const struct hash_seed seed = { 17, 19 };
@@ -195,7 +195,8 @@ static bool wait_for_state(struct stage *stage, enum store_state wanted, const c
         }
         (void)usleep(1000);
     }
-    return wrong(stage, "%s", what);
+    return wrong(stage, "%s: state %d, %s", what, (int)store_state(stage->store, &error),
+                 error_sentence(&error));
 }
 
 // ---------------------------------------------------------------------------------------------
