@@ -43,7 +43,9 @@ class Limit(unittest.TestCase):
             # may be room for a little at times.
             for words in ("Q.RECUR app r2 mail Send {} INTERVAL 10", "Q.TRACK app j0"):
                 def refused(words=words):
-                    put_many(client, count, 20)
+                    nonlocal count
+                    put_many(client, count, 20)  # others each time, so that it fills
+                    count += 20
                     return client.ask(words).startswith("-NO_MEMORY ")
                 sluiced.until(refused, f"a refusal of {words}")
             self.assertIn("memory_state:", client.ask("INFO memory"))
