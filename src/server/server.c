@@ -17,8 +17,7 @@
 enum {
     SWEEP_US = 1000000,
     STOP_LOOK_US = 5000, // how often it is looked whether all has been taken
-    CLIENTS_PARTS =
-        4, // of the memory limit that buffers of connections may take when it is reached
+    CLIENTS_PARTS = 4,   // a part of memory: buffers of connections may take it when memory is full
     MEMORY_RETRY_US = 10000, // after there was no memory to append what has changed
     // What a turn takes on must fit into the store's journal, so with little room there it is less.
     // Bytes of requests may become several times as many of records.
@@ -132,7 +131,9 @@ static void look_at_memory(struct server *server)
         memory_check(&server->memory, "max-memory", &server->memory_why) || server->memory_refused;
     server->memory_refused = false;
     if (full) {
-        connections_relieve(server, server->memory.limit / CLIENTS_PARTS);
+        // Without a limit the system's was reached, which is about what is used.
+        uint64_t all = server->memory.limit ? server->memory.limit : server->memory.resident;
+        connections_relieve(server, all / CLIENTS_PARTS);
     }
     if (full != server->said_full) {
         server->said_full = full;
