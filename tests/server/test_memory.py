@@ -59,7 +59,8 @@ class Limit(unittest.TestCase):
                 self.assertEqual(len(jids), 20)
                 for jid in jids:
                     client.expect(f"Q.COMPLETE app {jid} w", '"complete"')
-            self.assertLessEqual(int(client.ask("Q.LENGTH app mail")[1:]), before - 100)
+            # The recurring job, which was held back, may have made its one job in between.
+            self.assertLessEqual(int(client.ask("Q.LENGTH app mail")[1:]), before - 99)
             # Until there is room: then puts are taken again.
             def again():
                 for jid in client.ask("Q.POP app w 20 mail").split('"jid", "')[1:]:
