@@ -145,7 +145,7 @@ struct priorities_arguments {
 
 static const struct argument priorities_takes[] = {
     OPTIONAL(priorities_arguments, queue, NAME, "queue",
-             "the queue; all of them when it is not given"),
+             "the queue; all of them when it is not given", .about = ABOUT_QUEUE),
     OPTION_HAS(priorities_arguments, from, has_from, INTEGER, "FROM",
                "only priorities that are not below it", PRIORITY_RANGE),
     OPTION_HAS(priorities_arguments, count, has_count, INTEGER, "COUNT", "how many at most (1000)",
