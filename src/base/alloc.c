@@ -22,7 +22,7 @@ static size_t chunk_size(size_t size)
         return 0;
     }
     if (size >= MAPPED) {
-        return (size + 2 * HEAD + PAGE - 1) & ~(size_t)(PAGE - 1);
+        return (size + (size_t)2 * HEAD + PAGE - 1) & ~(size_t)(PAGE - 1);
     }
     size_t chunk = (size + HEAD + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     return chunk < MIN ? MIN : chunk;

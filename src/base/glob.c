@@ -319,7 +319,7 @@ enum status glob_new(const struct allocator *allocator, struct slice pattern, un
     plan_make(&plan, &reader);
     unsigned words = plan.accepts / WORD_BITS + 1;
     size_t size =
-        sizeof(struct glob) + (1 + plan.row_count) * words * sizeof(uint64_t) + prefix_size;
+        sizeof(struct glob) + ((size_t)1 + plan.row_count) * words * sizeof(uint64_t) + prefix_size;
     struct glob *glob = mem_alloc(allocator, size);
     if (!glob) {
         return error_set(error, STATUS_NO_MEMORY, "out of memory for a pattern");

@@ -235,7 +235,8 @@ void connection_drain(struct connection *connection)
 void connection_refuse(struct connection *connection)
 {
     const char *sentence = connection->protocol->full;
-    struct iovec piece = { (char *)(uintptr_t)sentence, strlen(sentence) };
+    struct iovec piece = { .iov_len = strlen(sentence) };
+    memcpy(&piece.iov_base, &sentence, sizeof(sentence)); // which transport_write only reads
     size_t written;
     if (!connection->transport.ssl && connection->output.size == 0) {
         (void)transport_write(&connection->transport, &piece, 1, &written);

@@ -124,7 +124,7 @@ const struct setting settings_table[] = {
       .summary = "How much may wait for the disk; with more, no requests are run until it has "
                  "caught up." },
     { "max-memory", LIMITS, SETTING_SIZE, SETTING_RELOADS | SETTING_NONE | SETTING_AUTO,
-      AT(max_memory), 16 * MIB, 1024 * 1024 * GIB, .initial = "auto", .value = "SIZE",
+      AT(max_memory), 16 * MIB, 1024 * (1024 * GIB), .initial = "auto", .value = "SIZE",
       .summary = "How much memory the server may use before commands that add something are "
                  "refused with NO_MEMORY; jobs can still be popped, completed, failed, canceled "
                  "and deleted. auto: 80 % of the machine's memory, or of the control group's if "

@@ -417,17 +417,16 @@ static bool tidy(struct store *store)
 // The thread
 
 // What it waits for when there is nothing to do at once.
-static void rest(struct store *store, int64_t *since_us)
+static void rest(struct store *store, int64_t since_us)
 {
     if (!is_behind(store)) {
         int64_t left_us = calm_left_us(store);
         bool calm = trim_is_due(store) && left_us > 0;
-        *since_us = 0;
         store_sleep(store, &store->wake, calm ? left_us : INT64_MAX);
         return;
     }
-    *since_us = *since_us ? *since_us : monotonic_us();
-    store_sleep(store, &store->wake, *since_us + store->options.checkpoint_us - monotonic_us());
+    since_us = since_us ? since_us : monotonic_us();
+    store_sleep(store, &store->wake, since_us + store->options.checkpoint_us - monotonic_us());
 }
 
 static bool is_due(struct store *store, int64_t since_us)
@@ -462,13 +461,17 @@ static void loop(struct store *store, struct images *images)
     while (!store_has_failed(store)) {
         enum status status = STATUS_OK;
         bool acted = true;
+        if (!is_behind(store)) {
+            since_us = 0;
+        } else if (!since_us) {
+            since_us = monotonic_us();
+        }
         uint64_t compactions = store->figures.compactions;
         bool due = is_due(store, since_us);
         if (!store->full && needs_segment(store, due ? 1 : SPARE_SEGMENTS)) {
             status = make_segment(store);
         } else if (due) {
             status = cover_slice(store, images);
-            since_us = is_behind(store) ? since_us : 0;
         } else {
             acted = tidy(store);
         }
@@ -496,7 +499,7 @@ static void loop(struct store *store, struct images *images)
         if (status || (store->full && !acted)) {
             store_sleep(store, &store->wake, STORE_RETRY_US);
         } else if (!acted) {
-            rest(store, &since_us);
+            rest(store, since_us);
         }
     }
 }
