@@ -247,7 +247,9 @@ static enum status cover_slice(struct store *store, struct images *images)
             store_sleep(store, &store->wake, took_us);
         }
     } else if (store_is_lack(status)) {
-        store->slice_size = SLICE_SIZE_MIN;
+        // A small slice finds room where others have been; a large one needs none for what it
+        // removes again. They are tried in turns.
+        store->slice_size = store->slice_size == SLICE_SIZE_MIN ? GATHER_SIZE_MAX : SLICE_SIZE_MIN;
         store->lacked = store->record.covered + 1;
         set_full(store, &error);
     } else {
