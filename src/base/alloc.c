@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,11 +44,12 @@ static void *system_resize(void *context, void *block, size_t old_size, size_t n
         return NULL;
     }
     void *moved = realloc(block, new_size);
-    if (!moved && new_size > old_size) {
-        return NULL;
+    bool grows = new_size > old_size;
+    if (moved || !grows) {
+        count(old_size, new_size);
     }
-    count(old_size, new_size);
-    return moved ? moved : block; // a libc may refuse even to shrink; the contract does not
+    return moved || grows ? moved
+                          : block; // a libc may refuse even to shrink; the contract does not
 }
 
 const struct allocator allocator_system = { .resize = system_resize };

@@ -87,7 +87,8 @@ struct slice generate_hostile(struct generator *generator)
     bool binary = draw_chance(draw, 96);
     struct random random = { draw_below(draw, 65536) };
     for (size_t i = 0; i < size; i++) {
-        buffer_append_char(&generator->text, binary ? (char)random_u64(&random) : 'A');
+        unsigned byte = binary ? (unsigned)random_u64(&random) & 0xff : 'A';
+        buffer_append_char(&generator->text, (char)byte);
     }
     return slice_make(generator->text.data + start, size);
 }
@@ -289,9 +290,8 @@ static struct slice moment_value(struct generator *generator)
         return draw_chance(draw, generator->hostile) ? generate_hostile(generator)
                                                      : slice_from_cstr(PICK(draw, strange));
     }
-    return generate_print(
-        generator, "%lld",
-        (long long)(generator->now_us / 1000000 + (int64_t)draw_below(draw, 4096)));
+    long long now_s = generator->now_us / 1000000;
+    return generate_print(generator, "%lld", now_s + (long long)draw_below(draw, 4096));
 }
 
 static struct slice word_value(struct generator *generator, const struct argument *argument)

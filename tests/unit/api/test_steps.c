@@ -190,8 +190,9 @@ static void make_others(struct talk *t, struct buffer *room)
                                      .domain = domain,
                                      .has_tags = true,
                                      .tags = { &domain, 1 } });
-        put(t, (struct put_request){
-                   .queue = SLICE("big"), .jid = name(room, "s", i), .delay_us = 10 * 1000000 });
+        put(t, (struct put_request){ .queue = SLICE("big"),
+                                     .jid = name(room, "s", i),
+                                     .delay_us = INT64_C(10) * 1000000 });
         bool tracked;
         assert_int_equal(engine_track(t->engine, t->now_us, name(room, "s", i), &tracked, NULL), 0);
         const struct recur_request recur = { .queue = SLICE("big"),
@@ -199,7 +200,7 @@ static void make_others(struct talk *t, struct buffer *room)
                                              .klass = SLICE("k"),
                                              .data = SLICE("{}"),
                                              .interval_us = 3600 * INT64_C(1000000),
-                                             .offset_us = 20 * 1000000 };
+                                             .offset_us = INT64_C(20) * 1000000 };
         assert_int_equal(engine_recur(t->engine, t->now_us, &recur, NULL), 0);
     }
     const struct limit limit = { .has_concurrency = true, .concurrency = 5 };

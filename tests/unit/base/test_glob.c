@@ -245,9 +245,12 @@ static void compare(struct random *random, const char *alphabet, size_t size_max
     for (size_t i = 0; i < pattern_size; i++) {
         // Mostly what stands in the text, so that long ones match too.
         bool copies = i < text_size && size_max > 16 && random_below(random, 64);
-        pattern[i] = copies ? text[i] : alphabet[random_below(random, strlen(alphabet))];
+        const char *from = copies ? text + i : alphabet + random_below(random, strlen(alphabet));
+        pattern[i] = *from;
         stars += pattern[i] == '*';
-        pattern[i] = pattern[i] == '*' && stars > stars_max ? 'a' : pattern[i];
+        if (pattern[i] == '*' && stars > stars_max) {
+            pattern[i] = 'a';
+        }
     }
     static const unsigned flags[] = { 0, GLOB_ANY_CASE, GLOB_STARS_ONLY };
     struct slice of = slice_make(pattern, pattern_size), given = slice_make(text, text_size);

@@ -325,14 +325,14 @@ static void test_depends__many_dependencies_named_anew_are_compared_once(void **
     for (int i = 0; i < 3; i++) {
         uint64_t steps = engine_steps(w->engine);
         said(w, engine_put(w->engine, us(1), &request, &job, &w->error));
-        assert_true(engine_steps(w->engine) - steps < 8 * MANY);
+        assert_true(engine_steps(w->engine) - steps < (uint64_t)8 * MANY);
         request.depends.count = MANY - (size_t)i * 100;
     }
     assert_int_equal(view_of(w, "all").dependency_count, MANY - 100);
     uint64_t steps = engine_steps(w->engine);
     said(w, engine_depends_off(w->engine, us(1), SLICE("all"), (struct slices){ jids, MANY - 101 },
                                &w->error));
-    assert_true(engine_steps(w->engine) - steps < 8 * MANY);
+    assert_true(engine_steps(w->engine) - steps < (uint64_t)8 * MANY);
     assert_int_equal(view_of(w, "all").dependency_count, 1);
     test_free(jids);
     test_free(texts);
