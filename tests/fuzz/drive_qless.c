@@ -138,7 +138,7 @@ static struct slice next_token(struct slice *rest)
 
 static struct slice pick_alternative(struct draw *draw, struct slice token)
 {
-    struct slice alternatives[16];
+    struct slice alternatives[16] = { { 0 } };
     uint32_t count = 0;
     while (token.size && count < 16) {
         const char *bar = memchr(token.data, '|', token.size);
