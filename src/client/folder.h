@@ -97,7 +97,7 @@ void folder_log(void *context, const char *sentence);
 
 int64_t folder_now(const struct folder *folder);
 
-// How far its time is ahead of the clock that nobody sets (CLOCK_BOOTTIME). Takes the mutex.
+// How far its time is ahead of the clock that is never set (CLOCK_BOOTTIME). Takes the mutex.
 int64_t folder_ahead_us(struct folder *folder);
 
 // The beginning of a turn: looks at the store.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The time by which a host runs its engines. It follows a clock that nobody sets and that goes on
+// The time by which a host runs its engines. It follows a clock that is never set and that goes on
 // while the machine is suspended (CLOCK_BOOTTIME, "monotonic" here), anchored to the wall clock
 // (CLOCK_REALTIME):
 //
