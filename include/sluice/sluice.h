@@ -195,6 +195,14 @@ SLUICE_API enum sluice_status sluice_take(struct sluice *sluice, const struct sl
                                           struct sluice_job **jobs, size_t count, size_t *taken,
                                           struct sluice_error *error);
 
+// A job that another process has taken, and handed over by its jid, worker and token. From then on
+// it is as if it had been taken here; which of the two settles it is for them to agree on. The
+// lease is not renewed by this. STALE, STATE or NOT_FOUND: the worker does not hold it any more.
+SLUICE_API enum sluice_status sluice_job_attach(struct sluice *sluice, const char *jid,
+                                                const char *worker, int64_t token,
+                                                struct sluice_job **out,
+                                                struct sluice_error *error);
+
 SLUICE_API const char *sluice_job_jid(const struct sluice_job *job);
 SLUICE_API const char *sluice_job_klass(const struct sluice_job *job);
 SLUICE_API const char *sluice_job_queue(const struct sluice_job *job);
@@ -260,6 +268,9 @@ SLUICE_API enum sluice_status sluice_fail(struct sluice_job *job, const char *gr
 SLUICE_API enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char *group,
                                            const char *message, int64_t *remaining,
                                            struct sluice_error *error);
+
+// Given back undone: it is first in line, and no retry is counted. For a worker that ends.
+SLUICE_API enum sluice_status sluice_return(struct sluice_job *job, struct sluice_error *error);
 
 // Ends the keepalive and forgets the job. One that was not settled is still leased. May be NULL.
 SLUICE_API void sluice_job_free(struct sluice_job *job);

@@ -15,7 +15,7 @@ struct bulk_arguments {
     struct slice queue, klass, tagged, group, to;
     struct slices tags;
     int64_t state, older, newer;
-    bool has_state, dry_run;
+    bool has_state, has_older, has_newer, dry_run;
 };
 
 static const struct argument bulk_takes[] = {
@@ -26,10 +26,10 @@ static const struct argument bulk_takes[] = {
                .words = state_words),
     OPTION(bulk_arguments, group, NAME, "GROUP", "only jobs that have failed in that group"),
     OPTION(bulk_arguments, tagged, NAME, "TAGGED", "only jobs with that tag"),
-    OPTION(bulk_arguments, older, SECONDS, "OLDER", "only jobs made at least so long ago",
-           SECONDS_RANGE),
-    OPTION(bulk_arguments, newer, SECONDS, "NEWER", "only jobs made at most so long ago",
-           SECONDS_RANGE),
+    OPTION_HAS(bulk_arguments, older, has_older, SECONDS, "OLDER",
+               "only jobs made at least so long ago", SECONDS_RANGE),
+    OPTION_HAS(bulk_arguments, newer, has_newer, SECONDS, "NEWER",
+               "only jobs made at most so long ago", SECONDS_RANGE),
     OPTION(bulk_arguments, to, NAME, "TO", "of move: the queue to move them to",
            .about = ABOUT_TARGET),
     OPTION_EACH(bulk_arguments, tags, NAME, "TAG", "of tag and untag: a tag to give or take"),
@@ -38,7 +38,7 @@ static const struct argument bulk_takes[] = {
 
 static void say_bulk(struct reply *reply, const struct bulk_view *view)
 {
-    reply_map(reply, 8);
+    reply_map(reply, 9);
     reply_key(reply, "id");
     reply_count(reply, view->id);
     reply_key(reply, "act");
@@ -47,6 +47,8 @@ static void say_bulk(struct reply *reply, const struct bulk_view *view)
     reply_boolean(reply, view->dry_run);
     reply_key(reply, "done");
     reply_boolean(reply, view->done);
+    reply_key(reply, "stopped");
+    reply_boolean(reply, view->stopped);
     reply_key(reply, "began");
     reply_moment(reply, view->began_us);
     reply_key(reply, "looked-at");
@@ -88,7 +90,9 @@ static enum status run_bulk(struct call *call, struct error *error)
                     .group = given->group,
                     .has_state = given->has_state,
                     .state = (enum job_state)given->state,
+                    .has_older = given->has_older,
                     .older_us = given->older,
+                    .has_newer = given->has_newer,
                     .newer_us = given->newer },
         .act = (enum bulk_act)given->act,
         .to = given->to,
@@ -163,25 +167,28 @@ static const struct command commands[] = {
                    "go back into the queue that they failed in, scheduled ones are due now. move: "
                    "jobs that are not running nor complete go to another queue. Jobs made after "
                    "the start are left out.",
-        .replies = "The operation as it stands: its number, whether it is done, and how many jobs "
-                   "it has looked at, that matched, and that it has changed (or would have).",
+        .replies = "The operation as it stands: its number, whether it is done, whether "
+                   "Q.BULK.STOP ended it before all jobs were looked at, and how many jobs it has "
+                   "looked at, that matched, and that it has changed (or would have).",
         EXAMPLES({ "Q.BULK app retry GROUP smtp DRY-RUN", "1# \"id\" => (integer) 6020\n"
                                                           "2# \"act\" => \"retry\"\n"
                                                           "3# \"dry-run\" => (true)\n"
                                                           "4# \"done\" => (true)\n"
-                                                          "5# \"began\" => (double) 1784000030.5\n"
-                                                          "6# \"looked-at\" => (integer) 2\n"
-                                                          "7# \"matched\" => (integer) 2\n"
-                                                          "8# \"changed\" => (integer) 2" },
+                                                          "5# \"stopped\" => (false)\n"
+                                                          "6# \"began\" => (double) 1784000030.5\n"
+                                                          "7# \"looked-at\" => (integer) 2\n"
+                                                          "8# \"matched\" => (integer) 2\n"
+                                                          "9# \"changed\" => (integer) 2" },
                  { "Q.BULK app cancel QUEUE mail TAGGED newsletter",
                    "1# \"id\" => (integer) 6021\n"
                    "2# \"act\" => \"cancel\"\n"
                    "3# \"dry-run\" => (false)\n"
                    "4# \"done\" => (false)\n"
-                   "5# \"began\" => (double) 1784000030.5\n"
-                   "6# \"looked-at\" => (integer) 1000\n"
-                   "7# \"matched\" => (integer) 1000\n"
-                   "8# \"changed\" => (integer) 1000" }),
+                   "5# \"stopped\" => (false)\n"
+                   "6# \"began\" => (double) 1784000030.5\n"
+                   "7# \"looked-at\" => (integer) 1000\n"
+                   "8# \"matched\" => (integer) 1000\n"
+                   "9# \"changed\" => (integer) 1000" }),
     },
     {
         .name = "Q.BULKS",
@@ -209,10 +216,11 @@ static const struct command commands[] = {
                                           "2# \"act\" => \"cancel\"\n"
                                           "3# \"dry-run\" => (false)\n"
                                           "4# \"done\" => (false)\n"
-                                          "5# \"began\" => (double) 1784000030.5\n"
-                                          "6# \"looked-at\" => (integer) 3000\n"
-                                          "7# \"matched\" => (integer) 3000\n"
-                                          "8# \"changed\" => (integer) 3000" }),
+                                          "5# \"stopped\" => (false)\n"
+                                          "6# \"began\" => (double) 1784000030.5\n"
+                                          "7# \"looked-at\" => (integer) 3000\n"
+                                          "8# \"matched\" => (integer) 3000\n"
+                                          "9# \"changed\" => (integer) 3000" }),
     },
     {
         .name = "Q.BULK.STOP",
@@ -221,6 +229,7 @@ static const struct command commands[] = {
         TAKES(id_arguments, id_takes),
         .run = run_bulk_stop,
         .summary = "Ends an operation where it is; what it has done stays done.",
+        .details = "The operation is then shown as done and stopped.",
         .replies = "OK.",
         EXAMPLES({ "Q.BULK.STOP app 6021", "OK" }),
     },

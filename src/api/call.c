@@ -13,11 +13,36 @@ enum status call_ok(struct call *call, enum status status)
     return status;
 }
 
+enum status call_check_room(const struct call *call, size_t size, struct error *error)
+{
+    size_t room = reply_room(call->reply);
+    if (room >= size) {
+        return STATUS_OK;
+    }
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%s was not run: its reply may have %zu bytes, and there is room for %zu "
+                     "(max-output is the limit)",
+                     call->command->name, size, room);
+}
+
+// How large the answer of a command with these words may become, if it changes something.
+static size_t room_needed(const struct command *command, struct slices words)
+{
+    size_t size = command->flags & COMMAND_WRITES ? REPLY_SIZE_LEAST : 0;
+    for (size_t i = 0; i < words.count && (command->flags & COMMAND_ECHOES); i++) {
+        size += words.items[i].size;
+    }
+    return size;
+}
+
 static enum status run_one(struct call *call, struct slices words, struct scratch *scratch,
                            struct error *error)
 {
     alignas(max_align_t) char arguments[COMMAND_ARGUMENTS_SIZE_MAX];
     enum status status = command_parse(call->command, words, scratch, arguments, error);
+    if (!status) {
+        status = call_check_room(call, room_needed(call->command, words), error);
+    }
     if (status) {
         return status;
     }
@@ -51,26 +76,52 @@ static enum status next_element(const struct command *command, struct slices wor
     return STATUS_OK;
 }
 
-// All elements are looked at before the first is run, so that a request whose words do not add up
-// changes nothing.
-static enum status run_each(struct call *call, struct slices words, struct scratch *scratch,
-                            struct error *error)
+// How many elements there are. All are looked at before the first is run, so that a request whose
+// words do not add up changes nothing; nor does one that there is no room to answer.
+static enum status count_elements(const struct call *call, struct slices words, size_t *count,
+                                  struct error *error)
 {
-    const struct command *whole = call->command;
-    size_t count = 0;
-    struct slices element;
-    for (size_t position = 0; position < words.count; count++) {
-        enum status status = next_element(whole, words, &position, &element, error);
+    struct slices element = { 0 };
+    *count = 0;
+    for (size_t position = 0; position < words.count; (*count)++) {
+        enum status status = next_element(call->command, words, &position, &element, error);
         if (status) {
             return status;
         }
     }
+    size_t errors_size = *count * call->reply->form->error_size;
+    return call_check_room(call, errors_size + room_needed(call->command, (struct slices){ 0 }),
+                           error);
+}
+
+// Runs an element, unless the answers so far leave it no room beside the errors for the `left`
+// others.
+static enum status run_element(struct call *call, struct slices words, size_t left,
+                               struct scratch *scratch, struct error *error)
+{
+    size_t size = room_needed(call->command, words) + left * call->reply->form->error_size;
+    if (call->command->flags & COMMAND_WRITES && reply_room(call->reply) < size) {
+        return error_set(error, STATUS_TOO_LARGE, "not run: no room for its reply");
+    }
+    return run_one(call, words, scratch, error);
+}
+
+static enum status run_each(struct call *call, struct slices words, struct scratch *scratch,
+                            struct error *error)
+{
+    const struct command *whole = call->command;
+    size_t count;
+    enum status status = count_elements(call, words, &count, error);
+    if (status) {
+        return status;
+    }
     reply_list(call->reply, count);
     call->command = whole->each;
     for (size_t position = 0; position < words.count;) {
+        struct slices element = { 0 };
         struct error why;
         if (next_element(whole, words, &position, &element, &why) ||
-            run_one(call, element, scratch, &why)) {
+            run_element(call, element, --count, scratch, &why)) {
             reply_error(call->reply, &why);
         }
     }

@@ -26,6 +26,9 @@ struct host {
     // NOT_FOUND when there is none of that name. NULL: the host knows of none.
     enum status (*zone)(void *context, struct slice name, struct zone_rules *out,
                         struct error *error);
+    // A job of the namespace was passed over by a pop, since it does not fit an answer, which may
+    // have so many bytes; for whoever looks after the host. May be NULL.
+    void (*unfit)(void *context, struct slice ns, struct slice jid, size_t size_max);
     void *context;
 };
 
@@ -55,6 +58,10 @@ struct call {
 
 // Says OK unless it failed.
 MUST_USE enum status call_ok(struct call *call, enum status status);
+
+// Whether there is room in the answer for so many bytes: TOO_LARGE otherwise. For commands that
+// change something, before they do.
+MUST_USE enum status call_check_room(const struct call *call, size_t size, struct error *error);
 
 // Reads the words behind the name (and the namespace) and runs the command, or each of the commands
 // that they are made of. When it fails nothing was said.

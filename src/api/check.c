@@ -35,8 +35,11 @@ static void keep(void *context, const char *sentence)
 
 static enum status run_check(struct call *call, struct error *error)
 {
-    (void)error;
     const struct check_arguments *given = call->arguments;
+    size_t size_max = reply_texts_max(call->reply, SENTENCES_MAX, SENTENCES_SIZE_MAX);
+    if (given->repair && call_check_room(call, REPLY_SIZE_LEAST + size_max, error)) {
+        return STATUS_TOO_LARGE;
+    }
     struct sentences sentences = { 0 };
     buffer_init(&sentences.text, &allocator_system, SENTENCES_SIZE_MAX);
     size_t found = engine_check(call->engine, given->repair, keep, &sentences);
@@ -63,7 +66,7 @@ static const struct command commands[] = {
     {
         .name = "Q.CHECK",
         .group = "check",
-        .flags = SHRINKS | COMMAND_ADMIN | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_ADMIN | COMMAND_AUDITED | COMMAND_FITS,
         TAKES(check_arguments, check_takes),
         .run = run_check,
         .summary = "Walks through the whole namespace and compares everything that is derived with "

@@ -160,6 +160,9 @@ static enum status check_text(const struct parse *parse, const struct argument *
 static enum status read_value(const struct parse *parse, const struct argument *argument,
                               struct slice word)
 {
+    if (word.size == 0 && argument->or_empty) {
+        return STATUS_OK;
+    }
     if (argument->has != ARGUMENT_NO_HAS) {
         *(bool *)(parse->out + argument->has) = true;
     }

@@ -71,6 +71,7 @@ struct argument {
     uint16_t offset; // where its value goes in the command's struct
     uint16_t has;    // where a bool goes that says it was given, or ARGUMENT_NO_HAS
     int64_t min, max;
+    bool or_empty;            // of a number: an empty word means that it is not given
     const char *const *words; // ends with NULL
     const char *summary;      // a short phrase; with its default, if it has one
     const char *member;       // what JSON calls it, when that is not its name in small letters
@@ -91,6 +92,9 @@ enum {
     COMMAND_AUDITED = 2048,   // an administrative act: kept in the audit log
     COMMAND_WORKS = 1024,     // needs the right to work, and not that to operate
     COMMAND_SECRET = 4096,    // its words may be secrets, and are kept and shown nowhere
+    // How large the answer of a command that writes can be: REPLY_SIZE_LEAST, unless
+    COMMAND_ECHOES = 8192, // it repeats its words besides
+    COMMAND_FITS = 16384,  // the command sees to it before it changes anything
 };
 
 struct call;

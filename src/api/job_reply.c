@@ -100,6 +100,53 @@ void reply_popped(struct reply *reply, const struct engine *engine, const struct
     reply_end(reply);
 }
 
+// ---------------------------------------------------------------------------------------------
+// How large it is
+
+enum {
+    POPPED_FIXED = 512, // keys and numbers of a popped job, in any form
+    POPPED_TEXTS = 7,
+    LIST_SIZE = 32, // around the jobs
+};
+
+static size_t popped_bound(const struct fit *fit, const struct job *job,
+                           const struct job_view *view)
+{
+    size_t bytes = view->jid.size + view->klass.size + view->queue.size + view->data.size +
+                   view->domain.size + view->checkpoint.size;
+    for (size_t i = 0; i < view->tag_count; i++) {
+        bytes += job_tag(fit->engine, job, i).size;
+    }
+    return POPPED_FIXED + reply_texts_max(fit->reply, POPPED_TEXTS + view->tag_count, bytes);
+}
+
+struct popped_about {
+    const struct engine *engine;
+    const struct job *job;
+};
+
+static void say_popped(struct reply *reply, const void *about)
+{
+    const struct popped_about *of = about;
+    reply_popped(reply, of->engine, of->job);
+}
+
+static size_t popped_measure(const struct fit *fit, const struct job *job)
+{
+    const struct popped_about about = { fit->engine, job };
+    return reply_measure(fit->reply, say_popped, &about);
+}
+
+void fit_init_popped(struct fit *fit, struct reply *reply, const struct engine *engine)
+{
+    fit_init(fit, reply, engine, LIST_SIZE);
+    fit->bound = popped_bound;
+    fit->measure = popped_measure;
+    fit->rough = reply->form->growth > 1;
+}
+
+// ---------------------------------------------------------------------------------------------
+
 static void say_failure(struct reply *reply, const struct job_view *view)
 {
     if (!view->failure_group.size) {

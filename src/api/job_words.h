@@ -4,6 +4,7 @@
 #ifndef SLUICE_API_JOB_WORDS_H
 #define SLUICE_API_JOB_WORDS_H
 
+#include "api/fit.h"
 #include "api/table.h"
 
 // The options of engine.h's struct job_options as they are given.
@@ -44,6 +45,8 @@ void reply_job_options(struct reply *reply, const struct job_options *options);
 
 // A job as a worker receives it: what it needs to do the work, and its lease.
 void reply_popped(struct reply *reply, const struct engine *engine, const struct job *job);
+// How many of them fit the answer, with nothing but a list around them.
+void fit_init_popped(struct fit *fit, struct reply *reply, const struct engine *engine);
 // All that there is to know of a job. The history and the log are commands of their own.
 void reply_job(struct reply *reply, const struct engine *engine, const struct job *job);
 

@@ -50,7 +50,7 @@ static enum status run_get(struct call *call, struct error *error)
 
 static void say_entry(struct reply *reply, const struct history_view *view)
 {
-    reply_map(reply, 7);
+    reply_map(reply, 8);
     reply_key(reply, "when");
     reply_moment(reply, view->when_us);
     reply_key(reply, "what");
@@ -65,6 +65,8 @@ static void say_entry(struct reply *reply, const struct history_view *view)
     reply_text_or_null(reply, view->message);
     reply_key(reply, "data");
     reply_json_or_null(reply, view->data);
+    reply_key(reply, "until");
+    reply_moment_or_null(reply, view->until_us);
     reply_end(reply);
 }
 
@@ -368,7 +370,9 @@ static const struct command commands[] = {
                    "says.",
         .replies = "A list of entries: when and what (put, popped, done, failed, retried, "
                    "timed-out, or the words of Q.NOTE), and with it the queue, the worker, the "
-                   "failure's group and message, and data, each null when it does not apply.",
+                   "failure's group and message, data, and until: when it was to run, if that "
+                   "was later (of popped: since when it could run, if nothing else says so). Each "
+                   "is null when it does not apply.",
         EXAMPLES({ "Q.HISTORY app bob", "1) 1# \"when\" => (double) 1784000000.5\n"
                                         "   2# \"what\" => \"put\"\n"
                                         "   3# \"queue\" => \"mail\"\n"
@@ -376,6 +380,7 @@ static const struct command commands[] = {
                                         "   5# \"group\" => (nil)\n"
                                         "   6# \"message\" => (nil)\n"
                                         "   7# \"data\" => (nil)\n"
+                                        "   8# \"until\" => (nil)\n"
                                         "2) 1# \"when\" => (double) 1784000000.5\n"
                                         "   2# \"what\" => \"popped\"\n"
                                         "   3# \"queue\" => (nil)\n"
@@ -383,13 +388,15 @@ static const struct command commands[] = {
                                         "   5# \"group\" => (nil)\n"
                                         "   6# \"message\" => (nil)\n"
                                         "   7# \"data\" => (nil)\n"
+                                        "   8# \"until\" => (nil)\n"
                                         "3) 1# \"when\" => (double) 1784000030.5\n"
                                         "   2# \"what\" => \"done\"\n"
                                         "   3# \"queue\" => (nil)\n"
                                         "   4# \"worker\" => (nil)\n"
                                         "   5# \"group\" => (nil)\n"
                                         "   6# \"message\" => (nil)\n"
-                                        "   7# \"data\" => (nil)" }),
+                                        "   7# \"data\" => (nil)\n"
+                                        "   8# \"until\" => (nil)" }),
     },
     {
         .name = "Q.LOGS",
@@ -409,8 +416,9 @@ static const struct command commands[] = {
         TAKES(jid_arguments, jid_takes),
         .run = run_explain,
         .summary = "Says why a job is not running, and when it could.",
-        .details = "Reasons: next, behind, paused, lane-rate, lane-concurrency, "
-                   "queue-concurrency, scheduled, depends, running, grace, failed, complete.",
+        .details =
+            "Reasons: next, behind, paused, lane-rate, lane-concurrency, "
+            "queue-concurrency, scheduled, depends, running, grace, stalled, failed, complete.",
         .replies = "A reason, a sentence, and what they are made of: `behind` is how many jobs "
                    "come first, `blockers` the first jobs that it depends on, `earliest` when it "
                    "can run, or null when it cannot as things stand.",

@@ -132,6 +132,7 @@ static enum status run_count(struct call *call, struct error *error)
         .has_state = given->has_state,
         .priority = (int32_t)given->priority,
         .state = (enum job_state)given->state,
+        .now_us = call->now_us,
     };
     reply_count(call->reply, engine_count(call->engine, &filter));
     return STATUS_OK;
@@ -678,10 +679,10 @@ static const struct command commands[] = {
                    "1# \"retries\" => (integer) 0\n"
                    "2# \"failures\" => (integer) 3\n"
                    "3# \"failed\" => (integer) 2\n"
-                   "4# \"wait\" => 1# \"count\" => (integer) 8\n"
+                   "4# \"wait\" => 1# \"count\" => (integer) 9\n"
                    "   2# \"mean\" => (double) 0\n"
                    "   3# \"std\" => (double) 0\n"
-                   "   4# \"histogram\" =>   1) (integer) 8\n"
+                   "   4# \"histogram\" =>   1) (integer) 9\n"
                    "        2) (integer) 0\n"
                    "        3) (integer) 0\n"
                    "        4) (integer) 0\n"

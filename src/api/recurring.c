@@ -20,7 +20,7 @@ struct recur_arguments {
     struct slices tags;
     struct job_option_words words;
     int64_t interval, delay, missed, overlap, priority, retries, backlog;
-    bool has_retries, has_missed, has_backlog;
+    bool has_retries, has_missed, has_backlog, restart;
 };
 
 static const struct argument recur_takes[] = {
@@ -53,6 +53,8 @@ static const struct argument recur_takes[] = {
     OPTION_EACH(recur_arguments, tags, NAME, "TAG", "a word to find them by"),
     OPTION(recur_arguments, domain, NAME, "DOMAIN", "their lane"),
     JOB_OPTIONS(recur_arguments),
+    OPTION(recur_arguments, restart, FLAG, "RESTART",
+           "start anew, after DELAY, also when the recurring job exists"),
 };
 
 // By default a clock that was wrong, or a server that was down, does not end in a flood of jobs.
@@ -117,6 +119,7 @@ static enum status run_recur(struct call *call, struct error *error)
         .tags = given->tags,
         .domain = given->domain,
         .options = job_option_words_given(&given->words) ? &options : NULL,
+        .restart = given->restart,
     };
     return call_ok(call, recur_in_zone(call, &request, error));
 }
@@ -302,26 +305,51 @@ static const struct argument tags_takes[] = {
     REST(tags_arguments, tags, NAME, "tag", "the tags"),
 };
 
-static enum status run_tag(struct call *call, struct error *error)
+// Whether the reply has room for the tags that there are and those that are given.
+static enum status check_room(const struct call *call, struct error *error)
 {
     const struct tags_arguments *given = call->arguments;
-    enum status status =
-        engine_recur_tag(call->engine, call->now_us, given->jid, given->tags, error);
+    const struct recurring *recurring = engine_recurring_get(call->engine, given->jid);
+    struct recurring_view view = { 0 };
+    size_t count = given->tags.count, bytes = 0;
+    for (size_t i = 0; i < given->tags.count; i++) {
+        bytes += given->tags.items[i].size;
+    }
+    if (recurring) {
+        recurring_view(call->engine, recurring, &view);
+        count += view.tag_count;
+    }
+    for (size_t i = 0; i < view.tag_count; i++) {
+        bytes += recurring_tag(call->engine, recurring, i).size;
+    }
+    return call_check_room(call, REPLY_SIZE_LEAST + reply_texts_max(call->reply, count, bytes),
+                           error);
+}
+
+typedef enum status tag_function(struct engine *engine, int64_t now_us, struct slice jid,
+                                 struct slices tags, struct error *error);
+
+static enum status change_tags(struct call *call, tag_function *function, struct error *error)
+{
+    const struct tags_arguments *given = call->arguments;
+    enum status status = check_room(call, error);
+    if (!status) {
+        status = function(call->engine, call->now_us, given->jid, given->tags, error);
+    }
     if (!status) {
         say_tags(call, engine_recurring_get(call->engine, given->jid));
     }
     return status;
 }
 
+static enum status run_tag(struct call *call, struct error *error)
+{
+    return change_tags(call, engine_recur_tag, error);
+}
+
 static enum status run_untag(struct call *call, struct error *error)
 {
-    const struct tags_arguments *given = call->arguments;
-    enum status status =
-        engine_recur_untag(call->engine, call->now_us, given->jid, given->tags, error);
-    if (!status) {
-        say_tags(call, engine_recurring_get(call->engine, given->jid));
-    }
-    return status;
+    return change_tags(call, engine_recur_untag, error);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -439,11 +467,15 @@ static const struct command commands[] = {
         .flags = WRITES | COMMAND_AUDITED,
         TAKES(recur_arguments, recur_takes),
         .run = run_recur,
-        .summary = "Makes a recurring job, or replaces the one with that jid: it puts a job every "
+        .summary = "Makes a recurring job, or changes the one with that jid: it puts a job every "
                    "interval, or as a cron expression says.",
         .details = "With INTERVAL the first is due after DELAY (0), so that without it one is made "
                    "at once. Clocks that are put forward or back neither double nor drop a run. "
-                   "The count of the jobs that it has made stays when it is replaced.",
+                   "Repeating the command, as each deployment may, changes nothing. A changed "
+                   "definition keeps its phase: DELAY does not count again, and another INTERVAL "
+                   "counts from the last run. Another cron expression or time zone, or a change "
+                   "from INTERVAL to CRON or back, starts anew. A number whose jid is taken is "
+                   "passed over, so no run is lost to a job of that name.",
         .replies = "OK.",
         EXAMPLES({ "Q.RECUR app nightly reports Nightly '{}' CRON '0 3 * * *' ZONE Europe/Berlin "
                    "OVERLAP skip TAG report",
@@ -494,7 +526,7 @@ static const struct command commands[] = {
     {
         .name = "Q.RECUR.TAG",
         .group = "recurring",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_FITS,
         TAKES(tags_arguments, tags_takes),
         .run = run_tag,
         .summary = "Gives a recurring job tags, which the jobs that it makes from now on get.",
@@ -505,7 +537,7 @@ static const struct command commands[] = {
     {
         .name = "Q.RECUR.UNTAG",
         .group = "recurring",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_FITS,
         TAKES(tags_arguments, tags_takes),
         .run = run_untag,
         .summary = "Takes tags from a recurring job.",

@@ -20,6 +20,9 @@
 
 struct reply;
 
+// Says something about something: a part of an answer.
+typedef void reply_say(struct reply *reply, const void *about);
+
 struct reply_form {
     void (*null)(struct reply *reply);
     void (*word)(struct reply *reply, struct slice word);   // a fixed word, such as OK
@@ -38,6 +41,21 @@ struct reply_form {
     // The answer, which follows, is about something that has this number: made just now, or there
     // before. NULL: this form has no place to say so.
     void (*made)(struct reply *reply, uint64_t id, bool is_new);
+    // How many bytes can still be said, and how many could be if nothing had been said before.
+    // NULL, both: there is no limit.
+    size_t (*room)(const struct reply *reply);
+    size_t (*room_max)(const struct reply *reply);
+    // How many bytes `say` says, without saying them; SIZE_MAX: more than `room_max`.
+    size_t (*measure)(struct reply *reply, reply_say *say, const void *about);
+    size_t growth;     // a byte of a text takes at most so many in the answer
+    size_t error_size; // what a short error takes at most, see REPLY_SHORT_ERROR
+};
+
+// A command that changes something is run only when there is room for so much, so that it cannot be
+// its answer that fails. Larger answers see to it themselves (COMMAND_FITS, COMMAND_ECHOES).
+enum {
+    REPLY_SIZE_LEAST = 8 << 10,
+    REPLY_SHORT_ERROR = 40, // bytes of the sentence of a short error
 };
 
 // A face puts this first in a struct of its own.
@@ -159,6 +177,31 @@ static inline void reply_made(struct reply *reply, uint64_t id, bool is_new)
     if (reply->form->made) {
         reply->form->made(reply, id, is_new);
     }
+}
+
+static inline size_t reply_room(const struct reply *reply)
+{
+    return reply->form->room ? reply->form->room(reply) : SIZE_MAX;
+}
+
+static inline size_t reply_room_max(const struct reply *reply)
+{
+    return reply->form->room_max ? reply->form->room_max(reply) : SIZE_MAX;
+}
+
+static inline size_t reply_measure(struct reply *reply, reply_say *say, const void *about)
+{
+    return reply->form->measure ? reply->form->measure(reply, say, about) : 0;
+}
+
+// At most how many bytes so many texts take, with so many bytes in all.
+static inline size_t reply_texts_max(const struct reply *reply, size_t count, size_t bytes)
+{
+    enum {
+        FRAME = 16, // around a text
+    };
+    size_t growth = reply->form->growth ? reply->form->growth : 1;
+    return growth * bytes + FRAME * count;
 }
 
 // A key of a map.

@@ -28,22 +28,49 @@ static enum status say_tags(struct call *call, const struct job *job, enum statu
     return STATUS_OK;
 }
 
-static enum status run_tag(struct call *call, struct error *error)
+// Whether the reply has room for the tags that the job has and those that are given.
+static enum status check_room(const struct call *call, struct error *error)
+{
+    const struct tags_arguments *given = call->arguments;
+    const struct job *job = engine_get(call->engine, given->jid);
+    size_t count = given->tags.count, bytes = 0;
+    for (size_t i = 0; i < given->tags.count; i++) {
+        bytes += given->tags.items[i].size;
+    }
+    struct job_view view = { 0 };
+    if (job) {
+        job_view(call->engine, job, &view);
+        count += view.tag_count;
+    }
+    for (size_t i = 0; i < view.tag_count; i++) {
+        bytes += job_tag(call->engine, job, i).size;
+    }
+    return call_check_room(call, REPLY_SIZE_LEAST + reply_texts_max(call->reply, count, bytes),
+                           error);
+}
+
+typedef enum status tag_function(struct engine *engine, int64_t now_us, struct slice jid,
+                                 struct slices tags, const struct job **out, struct error *error);
+
+static enum status change_tags(struct call *call, tag_function *function, struct error *error)
 {
     const struct tags_arguments *given = call->arguments;
     const struct job *job = NULL;
-    enum status status =
-        engine_tag_add(call->engine, call->now_us, given->jid, given->tags, &job, error);
+    enum status status = check_room(call, error);
+    if (!status) {
+        status = function(call->engine, call->now_us, given->jid, given->tags, &job, error);
+    }
     return say_tags(call, job, status);
+}
+
+static enum status run_tag(struct call *call, struct error *error)
+{
+    return change_tags(call, engine_tag_add, error);
 }
 
 static enum status run_untag(struct call *call, struct error *error)
 {
-    const struct tags_arguments *given = call->arguments;
-    const struct job *job = NULL;
-    enum status status =
-        engine_tag_remove(call->engine, call->now_us, given->jid, given->tags, &job, error);
-    return say_tags(call, job, status);
+    return change_tags(call, engine_tag_remove, error);
 }
 
 struct tagged_arguments {
@@ -178,7 +205,7 @@ static const struct command commands[] = {
     {
         .name = "Q.TAG",
         .group = "tags",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_FITS,
         TAKES(tags_arguments, tags_takes),
         .run = run_tag,
         .summary = "Gives a job tags; those that it has already are passed over.",
@@ -189,7 +216,7 @@ static const struct command commands[] = {
     {
         .name = "Q.UNTAG",
         .group = "tags",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_FITS,
         TAKES(tags_arguments, tags_takes),
         .run = run_untag,
         .summary = "Takes tags from a job; those that it has not are passed over.",

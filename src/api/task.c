@@ -52,6 +52,7 @@ struct past {
     int64_t first_due_us;           // what it was first to run at
     int64_t due_us;                 // what it is, or was last, to run at
     struct slice error;             // how the last attempt that did not work ended
+    bool lost;                      // the lease of the last run
 };
 
 // A moment as a JSON string, which has no escapes.
@@ -70,10 +71,24 @@ static void note_run(struct past *past, const struct history_view *entry)
     }
 }
 
+// That a worker did not report, or did not answer, in time is one reason, whoever noticed it.
+#define TIMED_OUT SLICE("timed-out")
+
+// A job whose lease was lost fails by itself when its retries or its crashes are exhausted.
+static bool is_timeout(const struct past *past, const struct history_view *entry)
+{
+    bool exhausted = slice_starts_with(entry->group, SLICE("failed-retries-")) ||
+                     slice_starts_with(entry->group, SLICE("failed-crashes-"));
+    return slice_equal(entry->group, SLICE("push:timeout")) ||
+           (past->lost && exhausted && entry->worker.size == 0);
+}
+
 // A worker need not say why it gives a task back.
 static void note_error(struct past *past, const struct history_view *entry)
 {
-    if (entry->group.size) {
+    if (is_timeout(past, entry)) {
+        past->error = TIMED_OUT;
+    } else if (entry->group.size) {
         past->error = entry->message.size ? entry->message : entry->group;
     }
 }
@@ -83,16 +98,19 @@ static void note_entry(struct past *past, const struct history_view *entry)
     int64_t moment_us;
     if (slice_equal(entry->what, SLICE("popped"))) {
         note_run(past, entry);
+        past->lost = false;
+        past->due_us = entry->until_us ? entry->until_us : past->due_us;
     } else if (slice_equal(entry->what, TASK_SCHEDULED) && moment_of(entry->data, &moment_us)) {
         past->first_due_us = past->first_due_us ? past->first_due_us : moment_us;
         past->due_us = moment_us;
-    } else if (slice_equal(entry->what, SLICE("timed-out"))) {
+    } else if (slice_equal(entry->what, TIMED_OUT)) {
         past->due_us = entry->when_us;
-        past->error = SLICE("timed-out");
+        past->error = TIMED_OUT;
+        past->lost = true;
     } else if (slice_equal(entry->what, SLICE("put"))) {
-        past->due_us = entry->when_us;
+        past->due_us = entry->until_us ? entry->until_us : entry->when_us;
     } else if (slice_equal(entry->what, SLICE("retried"))) {
-        past->due_us = entry->when_us;
+        past->due_us = entry->until_us ? entry->until_us : entry->when_us;
         note_error(past, entry);
     } else if (slice_equal(entry->what, SLICE("failed"))) {
         note_error(past, entry);
@@ -109,9 +127,14 @@ static void read_past(const struct engine *engine, const struct job *job,
         note_entry(past, &entry);
     }
     past->first_due_us = past->first_due_us ? past->first_due_us : view->created_us;
-    past->due_us = view->scheduled_us ? view->scheduled_us : past->due_us;
+    if (view->scheduled_us) {
+        past->due_us = view->scheduled_us;
+    } else if (view->history_count == 1 && view->line_us) {
+        past->due_us = view->line_us; // its first put does not say that it was for later
+    }
     // The history cuts long messages; the job itself does not.
-    if (past->error.size && slice_starts_with(view->failure_message, past->error)) {
+    if (past->error.size && !slice_equal(past->error, TIMED_OUT) &&
+        slice_starts_with(view->failure_message, past->error)) {
         past->error = view->failure_message;
     }
 }
@@ -150,7 +173,7 @@ static void say_times(struct reply *reply, const struct job_view *view, const st
     reply_text_or_null(reply, last.worker);
 }
 
-void reply_task(struct reply *reply, const struct engine *engine, const struct job *job)
+void reply_task(struct reply *reply, const struct engine *engine, const struct job *job, bool brief)
 {
     struct job_view view;
     struct past past;
@@ -170,7 +193,8 @@ void reply_task(struct reply *reply, const struct engine *engine, const struct j
     reply_key(reply, "state");
     reply_text(reply, slice_from_cstr(task_state_words[task_state(&view)]));
     reply_key(reply, "lastError");
-    reply_text_or_null(reply, past.error);
+    reply_text_or_null(reply,
+                       slice_sub(past.error, 0, brief ? TASK_ERROR_SHORT_MAX : past.error.size));
     say_times(reply, &view, &past);
     reply_key(reply, "priority");
     reply_integer(reply, view.priority);

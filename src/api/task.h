@@ -35,6 +35,13 @@ enum task_state task_state(const struct job_view *view);
 // as a JSON string.
 #define TASK_SCHEDULED SLICE("scheduled")
 
-void reply_task(struct reply *reply, const struct engine *engine, const struct job *job);
+// Of the error of a task that is one of many no more than this is shown.
+enum {
+    TASK_ERROR_SHORT_MAX = 1024,
+};
+
+// With the whole error output of its last attempt that did not work, or `brief`ly.
+void reply_task(struct reply *reply, const struct engine *engine, const struct job *job,
+                bool brief);
 
 #endif

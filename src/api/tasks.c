@@ -7,6 +7,7 @@
 #include "base/json_reader.h"
 #include "base/num.h"
 #include "base/timefmt.h"
+#include "engine/metrics.h"
 
 struct task_put_arguments {
     struct slice klass, args;
@@ -21,7 +22,8 @@ static const struct argument put_takes[] = {
     OPTION_HAS(task_put_arguments, at, has_at, MOMENT, "SCHEDULED-FOR", "not before then",
                .member = "scheduledFor"),
     OPTION_HAS(task_put_arguments, priority, has_priority, INTEGER, "PRIORITY",
-               "lower runs sooner (0)", PRIORITY_RANGE),
+               "lower runs sooner; an empty text stands for none (0)", PRIORITY_RANGE,
+               .or_empty = true),
     OPTION_HAS(task_put_arguments, retries, has_retries, INTEGER, "RETRIES",
                "how often it is tried again (5)", .min = 0, .max = INT32_MAX),
 };
@@ -121,7 +123,7 @@ static enum status run_put(struct call *call, struct error *error)
     }
     if (!status) {
         reply_made(call->reply, id, is_new);
-        reply_task(call->reply, call->engine, engine_get(call->engine, task_jid(id, text)));
+        reply_task(call->reply, call->engine, engine_get(call->engine, task_jid(id, text)), true);
     }
     return status;
 }
@@ -135,8 +137,24 @@ static enum status run_get(struct call *call, struct error *error)
     if (!job) {
         return no_task(call, error);
     }
-    reply_task(call->reply, call->engine, job);
+    reply_task(call->reply, call->engine, job, false);
     return STATUS_OK;
+}
+
+static enum status run_retry(struct call *call, struct error *error)
+{
+    const struct job *job = find_task(call);
+    if (!job) {
+        return no_task(call, error);
+    }
+    char text[TASK_JID_SIZE];
+    const struct task_arguments *given = call->arguments;
+    struct slice jid = task_jid((uint64_t)given->id, text);
+    enum status status = engine_unfail_job(call->engine, call->now_us, jid, error);
+    if (!status) {
+        reply_task(call->reply, call->engine, engine_get(call->engine, jid), true);
+    }
+    return status;
 }
 
 static enum status run_delete(struct call *call, struct error *error)
@@ -404,7 +422,7 @@ static void say_listing(const struct listing *listing)
     reply_key(reply, "tasks");
     reply_list(reply, found);
     for (size_t i = 0; i < found; i++) {
-        reply_task(reply, listing->call->engine, jobs[i]);
+        reply_task(reply, listing->call->engine, jobs[i], true);
     }
     reply_end(reply);
     reply_key(reply, "next");
@@ -432,6 +450,72 @@ static enum status run_list(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
+// Counts
+
+struct task_counts_arguments {
+    struct slice klass;
+    int64_t priority;
+    bool has_priority;
+};
+
+static const struct argument counts_takes[] = {
+    OPTION(task_counts_arguments, klass, NAME, "CLASS", "only those of that class",
+           .about = ABOUT_QUEUE),
+    OPTION_HAS(task_counts_arguments, priority, has_priority, INTEGER, "PRIORITY",
+               "only those with that priority", PRIORITY_RANGE),
+};
+
+static size_t count_state(const struct call *call, enum job_state state)
+{
+    const struct task_counts_arguments *given = call->arguments;
+    return engine_count(call->engine, &(struct count_filter){
+                                          .queue = given->klass,
+                                          .has_priority = given->has_priority,
+                                          .priority = (int32_t)given->priority,
+                                          .has_state = true,
+                                          .state = state,
+                                      });
+}
+
+static size_t count_part(const struct call *call, bool started)
+{
+    const struct task_counts_arguments *given = call->arguments;
+    return engine_count(call->engine, &(struct count_filter){
+                                          .queue = given->klass,
+                                          .has_priority = given->has_priority,
+                                          .priority = (int32_t)given->priority,
+                                          .tried = !started,
+                                          .started = started,
+                                      });
+}
+
+static enum status run_counts(struct call *call, struct error *error)
+{
+    (void)error;
+    size_t tried = count_part(call, false), started = count_part(call, true);
+    size_t scheduled = count_state(call, JOB_SCHEDULED);
+    size_t open = scheduled + count_state(call, JOB_WAITING) + count_state(call, JOB_STALLED) +
+                  count_state(call, JOB_DEPENDS);
+    const size_t counts[TASK_STATE_COUNT] = {
+        [TASK_READY] = open - tried,
+        [TASK_RESERVED] = count_state(call, JOB_RUNNING) - started,
+        [TASK_RUNNING] = started,
+        [TASK_FAILED] = tried,
+        [TASK_ERROR] = count_state(call, JOB_FAILED),
+        [TASK_COMPLETE] = count_state(call, JOB_COMPLETE),
+    };
+    reply_map(call->reply, TASK_STATE_COUNT + 1);
+    for (size_t i = 0; i < TASK_STATE_COUNT; i++) {
+        reply_text(call->reply, slice_from_cstr(task_state_words[i]));
+        reply_count(call->reply, counts[i]);
+    }
+    reply_key(call->reply, "reservoir");
+    reply_count(call->reply, scheduled);
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
 
 // As the examples before these leave the namespace.
 #define EXAMPLE_TASK                                                                               \
@@ -456,6 +540,8 @@ enum {
     MPUT,
     GET,
     LIST,
+    COUNTS,
+    RETRY,
     DELETE,
 };
 
@@ -463,7 +549,7 @@ static const struct command commands[] = {
     [PUT] = {
         .name = "T.PUT",
         .group = "tasks",
-        .flags = WRITES | COMMAND_PUTS,
+        .flags = WRITES | COMMAND_PUTS | COMMAND_ECHOES,
         TAKES(task_put_arguments, put_takes),
         .run = run_put,
         .summary =
@@ -477,7 +563,7 @@ static const struct command commands[] = {
     [MPUT] = {
         .name = "T.MPUT",
         .group = "tasks",
-        .flags = WRITES | COMMAND_PUTS,
+        .flags = WRITES | COMMAND_PUTS | COMMAND_ECHOES,
         .each = &commands[PUT],
         .summary = "Makes many tasks: for each the number of its words, then its words as in T.PUT.",
         .replies = "A list: for each the task, or an error.",
@@ -493,7 +579,8 @@ static const struct command commands[] = {
         TAKES(task_arguments, task_takes),
         .run = run_get,
         .summary = "A task.",
-        .replies = "The task: its public description, its number, its state and its times.",
+        .replies = "The task: its public description, its number, its state and its times. "
+                   "lastError is the whole error output that was kept.",
         EXAMPLES({ "T.GET app 6013", EXAMPLE_TASK }),
     },
     [LIST] = {
@@ -506,9 +593,40 @@ static const struct command commands[] = {
         .details = "A page may have fewer tasks than were asked for, or none, and not be the last: "
                    "the last has no next. A task that changes its state meanwhile may be missed or "
                    "come twice.",
-        .replies = "A map of the tasks and where to go on, next: null at the end.",
+        .replies = "A map of the tasks and where to go on, next: null at the end. Of each "
+                   "lastError has up to 1024 bytes.",
         EXAMPLES(
             { "T.LIST app STATE running", "1# \"tasks\" => (empty array)\n2# \"next\" => (nil)" }),
+    },
+    [COUNTS] = {
+        .name = "T.COUNTS",
+        .group = "tasks",
+        .flags = READS,
+        TAKES(task_counts_arguments, counts_takes),
+        .run = run_counts,
+        .summary = "Counts tasks by Fresnel's states, at the same cost however many there are.",
+        .details = "Jobs that have no number are counted too: this counts by queue, which of a "
+                   "task is its class. A complete job is in no queue, so with CLASS complete is 0.",
+        .replies = "A map of how many are in each state, and in the reservoir: those of any state "
+                   "whose time is yet to come.",
+        EXAMPLES({ "T.COUNTS app CLASS UserBackfill", "1# \"ready\" => (integer) 1\n"
+                                                      "2# \"reserved\" => (integer) 0\n"
+                                                      "3# \"running\" => (integer) 0\n"
+                                                      "4# \"failed\" => (integer) 0\n"
+                                                      "5# \"error\" => (integer) 0\n"
+                                                      "6# \"complete\" => (integer) 0\n"
+                                                      "7# \"reservoir\" => (integer) 0" }),
+    },
+    [RETRY] = {
+        .name = "T.RETRY",
+        .group = "tasks",
+        .flags = WRITES | COMMAND_AUDITED,
+        TAKES(task_arguments, task_takes),
+        .run = run_retry,
+        .summary = "Runs a task in the state error again: it is ready, with all its retries.",
+        .replies = "The task; STATE when it is not in error, EXISTS when the same task was put "
+                   "meanwhile.",
+        EXAMPLES({ "T.RETRY app 6013", "(error) STATE job 6013 has not failed: waiting" }),
     },
     [DELETE] = {
         .name = "T.DELETE",

@@ -31,14 +31,25 @@ static const struct argument pop_takes[] = {
            .words = pop_order_words),
 };
 
+static void note_unfit(const struct call *call, const struct fit *fit)
+{
+    if (fit->never.size && call->host->unfit) {
+        call->host->unfit(call->host->context, call->ns, fit->never, fit->room_max);
+    }
+}
+
 static enum status run_pop(struct call *call, struct error *error)
 {
     const struct pop_arguments *given = call->arguments;
+    struct fit fit;
+    fit_init_popped(&fit, call->reply, call->engine);
     const struct pop_request request = {
         .worker = given->worker,
         .queues = given->queues,
         .order = (enum pop_order)given->order,
         .count = (size_t)given->count,
+        .fits = fit_check,
+        .fits_context = &fit,
     };
     const struct job *jobs[POP_MAX];
     size_t popped = 0;
@@ -46,7 +57,16 @@ static enum status run_pop(struct call *call, struct error *error)
     if (status) {
         return status;
     }
-    if (popped == 0 && given->has_wait && !call->last) {
+    note_unfit(call, &fit);
+    bool waits = given->has_wait && !call->last;
+    // A job that fits no reply is waited past, so that who waits gets those that come behind it.
+    if (popped == 0 && (!waits || fit.later)) {
+        status = fit_refuse(&fit, call->command->name, error);
+    }
+    if (status) {
+        return status;
+    }
+    if (popped == 0 && waits) {
         call->wait = (struct wait){ .kind = WAIT_POP,
                                     .timeout_us = given->wait ? given->wait : INT64_MAX,
                                     .queues = given->queues };
@@ -263,6 +283,34 @@ static enum status run_retry(struct call *call, struct error *error)
     return status;
 }
 
+struct held_arguments {
+    struct holder_words by;
+};
+
+static const struct argument held_takes[] = {
+    HOLDER(held_arguments),
+    TOKEN(held_arguments),
+};
+
+static enum status run_held(struct call *call, struct error *error)
+{
+    const struct held_arguments *given = call->arguments;
+    const struct holder holder = holder_of(&given->by);
+    const struct job *job;
+    enum status status = engine_held(call->engine, call->now_us, &holder, &job, error);
+    if (!status) {
+        reply_popped(call->reply, call->engine, job);
+    }
+    return status;
+}
+
+static enum status run_return(struct call *call, struct error *error)
+{
+    const struct held_arguments *given = call->arguments;
+    const struct holder holder = holder_of(&given->by);
+    return call_ok(call, engine_return(call->engine, call->now_us, &holder, error));
+}
+
 struct progress_arguments {
     struct holder_words by;
     int64_t fraction;
@@ -376,6 +424,7 @@ static enum status run_wait(struct call *call, struct error *error)
 enum {
     PEEK,
     POP,
+    HELD,
     START,
     HEARTBEAT,
     MHEARTBEAT,
@@ -386,6 +435,7 @@ enum {
     MCOMPLETE,
     FAIL,
     MFAIL,
+    RETURN,
     RETRY,
     MRETRY,
     WAIT,
@@ -411,15 +461,18 @@ static const struct command commands[] = {
     [POP] = {
         .name = "Q.POP",
         .group = "work",
-        .flags = SHRINKS | COMMAND_WAITS | COMMAND_WORKS,
+        .flags = SHRINKS | COMMAND_WAITS | COMMAND_WORKS | COMMAND_FITS,
         TAKES(pop_arguments, pop_takes),
         .run = run_pop,
         .summary = "Takes jobs out of queues, each under a lease.",
         .details =
             "First come jobs whose lease was lost, then by priority (lower first) and age. "
-            "With WAIT it waits for the first job; those who wait are served in the order in "
-            "which they came.",
-        .replies = "A list of jobs, empty when there is none.",
+            "With WAIT it waits for the first job; waiting clients are served in the order in "
+            "which they came. It hands out no more jobs than fit its reply (max-output). A job "
+            "that is larger than a reply may be stays in the queue and is logged; the jobs behind "
+            "it are handed out.",
+        .replies = "A list of jobs, empty when there is none. TOO_LARGE names a job that does not "
+                   "fit a reply, when there is no other.",
         EXAMPLES({ "Q.POP app worker-1 10 WAIT 30 mail reports",
 "1)  1# \"jid\" => \"bob\"\n"
 "    2# \"klass\" => \"Send\"\n"
@@ -434,6 +487,22 @@ static const struct command commands[] = {
 "   11# \"checkpoint\" => (nil)\n"
 "   12# \"tags\" => (empty array)\n"
 "2)  1# \"jid\" => \"ann\"\n"
+"..." }),
+    },
+    [HELD] = {
+        .name = "Q.HELD",
+        .group = "work",
+        .flags = READS | COMMAND_WORKS,
+        TAKES(held_arguments, held_takes),
+        .run = run_held,
+        .summary = "Shows a job to its holder as Q.POP has handed it out.",
+        .details = "For a process that another has given a job: with jid, worker and token it can "
+                   "do all that the process can that popped the job. The lease is not renewed.",
+        .replies = "The job; STALE, STATE or NOT_FOUND when the worker does not hold it.",
+        EXAMPLES({ "Q.HELD app bob worker-1 TOKEN 1",
+" 1# \"jid\" => \"bob\"\n"
+" 2# \"klass\" => \"Send\"\n"
+" 3# \"queue\" => \"mail\"\n"
 "..." }),
     },
     [START] = {
@@ -548,6 +617,19 @@ static const struct command commands[] = {
         EXAMPLES({ "Q.MFAIL app 4 eve worker-1 smtp 'mailbox full' 4 fay worker-1 smtp 'mailbox full'",
 "1) OK\n"
 "2) OK" }),
+    },
+    [RETURN] = {
+        .name = "Q.RETURN",
+        .group = "work",
+        .flags = SHRINKS | COMMAND_WORKS,
+        TAKES(held_arguments, held_takes),
+        .run = run_return,
+        .summary = "Gives a job back that its holder has not done; it is first in line, and no "
+                   "retry is counted.",
+        .details = "For a worker that ends. `Q.RETRY` is for a job that could not be done.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.RETURN app hal worker-1",
+"OK" }),
     },
     [RETRY] = {
         .name = "Q.RETRY",

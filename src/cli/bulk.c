@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define BULK_COLUMNS "id act dry-run done began looked-at matched changed"
+#define BULK_COLUMNS "id act dry-run done stopped began looked-at matched changed"
 
 enum {
     LOOK_MS = 200,
@@ -79,6 +79,11 @@ static bool is_done(const struct sluice_value *bulk)
     return sluice_value_boolean(sluice_value_get(bulk, "done"));
 }
 
+static bool is_stopped(const struct sluice_value *bulk)
+{
+    return sluice_value_boolean(sluice_value_get(bulk, "stopped"));
+}
+
 static int look(const struct tool *tool, struct sluice_value **bulk)
 {
     struct words words = { 0 };
@@ -112,14 +117,18 @@ static int watch(const struct tool *tool, struct sluice_value **bulk)
 static int show_bulk(const struct tool *tool, const struct sluice_value *bulk)
 {
     if (tool->json) {
-        return tool_print_json(bulk);
+        int code = tool_print_json(bulk);
+        return code ? code : is_stopped(bulk) ? EXIT_REFUSED : EXIT_DONE;
     }
     bool dry = sluice_value_boolean(sluice_value_get(bulk, "dry-run"));
     print(stdout, "%lld matched, %lld %s%s\n",
           (long long)sluice_value_integer(sluice_value_get(bulk, "matched")),
           (long long)sluice_value_integer(sluice_value_get(bulk, "changed")),
-          dry ? "would be changed" : "changed", is_done(bulk) ? "" : "; it goes on");
-    return EXIT_DONE;
+          dry ? "would be changed" : "changed",
+          is_stopped(bulk) ? "; stopped before all jobs were looked at"
+          : is_done(bulk)  ? ""
+                           : "; it goes on");
+    return is_stopped(bulk) ? EXIT_REFUSED : EXIT_DONE;
 }
 
 static int run_bulk(const struct tool *tool, const struct words *words)

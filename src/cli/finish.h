@@ -5,7 +5,8 @@
 
 #include "cli/cli.h"
 
-// Waits up to `seconds` (0: as long as it takes) until a job has finished, and prints its result.
+// Waits up to `seconds` (without the option `for`: as long as it takes) until a job has finished,
+// and prints its result.
 int finish_wait(const struct tool *tool, const char *jid, double seconds);
 
 #endif

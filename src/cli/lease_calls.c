@@ -132,6 +132,18 @@ static const struct tool_command commands[] = {
           "Says how many retries remain; below 0 the job has failed. For jobs that have failed "
           "there is `sluice unfail`. " LEASE_DETAILS,
       .examples = EXAMPLES({ "sluice retry ann --delay 5m", NULL }) },
+    { .name = "return",
+      .group = "Work",
+      .arguments = "JID",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      OPTIONS(fail_options),
+      .run = call_run,
+      .call =
+          &(const struct call){
+              .words = "Q.RETURN", .form = CALL_SAID, .said = "returned", .leased = true },
+      .summary = "Gives a running job back, first in line and without counting a retry",
+      .details = LEASE_DETAILS },
     { .name = "heartbeat",
       .group = "Work",
       .arguments = "JID",

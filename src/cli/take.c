@@ -144,10 +144,10 @@ static int show_end(const struct tool *tool, const char *jid, const struct sluic
 
 int finish_wait(const struct tool *tool, const char *jid, double seconds)
 {
+    const double wait = tool_given(tool, "for") ? seconds : SLUICE_FOREVER;
     struct sluice_value *end = NULL;
     struct sluice_error error = { 0 };
-    enum sluice_status status =
-        sluice_wait(tool->queue, jid, seconds > 0 ? seconds : SLUICE_FOREVER, &end, &error);
+    enum sluice_status status = sluice_wait(tool->queue, jid, wait, &end, &error);
     if (status == SLUICE_TIMED_OUT) {
         tool_complain("job %s has not finished", jid);
         return EXIT_NOTHING;

@@ -322,6 +322,19 @@ static int open_queue(struct work *work)
         tool_complain("%s", wrong);
         return EXIT_REFUSED;
     }
+    char *prefix = tool_format("%s-", strrchr(work->orphans.folder, '-') + 1);
+    (void)work_guard_mark(&work->guard, prefix);
+    tool_free(prefix);
+    return EXIT_DONE;
+}
+
+// Before the queue is opened: the guard must not hold the locks of a folder of jobs.
+static int start_guard(struct work *work)
+{
+    if (!work_guard_start(&work->guard, work->options->grace)) {
+        tool_complain("the guard of the worker cannot be started: %s", strerrordesc_np(errno));
+        return EXIT_REFUSED;
+    }
     return EXIT_DONE;
 }
 
@@ -421,12 +434,16 @@ static int run_work(struct tool *tool)
     work_status_init(&work.status, !given.quiet);
     int code = find_program(&work);
     if (!code) {
+        code = start_guard(&work);
+    }
+    if (!code) {
         code = open_queue(&work);
     }
     if (!code) {
         code = run_worker(&work);
         work_orphans_close(&work.orphans);
     }
+    work_guard_end(&work.guard);
     sluice_close(work.queue);
     work_status_release(&work.status);
     return code;
@@ -492,10 +509,16 @@ static const struct tool_command commands[] = {
           "code is 128 and the signal's number. One that ends of its own accord, or by the first "
           "signal, is deregistered, unless --name gave it a name that others may have too."
           "\n\n"
-          "A worker that is killed takes its processes with it (SIGTERM): nobody would renew their "
-          "leases or hear how they end. The next worker of the same user that starts on the host "
-          "for the same queue ends what is left of them and gives their jobs back for a retry at "
-          "once (group orphaned); otherwise that happens when their leases run out.",
+          "A worker that is killed takes the processes of its jobs with it, since nothing would "
+          "renew their leases or report their results: a second process, sluice-guard, sends them "
+          "SIGTERM and after --grace SIGKILL. It ends the group of each process that the worker "
+          "started, and every process that has inherited the variable SLUICE_RUN, also in a group "
+          "or session of its own. Out of its reach is a process that left the group and was "
+          "started with a cleared environment or as another user, and everything if worker and "
+          "guard are killed together: to be sure of these too, run the worker in a cgroup, for "
+          "example as a systemd service. The next worker of the same user that starts on the host "
+          "for the same queue ends what is left and gives the jobs back for a retry at once (group "
+          "orphaned); otherwise that happens when their leases run out.",
       .examples = examples },
 };
 

@@ -15,6 +15,7 @@
 
 #include "cli/cli.h"
 #include "cli/work_child.h"
+#include "cli/work_guard.h"
 #include "cli/work_lines.h"
 #include "cli/work_orphans.h"
 #include "cli/work_status.h"
@@ -224,6 +225,8 @@ struct work {
     uint64_t result_max, message_max;
     struct work_status status;
     struct work_orphans orphans;
+    struct work_guard guard;
+    bool unguarded; // the guard has ended, which was said
     struct work_taker taker;
     struct work_reporter *reporters;
     size_t reporter_count;

@@ -107,6 +107,9 @@ static _Noreturn void become(const struct new_process *process)
     if (getppid() != process->parent) {
         _exit(127); // it was killed before we could ask to be told
     }
+    if (spawn->guard) {
+        (void)work_guard_add(spawn->guard, getpid());
+    }
     reset_signals();
     if (dup2(process->in, STDIN_FILENO) < 0 || dup2(process->out, STDOUT_FILENO) < 0 ||
         dup2(process->err, STDERR_FILENO) < 0) {

@@ -4,6 +4,8 @@
 #ifndef SLUICE_CLI_WORK_CHILD_H
 #define SLUICE_CLI_WORK_CHILD_H
 
+#include "cli/work_guard.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +34,7 @@ struct work_spawn {
     // What it reads: these bytes; or NULL, and child->in is the end of a pipe to write to.
     const char *input;
     size_t input_size;
+    const struct work_guard *guard; // is told of it; NULL: there is none
 };
 
 // The first step that failed, and its errno.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A number alone does not name a process: it may be another's by now. A process is the one that was
-// noted if it was started at the same tick of the same start of the system. What it has started in
-// turn is known by the variable SLUICE_RUN, which no other run has.
 #include "cli/work_orphans.h"
 
 #include "cli/work.h"
+#include "cli/work_process.h"
 #include "cli/work_sandbox.h"
 
 #include <dirent.h>
@@ -21,35 +19,11 @@
 enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    FILE_SIZE_MAX = 1024 * 1024,
     POLL_MS_MAX = 60000,
 };
 
 // ---------------------------------------------------------------------------------------------
 // Files
-
-// A whole file, for tool_free; NULL: it cannot be read. Also of /proc, whose files have no size.
-static char *file_read(const char *path, size_t *size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
-        return NULL;
-    }
-    size_t capacity = 4096;
-    char *data = tool_allocate(capacity);
-    ssize_t got = 1;
-    *size = 0;
-    while (got > 0 && *size < FILE_SIZE_MAX) {
-        if (capacity - *size < 2048) {
-            data = tool_resize(data, capacity *= 2);
-        }
-        got = read(fd, data + *size, capacity - *size - 1);
-        *size += got > 0 ? (size_t)got : 0;
-    }
-    (void)close(fd);
-    data[*size] = '\0';
-    return data;
-}
 
 static bool file_write(const char *path, const char *text)
 {
@@ -218,7 +192,7 @@ static char *default_state(void)
 static char *boot_id(void)
 {
     size_t size;
-    char *id = file_read("/proc/sys/kernel/random/boot_id", &size);
+    char *id = work_file_read("/proc/sys/kernel/random/boot_id", &size);
     if (id) {
         id[strcspn(id, "\n")] = '\0';
     }
@@ -229,7 +203,7 @@ static bool is_for(const char *folder, const char *queue)
 {
     size_t size;
     char *path = tool_format("%s/queue", folder);
-    char *text = file_read(path, &size);
+    char *text = work_file_read(path, &size);
     bool same = text && strcmp(text, queue) == 0;
     tool_free(text);
     tool_free(path);
@@ -313,26 +287,6 @@ void work_orphans_close(struct work_orphans *orphans)
 
 // ---------------------------------------------------------------------------------------------
 // Processes
-
-uint64_t work_process_start(pid_t pid)
-{
-    size_t size;
-    char *path = tool_format("/proc/%lld/stat", (long long)pid);
-    char *text = file_read(path, &size);
-    tool_free(path);
-    // The program's name, in parentheses, may hold anything. The first word behind it is the state,
-    // Z for one that has ended and was not waited for; the 20th is the start.
-    char *at = text ? strrchr(text, ')') : NULL;
-    if (at && (strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0)) {
-        at = NULL;
-    }
-    for (int i = 0; at && i < 20; i++) {
-        at = strchr(at + 1, ' ');
-    }
-    uint64_t start = at ? strtoull(at, NULL, 10) : 0;
-    tool_free(text);
-    return start;
-}
 
 // One that was left behind.
 struct orphan {
@@ -429,55 +383,23 @@ static void end_groups(struct batch *batch, double grace)
     }
 }
 
-// Whether a variable is the mark of one of them.
-static bool is_mark(const char *variable, const struct orphan *orphans, size_t count)
+// Those whose processes have ended.
+struct ended {
+    const struct orphan *orphans;
+    size_t count;
+};
+
+static bool is_mark_of_ended(const void *context, pid_t pid, const char *mark)
 {
-    static const char name[] = "SLUICE_RUN=";
-    if (strncmp(variable, name, sizeof(name) - 1) != 0) {
-        return false;
-    }
-    const char *mark = variable + sizeof(name) - 1;
-    for (size_t i = 0; i < count; i++) {
-        if (orphans[i].here && orphans[i].ended && strcmp(orphans[i].run.mark, mark) == 0) {
+    (void)pid;
+    const struct ended *ended = context;
+    for (size_t i = 0; i < ended->count; i++) {
+        const struct orphan *orphan = &ended->orphans[i];
+        if (orphan->here && orphan->ended && strcmp(orphan->run.mark, mark) == 0) {
             return true;
         }
     }
     return false;
-}
-
-static bool has_mark(const char *pid, const struct orphan *orphans, size_t count)
-{
-    size_t size;
-    char *path = tool_format("/proc/%s/environ", pid);
-    char *text = file_read(path, &size);
-    tool_free(path);
-    const char *end = text ? text + size : NULL;
-    bool found = false;
-    for (const char *at = text; at < end && !found; at += strlen(at) + 1) {
-        found = is_mark(at, orphans, count);
-    }
-    tool_free(text);
-    return found;
-}
-
-// What the processes have started, and what went its own way.
-static void end_marked(const struct orphan *orphans, size_t count)
-{
-    DIR *list = opendir("/proc");
-    struct dirent *entry;
-    while (list && (entry = readdir(list))) {
-        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        int pidfd = pid > 1 ? pidfd_open(pid, 0) : -1;
-        if (pidfd >= 0 && has_mark(entry->d_name, orphans, count)) {
-            (void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-        }
-        if (pidfd >= 0) {
-            (void)close(pidfd);
-        }
-    }
-    if (list) {
-        (void)closedir(list);
-    }
 }
 
 static void end_processes(struct orphan *orphans, size_t count, double grace)
@@ -493,7 +415,8 @@ static void end_processes(struct orphan *orphans, size_t count, double grace)
         end_groups(&batch, grace);
     }
     if (any_here) {
-        end_marked(orphans, count);
+        // What they have started, and what went its own way.
+        (void)work_marked_signal(is_mark_of_ended, &(struct ended){ orphans, count }, SIGKILL);
     }
     tool_free(batch.items);
     tool_free(batch.files);
@@ -548,7 +471,7 @@ struct found {
 static void find_one(struct found *found, const char *our_boot, size_t folder, char *path)
 {
     size_t size;
-    char *boot, *text = file_read(path, &size);
+    char *boot, *text = work_file_read(path, &size);
     struct orphan orphan = { .path = path, .folder = folder };
     if (work_run_read(text ? text : "", &orphan.run, &boot)) {
         orphan.here = strcmp(boot, our_boot) == 0;

@@ -59,7 +59,4 @@ char *work_run_write(const struct work_run *run, const char *boot);
 bool work_run_read(const char *text, struct work_run *run, char **boot);
 void work_run_release(struct work_run *run);
 
-// When a process was started, in ticks since the system's start; 0: there is none, or it has ended.
-uint64_t work_process_start(pid_t pid);
-
 #endif

@@ -20,21 +20,7 @@ static const struct timespec pause_before_again = { .tv_nsec = 500L * 1000 * 100
 // ---------------------------------------------------------------------------------------------
 // Calls
 
-// To the front of its queue without counting a retry. Q.TIMEOUT asks for no token; that the lease
-// is ours is known from the renewal right before.
-static enum sluice_status give_back(struct work *work, struct sluice_job *job,
-                                    struct sluice_error *error)
-{
-    enum sluice_status status = sluice_heartbeat(job, NULL, error);
-    if (status) {
-        return status;
-    }
-    const char *words[] = { "Q.TIMEOUT", sluice_job_jid(job) };
-    return sluice_call(work->queue, words, NULL, 2, NULL, error);
-}
-
-static enum sluice_status tell_verdict(struct work *work, struct sluice_job *job,
-                                       const struct work_verdict *verdict,
+static enum sluice_status tell_verdict(struct sluice_job *job, const struct work_verdict *verdict,
                                        enum work_outcome *outcome, struct sluice_error *error)
 {
     int64_t remaining = 0;
@@ -53,7 +39,7 @@ static enum sluice_status tell_verdict(struct work *work, struct sluice_job *job
         return status;
     case WORK_VERDICT_RETURN:
         *outcome = WORK_OUTCOME_RETURNED;
-        return give_back(work, job, error);
+        return sluice_return(job, error);
     case WORK_VERDICT_NONE:
     case WORK_VERDICT_DROP:
         break;
@@ -89,7 +75,7 @@ static enum work_outcome settle(struct work *work, struct sluice_job *job,
     enum work_outcome outcome;
     enum sluice_status status;
     bool unsure = false; // whether one was heard whose answer was not
-    while ((status = tell_verdict(work, job, verdict, &outcome, error)) &&
+    while ((status = tell_verdict(job, verdict, &outcome, error)) &&
            is_worth_repeating(work, job, status)) {
         unsure = unsure || status == SLUICE_UNKNOWN;
         (void)nanosleep(&pause_before_again, NULL);

@@ -2,6 +2,7 @@
 #include "cli/work.h"
 
 #include "cli/work_json.h"
+#include "cli/work_process.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -108,6 +109,7 @@ bool work_slot_spawn(struct work_slot *slot, const char *input, struct work_spaw
         .limits = &work->limits,
         .input = input,
         .input_size = input ? strlen(input) : 0,
+        .guard = &work->guard,
     };
     bool good = work_child_spawn(&spawn, &slot->child, error);
     work_environment_free(environment);
@@ -200,9 +202,23 @@ void work_slot_end(struct work_slot *slot, enum work_ending why)
     }
 }
 
+// What is left of its group ends now, so the guard need not end it. That has to be told while the
+// number of the process is still its own.
+static void leave_guard(struct work *work, const struct work_child *child)
+{
+    work_child_signal(child, SIGKILL);
+    if (!work_guard_remove(&work->guard, child->pid) && !work->unguarded) {
+        work->unguarded = true;
+        work_complain(&work->status,
+                      "the process sluice-guard has ended: if this worker is killed, "
+                      "what its jobs have started may run on");
+    }
+}
+
 void work_slot_exited(struct work_slot *slot)
 {
     struct work *work = slot->work;
+    leave_guard(work, &slot->child);
     int status = work_child_reap(&slot->child);
     // All that it wrote is in the pipes. They may be open still elsewhere, so nobody waits for
     // their end.

@@ -93,8 +93,10 @@ bool work_passes(enum sluice_status status)
 static bool refused(struct work_taker *taker, const struct sluice_error *error, bool said)
 {
     const struct work_options *options = taker->work->options;
-    bool waits = work_passes(error->status) && !options->once && !options->drain &&
-                 !tool_given(taker->work->tool, "wait");
+    // A job that fits no reply is somebody else's to remove; others will come.
+    bool passes = work_passes(error->status) || error->status == SLUICE_TOO_LARGE;
+    bool waits =
+        passes && !options->once && !options->drain && !tool_given(taker->work->tool, "wait");
     if (!said) {
         work_complain(&taker->work->status, "%s%s", error->message, waits ? "; trying again" : "");
     }

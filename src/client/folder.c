@@ -290,6 +290,16 @@ static enum status check_admin(const void *session, struct slice ns, struct erro
 // ---------------------------------------------------------------------------------------------
 // Its life
 
+static void note_unfit(void *context, struct slice ns, struct slice jid, size_t size_max)
+{
+    char sentence[ERROR_DETAIL_SIZE];
+    (void)snprintf(sentence, sizeof(sentence),
+                   "job larger than an answer may be (%zu bytes); not handed out: namespace %.*s, "
+                   "jid %.*s",
+                   size_max, SLICE_PRINT(slice_shown(ns)), SLICE_PRINT(slice_shown(jid)));
+    folder_log(context, sentence);
+}
+
 static enum status make_namespaces(struct folder *folder, struct error *error)
 {
     struct namespaces_options options = {
@@ -308,7 +318,7 @@ static enum status make_namespaces(struct folder *folder, struct error *error)
         status = error_set(error, STATUS_NO_MEMORY, "out of memory");
     }
     folder->services = (struct services){
-        .host = { random_of, zone_of, folder },
+        .host = { random_of, zone_of, note_unfit, folder },
         .namespaces = &folder->namespaces,
         .commands = folder->commands,
         .may_see = may_see,

@@ -18,13 +18,25 @@ void batch_leave(struct batch *batch)
     }
 }
 
-static struct sluice_job *job_new(struct sluice *sluice, struct batch *batch, size_t index)
+static struct batch *batch_new(const char *worker)
+{
+    struct batch *batch = calloc(1, sizeof(*batch));
+    if (batch) {
+        batch->jobs = 1;
+        (void)snprintf(batch->worker, sizeof(batch->worker), "%s", worker);
+    }
+    return batch;
+}
+
+// `value` is part of the batch's answer.
+static struct sluice_job *job_new(struct sluice *sluice, struct batch *batch,
+                                  const struct sluice_value *value)
 {
     struct sluice_job *job = calloc(1, sizeof(*job));
     if (job) {
         job->sluice = sluice;
         job->batch = batch;
-        job->value = sluice_value_at(batch->answer, index);
+        job->value = value;
         job->expires = sluice_value_number(sluice_value_get(job->value, "expires"));
         atomic_fetch_add(&batch->jobs, 1);
     }
@@ -62,7 +74,7 @@ static enum sluice_status give_out(struct sluice *sluice, struct batch *batch,
 {
     size_t count = sluice_value_count(batch->answer);
     for (size_t i = 0; i < count; i++) {
-        struct sluice_job *job = job_new(sluice, batch, i);
+        struct sluice_job *job = job_new(sluice, batch, sluice_value_at(batch->answer, i));
         if (job) {
             jobs[(*taken)++] = job;
         }
@@ -110,13 +122,10 @@ enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take *
     if (status) {
         return status;
     }
-    struct batch *batch = calloc(1, sizeof(*batch));
+    struct batch *batch = batch_new(take->worker ? take->worker : sluice->worker);
     if (!batch) {
         return fault_no_memory(error);
     }
-    batch->jobs = 1;
-    (void)snprintf(batch->worker, sizeof(batch->worker), "%s",
-                   take->worker ? take->worker : sluice->worker);
     take_words(sluice, take, count, &words, &ask);
     status = queue_ask(sluice, &words, &ask, &batch->answer, error);
     if (!status) {
@@ -137,6 +146,52 @@ enum sluice_status sluice_next(struct sluice *sluice, const char *queue, double 
     size_t taken;
     *out = NULL;
     return sluice_take(sluice, &take, out, 1, &taken, error);
+}
+
+static enum sluice_status check_holder(const char *jid, const char *worker, int64_t token,
+                                       struct sluice_error *error)
+{
+    if (!jid || !worker) {
+        return fault(error, SLUICE_INVALID, "a job is attached by its jid and its worker");
+    }
+    if (token < 1) {
+        return fault(error, SLUICE_INVALID, "a job is attached by its token, which is not %lld",
+                     (long long)token);
+    }
+    enum sluice_status status = check_name(jid, "jid", error);
+    return status ? status : check_name(worker, "worker", error);
+}
+
+enum sluice_status sluice_job_attach(struct sluice *sluice, const char *jid, const char *worker,
+                                     int64_t token, struct sluice_job **out,
+                                     struct sluice_error *error)
+{
+    struct words words;
+    const struct ask ask = { .repeats = true };
+    *out = NULL;
+    enum sluice_status status = check_holder(jid, worker, token, error);
+    if (status) {
+        return status;
+    }
+    struct batch *batch = batch_new(worker);
+    if (!batch) {
+        return fault_no_memory(error);
+    }
+    queue_words(sluice, &words, "Q.HELD");
+    words_text(&words, jid);
+    words_text(&words, worker);
+    words_text(&words, "TOKEN");
+    words_integer(&words, token);
+    status = queue_ask(sluice, &words, &ask, &batch->answer, error);
+    if (!status && !is_job(batch->answer)) {
+        status = fault(error, SLUICE_INVALID, "the answer makes no sense: it is no job");
+    }
+    if (!status) {
+        *out = job_new(sluice, batch, batch->answer);
+        status = *out ? SLUICE_OK : fault_no_memory(error);
+    }
+    batch_leave(batch);
+    return status;
 }
 
 void sluice_job_free(struct sluice_job *job)
@@ -372,6 +427,14 @@ static bool was_ours_to_the_end(struct sluice_job *job)
     return !status && ours;
 }
 
+static enum sluice_status fault_none(struct sluice_error *error)
+{
+    if (error) {
+        *error = (struct sluice_error){ .status = SLUICE_OK };
+    }
+    return SLUICE_OK;
+}
+
 // It was asked more than once, and refused: perhaps since the first time was heard.
 static enum sluice_status look_whether(struct sluice_job *job, const struct settled *settled,
                                        enum sluice_status status, struct sluice_error *error)
@@ -386,12 +449,10 @@ static enum sluice_status look_whether(struct sluice_job *job, const struct sett
         *settled->remaining = sluice_value_integer(sluice_value_get(value, "remaining"));
     }
     sluice_value_free(value);
-    if (is && error) {
-        *error = (struct sluice_error){ .status = SLUICE_OK };
-    }
-    return is ? SLUICE_OK : status;
+    return is ? fault_none(error) : status;
 }
 
+// `settled` NULL: all that is wanted is that the job is not ours any more.
 static enum sluice_status settle(struct sluice_job *job, struct words *words,
                                  const struct settled *settled, struct sluice_value **answer,
                                  struct sluice_error *error)
@@ -401,7 +462,7 @@ static enum sluice_status settle(struct sluice_job *job, struct words *words,
     keeper_set_settling(job, true);
     enum sluice_status status = queue_ask(job->sluice, words, &ask, answer, error);
     if (repeated && loss_of(status) != SLUICE_KEPT) {
-        status = look_whether(job, settled, status, error);
+        status = settled ? look_whether(job, settled, status, error) : fault_none(error);
     }
     if (status) {
         keeper_set_settling(job, false);
@@ -469,4 +530,12 @@ enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char
     }
     sluice_value_free(answer);
     return status;
+}
+
+enum sluice_status sluice_return(struct sluice_job *job, struct sluice_error *error)
+{
+    struct words words;
+    job_words(job, &words, "Q.RETURN");
+    job_token_words(job, &words);
+    return settle(job, &words, NULL, NULL, error);
 }

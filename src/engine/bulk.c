@@ -35,7 +35,8 @@ static enum status check_filter(const struct job_filter *filter, struct error *e
     if (!status && filter->has_state && (unsigned)filter->state >= JOB_STATE_COUNT) {
         status = error_set(error, STATUS_INVALID, "state is of no known kind");
     }
-    if (!status && (filter->older_us < 0 || filter->newer_us < 0)) {
+    if (!status && ((filter->has_older && filter->older_us < 0) ||
+                    (filter->has_newer && filter->newer_us < 0))) {
         status = error_set(error, STATUS_INVALID, "an age must not be negative");
     }
     return status;
@@ -87,6 +88,8 @@ struct bulk *bulk_new(struct engine *engine, const struct bulk_request *request)
     char *at = (char *)(bulk->tags + tag_count);
     bulk->size = size;
     bulk->request = *request;
+    bulk->request.filter.older_us = filter->has_older ? filter->older_us : 0;
+    bulk->request.filter.newer_us = filter->has_newer ? filter->newer_us : 0;
     bulk->request.filter.queue = keep(&at, filter->queue);
     bulk->request.filter.klass = keep(&at, filter->klass);
     bulk->request.filter.tag = keep(&at, filter->tag);
@@ -342,6 +345,7 @@ enum status engine_bulk_stop(struct engine *engine, int64_t now_us, uint64_t id,
                          (unsigned long long)id);
     }
     if (bulk) {
+        bulk->view.stopped = true;
         end(engine, bulk);
     }
     return status;

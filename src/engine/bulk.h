@@ -10,10 +10,10 @@
 // What is empty, or has no `has_`, matches every job.
 struct job_filter {
     struct slice queue, klass, tag, group; // group: failed in it
-    bool has_state;
+    bool has_state, has_older, has_newer;
     enum job_state state;
     int64_t older_us; // made at least so long before the operation began
-    int64_t newer_us; // made at most so long before; 0: any
+    int64_t newer_us; // made at most so long before
 };
 
 enum bulk_act {
@@ -42,7 +42,8 @@ struct bulk_view {
     uint64_t id;
     enum bulk_act act;
     bool dry_run;
-    bool done;
+    bool done;    // nothing more is to come
+    bool stopped; // by engine_bulk_stop, before all jobs were looked at
     int64_t began_us;
     uint64_t looked_at, matched, changed; // matched: by the filter; changed, or would be
 };
@@ -58,6 +59,14 @@ MUST_USE enum status engine_bulk_stop(struct engine *engine, int64_t now_us, uin
 
 // ---------------------------------------------------------------------------------------------
 // For the other files of the engine
+
+// What a filter has, in its record.
+enum {
+    FILTER_HAS_STATE = 1,
+    FILTER_HAS_OLDER = 2,
+    FILTER_HAS_NEWER = 4,
+    FILTER_HAS_ALL = FILTER_HAS_STATE | FILTER_HAS_OLDER | FILTER_HAS_NEWER,
+};
 
 // Where an operation is: the next key to be looked at in an index of a container.
 enum bulk_stage {

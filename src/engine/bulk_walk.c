@@ -14,8 +14,8 @@ static bool matches(const struct engine *engine, const struct bulk *bulk, const 
     const struct job_filter *filter = &bulk->request.filter;
     int64_t age_us = bulk->view.began_us - job->created_us;
     if (job->id > bulk->job_last || (filter->has_state && job->state != filter->state) ||
-        (filter->older_us && age_us < filter->older_us) ||
-        (filter->newer_us && age_us > filter->newer_us)) {
+        (filter->has_older && age_us < filter->older_us) ||
+        (filter->has_newer && age_us > filter->newer_us)) {
         return false;
     }
     if (filter->queue.size &&

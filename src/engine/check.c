@@ -35,7 +35,7 @@ struct check {
     size_t leases;
     size_t uniques;
     bool recount; // jobs are counted wrongly
-    size_t states[JOB_STATE_COUNT];
+    size_t states[TALLY_PARTS];
     size_t taggings;
     size_t edges;
 };
@@ -171,6 +171,18 @@ static void check_rare(struct check *check, struct job *job)
     }
 }
 
+// What a job counts as besides its state.
+static void check_part(struct check *check, struct job *job)
+{
+    bool running = job->state == JOB_RUNNING && job->lease;
+    bool open = job->state != JOB_RUNNING && job->state != JOB_COMPLETE && job->state != JOB_FAILED;
+    size_t part = running && job->lease->started ? TALLY_STARTED : TALLY_TRIED;
+    if (job->queue && (part == TALLY_STARTED || (open && job->attempts))) {
+        job->queue->counted.states[part]++;
+        check->states[part]++;
+    }
+}
+
 static void check_job(void *context, struct job *job)
 {
     struct check *check = context;
@@ -202,6 +214,7 @@ static void check_job(void *context, struct job *job)
         job->queue->counted.bytes += job_data(job).size;
     }
     check->states[job->state]++;
+    check_part(check, job);
     check_lane_of(check, job);
     check_rare(check, job);
     if (job->id > engine->job_id) {
@@ -233,22 +246,24 @@ static void check_states(struct check *check, const struct queue *queue, const s
 }
 
 static void check_counts(struct check *check, struct tallies *tallies,
-                         const size_t states[JOB_STATE_COUNT], struct slice name)
+                         const size_t states[TALLY_PARTS], struct slice name)
 {
-    size_t counted[JOB_STATE_COUNT] = { 0 };
+    size_t counted[TALLY_PARTS] = { 0 };
     struct index_cursor cursor = index_cursor_at(&tallies->by_priority, 0);
     for (struct index_node *node; (node = index_cursor_next(&cursor));) {
-        for (size_t i = 0; i < JOB_STATE_COUNT; i++) {
+        for (size_t i = 0; i < TALLY_PARTS; i++) {
             counted[i] += tally_of_node(node)->counts[i];
         }
     }
-    for (size_t i = 0; i < JOB_STATE_COUNT; i++) {
+    for (size_t i = 0; i < TALLY_PARTS; i++) {
+        const char *part = i == TALLY_TRIED     ? "to be tried again"
+                           : i == TALLY_STARTED ? "begun"
+                                                : job_state_name((enum job_state)i);
         if (counted[i] != states[i] || tallies->counts[i] != states[i]) {
             problem(check,
                     "%zu jobs of %.*s that are %s are counted, %zu by priority, and there "
                     "are %zu",
-                    tallies->counts[i], SLICE_PRINT(name), job_state_name((enum job_state)i),
-                    counted[i], states[i]);
+                    tallies->counts[i], SLICE_PRINT(name), part, counted[i], states[i]);
             check->recount = true;
         }
     }
@@ -329,8 +344,7 @@ static void check_queue(void *context, struct queue *queue)
     CHECK_COUNT(check, queue->jobs, jobs, "the number of jobs", name);
     CHECK_COUNT(check, queue->bytes, queue->counted.bytes, "the bytes of its jobs", name);
     CHECK_COUNT(check, queue->listeners, queue->counted.listeners, "the number of listeners", name);
-    if (check->engine->clock == ENGINE_CLOCK_SERVER &&
-        queue->due_us != due_of(check->engine, queue)) {
+    if (queue->due_us != due_of(check->engine, queue)) {
         problem(check, "queue %.*s does not know when it is next due", SLICE_PRINT(name));
         if (check->repair) {
             due_update(check->engine, queue);

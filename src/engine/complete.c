@@ -118,13 +118,23 @@ static enum status plan_done(struct engine *engine, int64_t now_us,
     return depends_reserve_release(engine, job, now_us);
 }
 
+// What the history says of a job that goes on to another queue.
+static struct history_entry put_entry(const struct complete_request *request, int64_t now_us)
+{
+    int64_t delay_us = delay_of(request);
+    return (struct history_entry){ .kind = HISTORY_PUT,
+                                   .when_us = now_us,
+                                   .until_us = delay_us > 0 ? now_us + delay_us : 0,
+                                   .queue = request->next };
+}
+
 static enum status plan_make(struct engine *engine, int64_t now_us,
                              const struct complete_request *request, struct job *job,
                              struct plan *plan, struct error *error)
 {
     const struct history_entry entries[] = {
         { .kind = HISTORY_DONE, .when_us = now_us },
-        { .kind = HISTORY_PUT, .when_us = now_us, .queue = request->next },
+        put_entry(request, now_us),
     };
     if (history_reserve(engine, job, entries, request->next.size ? 2 : 1) ||
         leave_reserve(engine, job) ||
@@ -226,9 +236,8 @@ static void finish_run(struct engine *engine, int64_t now_us,
 static void go_on(struct engine *engine, int64_t now_us, const struct complete_request *request,
                   struct job *job, struct plan *plan)
 {
-    history_append(
-        engine, job,
-        &(struct history_entry){ .kind = HISTORY_PUT, .when_us = now_us, .queue = request->next });
+    const struct history_entry entry = put_entry(request, now_us);
+    history_append(engine, job, &entry);
     queue_make_known(engine, plan->next, now_us);
     job_move_to(engine, job, plan->next);
     job->attempts = 0;

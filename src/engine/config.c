@@ -56,6 +56,7 @@ static const struct known {
     { { "max-worker-age", 14 }, { "86400", 5 }, offsetof(struct config, max_worker_age_us), true },
     { { "min-interval", 12 }, { "0", 1 }, offsetof(struct config, min_interval_us), true },
     { { "missed-after", 12 }, { "60", 2 }, offsetof(struct config, missed_after_us), true },
+    { { "rate-catch-up", 13 }, { "0.25", 4 }, offsetof(struct config, rate_catch_up_us), true },
     { { "stats-history", 13 }, { "30", 2 }, offsetof(struct config, stats_history), false },
 };
 
@@ -285,6 +286,13 @@ enum status config_check(struct slice option, struct slice value, struct error *
         if (parse_value(value, known ? known->seconds : seconds, &parsed)) {
             return error_set(error, STATUS_INVALID, "option %.*s must be a number, not %.*s",
                              SLICE_PRINT(option), SLICE_PRINT(slice_sub(value, 0, 40)));
+        }
+        if (known && known->offset == offsetof(struct config, rate_catch_up_us) &&
+            (parsed < 0 || parsed > RATE_CATCH_UP_MAX_US)) {
+            return error_set(error, STATUS_INVALID,
+                             "option %.*s must lie between 0 and %lld seconds, not %.*s",
+                             SLICE_PRINT(option), (long long)(RATE_CATCH_UP_MAX_US / US_PER_S),
+                             SLICE_PRINT(slice_sub(value, 0, 40)));
         }
     }
     if (value.size > VALUE_SIZE_MAX) {

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RATE_CATCH_UP_MAX_US INT64_C(60000000)
+
 struct engine;
 struct option;
 struct queue;
@@ -31,6 +33,7 @@ struct config {
     int64_t max_job_history;
     int64_t max_job_log;
     int64_t missed_after_us;
+    int64_t rate_catch_up_us;
     int64_t max_tags;
     int64_t max_depends;
     int64_t max_dependents;

@@ -15,6 +15,7 @@
 #include "engine/queue.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
+#include "engine/watch.h"
 
 static bool due_before(const struct queue *a, const struct queue *b)
 {
@@ -107,7 +108,8 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-int64_t due_of(const struct engine *engine, const struct queue *queue)
+// When the first of what is in the queue falls due.
+static int64_t due_in(const struct engine *engine, const struct queue *queue)
 {
     int64_t due_us = earlier(first_time(&queue->leased), first_time(&queue->grace));
     due_us = earlier(due_us, first_time(&queue->deadlines));
@@ -116,9 +118,47 @@ int64_t due_of(const struct engine *engine, const struct queue *queue)
     return earlier(due_us, first_time(&queue->lanes[LANE_LIMITED]));
 }
 
+// What that is, as far as two such can be told apart.
+static struct index_key due_key_in(const struct engine *engine, const struct queue *queue)
+{
+    const struct index *indexes[] = { &queue->leased,
+                                      &queue->grace,
+                                      &queue->deadlines,
+                                      &queue->scheduled,
+                                      &queue->lanes[LANE_LIMITED],
+                                      engine->recurring_held ? NULL : &queue->recurring };
+    struct index_key key = { UINT64_MAX, UINT64_MAX };
+    for (size_t i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++) {
+        struct index_node *node = indexes[i] ? index_first(indexes[i]) : NULL;
+        if (node && index_key_less(node->key, key)) {
+            key = node->key;
+        }
+    }
+    return key;
+}
+
+// With the client clock, when those who wait for the queue are woken. If the last time has changed
+// nothing (other limits hold), they are woken again after a while.
+static int64_t due_for_watchers(const struct engine *engine, const struct queue *queue)
+{
+    if (!queue->watched || queue->paused) {
+        return INT64_MAX;
+    }
+    int64_t due_us = due_in(engine, queue);
+    bool in_vain =
+        due_us <= queue->looked_us && index_key_equal(due_key_in(engine, queue), queue->looked_key);
+    return in_vain ? queue->looked_us + DUE_WAKE_AGAIN_US : due_us;
+}
+
+int64_t due_of(const struct engine *engine, const struct queue *queue)
+{
+    return engine->clock == ENGINE_CLOCK_SERVER ? due_in(engine, queue)
+                                                : due_for_watchers(engine, queue);
+}
+
 void due_update(struct engine *engine, struct queue *queue)
 {
-    if (engine->clock != ENGINE_CLOCK_SERVER) {
+    if (engine->clock != ENGINE_CLOCK_SERVER && !queue->watched && queue->due_us == INT64_MAX) {
         return;
     }
     int64_t due_us = due_of(engine, queue);
@@ -135,7 +175,7 @@ void engine_hold_recurring(struct engine *engine, bool held)
         return;
     }
     engine->recurring_held = held;
-    for (size_t i = 0; i < engine->due_count && engine->clock == ENGINE_CLOCK_SERVER; i++) {
+    for (size_t i = 0; i < engine->due_count; i++) {
         engine->due[i]->due_us = due_of(engine, engine->due[i]);
     }
     for (size_t i = engine->due_count / 2; i-- > 0;) {
@@ -244,11 +284,25 @@ bool due_run(struct engine *engine, int64_t now_us)
     return more || first_time(&engine->results) <= now_us;
 }
 
+bool due_wake(struct engine *engine, int64_t now_us)
+{
+    for (int i = 0; i < DUE_SLICE_THINGS; i++) {
+        if (engine->due_count == 0 || engine->due[0]->due_us > now_us) {
+            return false;
+        }
+        struct queue *queue = engine->due[0];
+        queue->looked_us = now_us;
+        queue->looked_key = due_key_in(engine, queue);
+        watch_wake(engine, queue);
+        due_update(engine, queue);
+        engine_step(engine);
+    }
+    return true;
+}
+
 int64_t due_next(const struct engine *engine)
 {
-    if (engine->clock != ENGINE_CLOCK_SERVER) {
-        return INT64_MAX;
-    }
-    return earlier(engine->due_count ? engine->due[0]->due_us : INT64_MAX,
-                   first_time(&engine->results));
+    int64_t due_us = engine->due_count ? engine->due[0]->due_us : INT64_MAX;
+    return engine->clock == ENGINE_CLOCK_SERVER ? earlier(due_us, first_time(&engine->results))
+                                                : due_us;
 }

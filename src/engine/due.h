@@ -13,6 +13,7 @@ struct queue;
 enum {
     DUE_SLICE_THINGS = 1000,
     DUE_SLICE_STEPS = 10000,
+    DUE_WAKE_AGAIN_US = 1000000, // with the client clock, after a look that changed nothing
 };
 
 // The heap of queues by when something in them is next due. All queues are in it.
@@ -21,11 +22,16 @@ void due_add(struct engine *engine, struct queue *queue);
 void due_remove(struct engine *engine, struct queue *queue);
 
 // Brings the queue's place into line with what is in its indexes. With the client clock nothing
-// falls due by itself, and this does nothing.
+// falls due by itself: a queue that is watched has a place, by when a tick is to wake those who
+// wait for it; all others come last.
 void due_update(struct engine *engine, struct queue *queue);
 
-// When something in the queue is next due, looked up anew.
+// Where that is, looked up anew.
 int64_t due_of(const struct engine *engine, const struct queue *queue);
+
+// With the client clock: wakes those who wait for queues in which something is due by `now_us`, a
+// slice of them. What they pop with does it. Says whether there may be more.
+bool due_wake(struct engine *engine, int64_t now_us);
 
 // Whether something may be due by `now_us`.
 bool due_is_there(const struct engine *engine, int64_t now_us);

@@ -72,6 +72,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     engine->allocator = allocator;
     engine->sink = options->sink;
     engine->clock = options->clock;
+    engine->token = options->token;
     engine->slice_full_us = -1;
     engine->keeps_changes = options->keeps_changes;
 
@@ -284,7 +285,15 @@ int64_t engine_tick(struct engine *engine, int64_t now_us)
     now_us = time_that_counts(engine, now_us);
     bool more = catch_up(engine, now_us);
     more = bulk_run(engine, now_us) || more || engine->cascade_first;
+    if (engine->clock == ENGINE_CLOCK_CLIENT) {
+        more = due_wake(engine, now_us) || more;
+    }
     return more ? now_us : due_next(engine);
+}
+
+int64_t engine_due(const struct engine *engine)
+{
+    return due_next(engine);
 }
 
 uint64_t engine_steps(const struct engine *engine)

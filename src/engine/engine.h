@@ -33,7 +33,8 @@
 #define ENGINE_TIME_MAX INT64_C(253402300799999999) // the end of the year 9999
 
 enum {
-    ENGINE_NAME_SIZE_MAX = 255, // jids, names of queues, klasses, workers, tags, groups, options
+    ENGINE_NAME_SIZE_MAX = 255,   // jids, names of queues, klasses, workers, tags, groups, options
+    RECURRING_JID_SIZE_MAX = 234, // the jids of its jobs have a dash and up to 20 digits more
 };
 
 // Whose clock rules. With the server's, time never goes back, and what is due happens by itself:
@@ -53,6 +54,7 @@ struct engine_options {
     struct hash_seed seed;
     enum engine_clock clock;
     struct event_sink sink;
+    uint64_t token;     // those of leases are larger
     bool keeps_changes; // whether the host will ask for changed records (changes.h)
 };
 
@@ -60,10 +62,15 @@ MUST_USE enum status engine_new(const struct engine_options *options, struct eng
 // Which may be NULL, or half loaded; tells nothing.
 void engine_free(struct engine *engine);
 
-// Does what is due by `now_us` (server clock; otherwise nothing) and says when it next wants to be
-// called: INT64_MAX when nothing is to come, `now_us` when it did a slice and there is more. A tick
-// that cannot get memory does what it can.
+// Does what is due by `now_us` and says when it next wants to be called: INT64_MAX when nothing is
+// to come, `now_us` when it did a slice and there is more. A tick that cannot get memory does what
+// it can. With the client clock it changes nothing, and tells of watched queues (watch.h) in which
+// something is due by the host's clock.
 int64_t engine_tick(struct engine *engine, int64_t now_us);
+
+// When it wants to be called, as things stand now: the calls since the last tick may have changed
+// that.
+int64_t engine_due(const struct engine *engine);
 
 // The latest time that the engine has seen; 0 with the client clock.
 int64_t engine_time(const struct engine *engine);
@@ -232,6 +239,7 @@ struct job_view {
     uint64_t token;          // of the lease, 0 when there is none
     int64_t expires_us;      // of the lease, 0 when there is none
     int64_t scheduled_us;    // when it is due, also after its dependencies; else 0
+    int64_t line_us;         // while it waits: since when; 0 once its priority was changed
     int64_t time_us;         // of its last move, pop or completion
     int64_t created_us;      // when it was first put
     int64_t deadline_us;     // 0 when there is none, or it has started
@@ -276,6 +284,9 @@ struct history_view {
     struct slice queue, worker, group;
     struct slice message; // of a failure; cut after 1,024 bytes
     struct slice data;    // JSON of a logger, or empty
+    // Of put, retried: when it was to run, if that was later. Of the first popped: since when it
+    // could run, if that was later than its put. Else 0.
+    int64_t until_us;
 };
 
 // The entries of a job's history, from the oldest. `*position` is 0 at first.
@@ -349,11 +360,26 @@ enum pop_order {
     POP_ROUND_ROBIN, // a job from each in turn
 };
 
+// Whether the caller can take a job beside those that this pop has handed out already.
+enum pop_fit {
+    POP_FITS,
+    POP_FITS_LATER, // not beside those: the pop ends before it
+    POP_FITS_NEVER, // not even alone: it is left in line, and those behind it are looked at
+};
+
+enum {
+    POP_UNFIT_MAX = 1000, // jobs that a pop passes over because they never fit, for each it takes
+};
+
 struct pop_request {
     struct slice worker;
     struct slices queues;
     enum pop_order order;
     size_t count;
+    // Asked before each job is handed out, with those that were; NULL: all fit.
+    enum pop_fit (*fits)(void *context, const struct job *job, const struct job *const *popped,
+                         size_t count);
+    void *fits_context;
 };
 
 // Hands out up to `count` jobs under a new lease each, into `jobs`: first those whose lease was
@@ -404,6 +430,15 @@ MUST_USE enum status engine_resume(struct engine *engine, int64_t now_us, struct
 // The holder has begun, in a process of that id; 0: it does not say in which.
 MUST_USE enum status engine_start(struct engine *engine, int64_t now_us,
                                   const struct holder *holder, int64_t pid, struct error *error);
+
+// The job that the holder claims, if it holds it. Changes nothing.
+MUST_USE enum status engine_held(struct engine *engine, int64_t now_us, const struct holder *holder,
+                                 const struct job **out, struct error *error);
+
+// The holder gives the job back: its lease ends now, the job is first in line, and no retry is
+// counted.
+MUST_USE enum status engine_return(struct engine *engine, int64_t now_us,
+                                   const struct holder *holder, struct error *error);
 
 struct complete_request {
     struct holder holder;
@@ -477,6 +512,11 @@ void engine_wait_end(struct engine *engine, uint64_t id);
 MUST_USE enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice queue,
                                    struct slice group, size_t count, size_t *moved,
                                    struct error *error);
+
+// Moves one failed job into its queue again. STATE when it has not failed, EXISTS when another job
+// holds its lock meanwhile.
+MUST_USE enum status engine_unfail_job(struct engine *engine, int64_t now_us, struct slice jid,
+                                       struct error *error);
 
 // ---------------------------------------------------------------------------------------------
 // Failures, tags, tracked jobs
@@ -603,8 +643,11 @@ struct recur_request {
     struct slices tags;
     struct slice domain;               // of the jobs it makes
     const struct job_options *options; // of the jobs it makes, or NULL
+    bool restart;                      // one that exists starts anew, `offset_us` from now
 };
-// Makes a recurring job or replaces it; the count of the jobs it made stays.
+// Makes a recurring job, or changes the one with that jid. One that is as requested already is left
+// as it is, next run included. One that changes keeps its phase and the number of the job that it
+// made last; only another cron expression or zone, or another kind of schedule, starts anew.
 MUST_USE enum status engine_recur(struct engine *engine, int64_t now_us,
                                   const struct recur_request *request, struct error *error);
 // No error when there is none.
@@ -620,7 +663,7 @@ struct recurring_view {
     int64_t next_us; // when the next job is due
     int32_t priority;
     int32_t retries;
-    uint64_t count; // jobs made so far
+    uint64_t count; // the number of the job that it made last; 0: none
     int64_t backlog;
     size_t tag_count;
 };

@@ -32,6 +32,7 @@ static const char *const names[EXPLAIN_REASON_COUNT] = {
     [EXPLAIN_DEPENDS] = "depends",
     [EXPLAIN_RUNNING] = "running",
     [EXPLAIN_GRACE] = "grace",
+    [EXPLAIN_STALLED] = "stalled",
     [EXPLAIN_FAILED] = "failed",
     [EXPLAIN_COMPLETE] = "complete",
 };
@@ -112,10 +113,11 @@ static int64_t earliest_of(struct engine *engine, struct job *job, int64_t now_u
     case JOB_STALLED:
         lane = lane_of(engine, job);
         return job->queue->paused ? INT64_MAX
-                                  : lane_ready_us(lane, now_us, behind_in_lane(lane, job));
+                                  : lane_ready_us(engine, lane, now_us, behind_in_lane(lane, job));
     case JOB_SCHEDULED:
         lane = lane_of(engine, job);
-        return later(time_of_key(job->node.key), lane ? lane_ready_us(lane, now_us, 0) : now_us);
+        return later(time_of_key(job->node.key),
+                     lane ? lane_ready_us(engine, lane, now_us, 0) : now_us);
     case JOB_DEPENDS:
         return earliest_of_dependencies(engine, job, now_us);
     case JOB_RUNNING:
@@ -151,12 +153,29 @@ static enum explain_reason reason_in_line(const struct engine *engine, const str
     if (lane->concurrency > 0 && lane->running >= (size_t)lane->concurrency) {
         return EXPLAIN_LANE_CONCURRENCY;
     }
-    int64_t ready_us = lane_ready_us(lane, now_us, 0);
+    int64_t ready_us = lane_ready_us(engine, lane, now_us, 0);
     if (ready_us > now_us) {
         out->until_us = ready_us;
         return EXPLAIN_LANE_RATE;
     }
     return out->behind ? EXPLAIN_BEHIND : EXPLAIN_NEXT;
+}
+
+// With the client clock: whether the time of a job has come, which the next pop sees.
+static bool is_due_to_a_pop(const struct engine *engine, const struct job *job, int64_t now_us)
+{
+    return engine->clock == ENGINE_CLOCK_CLIENT && time_of_key(job->node.key) <= now_us;
+}
+
+// A scheduled job that the next pop brings into the line.
+static enum explain_reason reason_of_due(const struct job *job, int64_t now_us,
+                                         struct explanation *out)
+{
+    const struct queue *queue = job->queue;
+    assert(queue);
+    out->behind = index_rank(&queue->scheduled, job->node.key) +
+                  line_rank(queue, line_key(LINE_WAITING, job->priority, now_us, job->id));
+    return queue->paused ? EXPLAIN_PAUSED : out->behind ? EXPLAIN_BEHIND : EXPLAIN_NEXT;
 }
 
 static enum explain_reason find_reason(const struct engine *engine, const struct job *job,
@@ -167,6 +186,9 @@ static enum explain_reason find_reason(const struct engine *engine, const struct
     case JOB_STALLED:
         return reason_in_line(engine, job, now_us, out);
     case JOB_SCHEDULED:
+        if (is_due_to_a_pop(engine, job, now_us)) {
+            return reason_of_due(job, now_us, out);
+        }
         out->until_us = time_of_key(job->node.key);
         return EXPLAIN_SCHEDULED;
     case JOB_DEPENDS:
@@ -179,6 +201,9 @@ static enum explain_reason find_reason(const struct engine *engine, const struct
         return EXPLAIN_DEPENDS;
     case JOB_RUNNING:
         out->worker = worker_name(job->lease->worker);
+        if (is_due_to_a_pop(engine, job, now_us)) {
+            return EXPLAIN_STALLED;
+        }
         out->until_us = time_of_key(job->node.key);
         return job->lease->grace ? EXPLAIN_GRACE : EXPLAIN_RUNNING;
     case JOB_FAILED:
@@ -262,6 +287,9 @@ static void say_blocker(const struct engine *engine, const struct job *job, int6
     case EXPLAIN_FAILED:
         say(sentence, "has failed in group %.*s", SLICE_PRINT(short_name(why.group)));
         break;
+    case EXPLAIN_STALLED:
+        say(sentence, "is stalled");
+        break;
     case EXPLAIN_NEXT:
     case EXPLAIN_BEHIND:
     case EXPLAIN_PAUSED:
@@ -344,6 +372,11 @@ static void say_reason(const struct engine *engine, const struct job *job, int64
     case EXPLAIN_GRACE:
         say(sentence, "has lost its lease: %.*s has until %s to finish", SLICE_PRINT(worker),
             moment(why->until_us).text);
+        break;
+    case EXPLAIN_STALLED:
+        say(sentence,
+            "is stalled: the lease of %.*s ran out, which the next pop from queue %.*s sees",
+            SLICE_PRINT(worker), SLICE_PRINT(queue));
         break;
     case EXPLAIN_FAILED:
         say(sentence, "has failed in group %.*s after %u attempt%s",

@@ -12,6 +12,7 @@
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/state.h"
+#include "engine/unique.h"
 #include "engine/waiter.h"
 #include "engine/worker.h"
 
@@ -123,6 +124,7 @@ static enum status retry_again(struct engine *engine, int64_t now_us,
     const struct history_entry entry = {
         .kind = HISTORY_RETRIED,
         .when_us = now_us,
+        .until_us = delay_us > 0 ? now_us + delay_us : 0,
         .worker = request->holder.worker,
         .group = request->has_failure ? request->group : SLICE_EMPTY,
         .data = request->has_failure ? request->message : SLICE_EMPTY
@@ -225,6 +227,31 @@ enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice na
     if (*moved == 0) {
         queue_abandon(engine, queue);
         status = engine_no_memory(error);
+    }
+    engine_settle(engine);
+    return status;
+}
+
+enum status engine_unfail_job(struct engine *engine, int64_t now_us, struct slice jid,
+                              struct error *error)
+{
+    struct job *job = NULL;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = job_find(engine, jid, &job, error);
+    }
+    if (!status && job->state != JOB_FAILED) {
+        status = error_set(error, STATUS_STATE, "job %.*s has not failed: %s", SLICE_PRINT(jid),
+                           job_state_name(job->state));
+    }
+    if (!status) {
+        status = unique_reserve_again(engine, now_us, job, error);
+    }
+    if (!status && job_requeue(engine, now_us, job, job->queue)) {
+        status = engine_no_memory(error);
+    }
+    if (!status) {
+        unique_take_again(engine, job);
     }
     engine_settle(engine);
     return status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The first entry is a put and stands in the job's own fields. The others are packed one after the
-// other: size (4), kind (1), time (8), then the strings of the kind, each with a size of one byte,
-// but data with four.
+// other: size (4), kind (1), time (8), then, if the kind has the bit HAS_UNTIL, another time (8),
+// then the strings of the kind, each with a size of one byte, but data with four.
 #include "engine/history.h"
 
 #include "base/bytes.h"
@@ -13,6 +13,8 @@
 
 enum {
     HEADER_SIZE = 13,
+    UNTIL_SIZE = 8,
+    HAS_UNTIL = 0x80, // in the byte of the kind
     CAPACITY_MIN = 48,
     MESSAGE_SIZE_MAX = 1024,
     LOG_LINE_SIZE_MAX = 4096,
@@ -49,6 +51,7 @@ static struct slice data_of(const struct history_entry *entry)
 static size_t entry_size(const struct history_entry *entry)
 {
     size_t size = HEADER_SIZE + shapes[entry->kind].strings;
+    size += entry->until_us ? UNTIL_SIZE : 0;
     size += shapes[entry->kind].strings > 0 ? first_string(entry).size : 0;
     size += shapes[entry->kind].strings > 1 ? entry->group.size : 0;
     return size + (shapes[entry->kind].data ? 4 + data_of(entry).size : 0);
@@ -162,9 +165,13 @@ static void append(struct trail *trail, const struct history_entry *entry)
     assert(trail->size + size <= trail->capacity);
     char *at = trail->entries + trail->size;
     bytes_store_u32(at, (uint32_t)size);
-    at[4] = (char)entry->kind;
+    at[4] = (char)((unsigned)entry->kind | (entry->until_us ? HAS_UNTIL : 0));
     bytes_store_u64(at + 5, (uint64_t)entry->when_us);
     at += HEADER_SIZE;
+    if (entry->until_us) {
+        bytes_store_u64(at, (uint64_t)entry->until_us);
+        at += UNTIL_SIZE;
+    }
     if (shapes[entry->kind].strings > 0) {
         at = put_string(at, first_string(entry));
     }
@@ -205,14 +212,28 @@ void log_append(struct engine *engine, struct job *job, int64_t when_us, struct 
     }
 }
 
+// The kind of an entry, and where its strings begin.
+static size_t kind_of(const char *entry)
+{
+    return (unsigned char)entry[4] & ~(unsigned)HAS_UNTIL;
+}
+
+static size_t strings_of(const char *entry)
+{
+    return HEADER_SIZE + ((unsigned char)entry[4] & HAS_UNTIL ? UNTIL_SIZE : 0);
+}
+
 // Whether the strings of an entry fill it exactly.
 static bool entry_valid(struct slice entry)
 {
-    if (entry.size < HEADER_SIZE || (unsigned char)entry.data[4] >= HISTORY_KIND_COUNT) {
+    if (entry.size < HEADER_SIZE || kind_of(entry.data) >= HISTORY_KIND_COUNT) {
         return false;
     }
-    size_t kind = (unsigned char)entry.data[4];
-    size_t at = HEADER_SIZE;
+    size_t kind = kind_of(entry.data);
+    size_t at = strings_of(entry.data);
+    if (at > entry.size) {
+        return false;
+    }
     for (size_t i = 0; i < shapes[kind].strings; i++) {
         if (at >= entry.size) {
             return false;
@@ -252,11 +273,14 @@ enum status trail_load(struct engine *engine, struct trail **out, struct slice b
 
 static void read_entry(const char *at, struct history_view *view)
 {
-    enum history_kind kind = (enum history_kind)at[4];
-    *view = (struct history_view){ .when_us = (int64_t)bytes_load_u64(at + 5),
-                                   .what = shapes[kind].what };
+    enum history_kind kind = (enum history_kind)kind_of(at);
+    bool later = strings_of(at) > HEADER_SIZE;
+    *view =
+        (struct history_view){ .when_us = (int64_t)bytes_load_u64(at + 5),
+                               .until_us = later ? (int64_t)bytes_load_u64(at + HEADER_SIZE) : 0,
+                               .what = shapes[kind].what };
     struct slice strings[2] = { SLICE_EMPTY, SLICE_EMPTY };
-    at += HEADER_SIZE;
+    at += strings_of(at);
     for (size_t i = 0; i < shapes[kind].strings; i++) {
         strings[i] = slice_make(at + 1, (unsigned char)*at);
         at += 1 + strings[i].size;
@@ -320,7 +344,7 @@ int64_t history_first_run(const struct job *job, int64_t otherwise)
 {
     struct slice bytes = trail_bytes(job->history);
     for (size_t at = 0; at < bytes.size; at += bytes_load_u32(bytes.data + at)) {
-        if (bytes.data[at + 4] == HISTORY_POPPED) {
+        if (kind_of(bytes.data + at) == HISTORY_POPPED) {
             return (int64_t)bytes_load_u64(bytes.data + at + 5);
         }
     }

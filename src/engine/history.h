@@ -30,6 +30,7 @@ struct history_entry {
     int64_t when_us;
     struct slice queue, worker, group, what;
     struct slice data; // or the message
+    int64_t until_us;  // not before then was it to run; 0: at once
 };
 
 // Makes room for entries, each of which history_append then takes without fail.

@@ -259,6 +259,7 @@ void job_view(const struct engine *engine, const struct job *job, struct job_vie
         .crashes = job->crashes,
         .attempts = job->attempts,
         .scheduled_us = job->state == JOB_SCHEDULED ? time_of_key(job->node.key) : 0,
+        .line_us = job->state == JOB_WAITING ? line_time(job->node.key) : 0,
         .time_us = job->time_us,
         .created_us = job->created_us,
         .progress_ppm = -1,

@@ -4,8 +4,15 @@
 // index of its queue that `place` says, under a key that follows from its first job, its turn and
 // its bucket. `running` is the number of leases whose lane it is.
 //
-// A bucket is filled up only when a token is taken or the limits change. In between it is level_us
-// and level that say what it holds, so that looking at a lane changes nothing.
+// A bucket is filled up only when a token is taken, the limits change, or a job comes into an empty
+// line. In between it is level_us and level that say what it holds, so that looking at a lane
+// changes nothing.
+//
+// A pop comes later than the token that it takes: by the host's timer, by the network, by what the
+// worker did meanwhile. A bucket that became full while jobs were in line would lose what comes in
+// that time, and a rate would fall short by it. So a token that is taken up to `rate-catch-up`
+// after the bucket was full is taken as of when it was: level_us is then in the past. A worker that
+// comes later than that finds a full bucket and no more.
 #include "engine/lane.h"
 
 #include "engine/due.h"
@@ -60,6 +67,23 @@ static bool is_full(const struct lane *lane, int64_t now_us)
     return lane->rate_count == 0 || level_at(lane, now_us) >= full_level(lane);
 }
 
+static int64_t full_us(const struct lane *lane)
+{
+    int64_t room = full_level(lane) - lane->level;
+    int64_t wait_us = room / lane->rate_count + (room % lane->rate_count != 0);
+    return wait_us > INT64_MAX - lane->level_us ? INT64_MAX : lane->level_us + wait_us;
+}
+
+// Whether the bucket has been full for so short a time that what came since is not lost.
+static bool catches_up(const struct engine *engine, const struct lane *lane, int64_t now_us)
+{
+    if (lane->level >= full_level(lane)) {
+        return false; // it has no time
+    }
+    int64_t was_full_us = full_us(lane);
+    return was_full_us <= now_us && now_us - was_full_us <= engine->config.rate_catch_up_us;
+}
+
 // From when on it fills up if something is taken now. With the client clock time may have gone
 // back; a bucket that was full has no time yet.
 static int64_t counts_from(const struct lane *lane, int64_t now_us)
@@ -69,9 +93,13 @@ static int64_t counts_from(const struct lane *lane, int64_t now_us)
 
 // When the bucket holds a token beyond `tokens` others, which may be more than fits into it: then
 // as if it did.
-static int64_t time_of_level(const struct lane *lane, int64_t now_us, uint64_t tokens)
+static int64_t time_of_level(const struct engine *engine, const struct lane *lane, int64_t now_us,
+                             uint64_t tokens)
 {
-    int64_t missing = lane->rate_period_us - level_at(lane, now_us);
+    int64_t level = catches_up(engine, lane, now_us)
+                        ? lane->level + (now_us - lane->level_us) * lane->rate_count
+                        : level_at(lane, now_us);
+    int64_t missing = lane->rate_period_us - level;
     int64_t from_us = counts_from(lane, now_us);
     if (tokens > (uint64_t)((INT64_MAX / 2 - lane->rate_period_us) / lane->rate_period_us)) {
         return INT64_MAX;
@@ -84,16 +112,33 @@ static int64_t time_of_level(const struct lane *lane, int64_t now_us, uint64_t t
     return wait_us > INT64_MAX - from_us ? INT64_MAX : from_us + wait_us;
 }
 
-int64_t lane_ready_us(const struct lane *lane, int64_t now_us, uint64_t behind)
+int64_t lane_ready_us(const struct engine *engine, const struct lane *lane, int64_t now_us,
+                      uint64_t behind)
 {
-    return lane->rate_count == 0 ? now_us : time_of_level(lane, now_us, behind);
+    return lane->rate_count == 0 ? now_us : time_of_level(engine, lane, now_us, behind);
 }
 
-static int64_t full_us(const struct lane *lane)
+// Takes a token out of a bucket that has one.
+static void take_token(const struct engine *engine, struct lane *lane, int64_t now_us)
 {
-    int64_t room = full_level(lane) - lane->level;
-    int64_t wait_us = room / lane->rate_count + (room % lane->rate_count != 0);
-    return wait_us > INT64_MAX - lane->level_us ? INT64_MAX : lane->level_us + wait_us;
+    int64_t level = level_at(lane, now_us), from_us = counts_from(lane, now_us);
+    if (catches_up(engine, lane, now_us)) {
+        from_us = full_us(lane);
+        // Not cut to the full level: the part of a microsecond counts too.
+        level = lane->level + (from_us - lane->level_us) * lane->rate_count;
+    }
+    level -= lane->rate_period_us;
+    lane->level = level < full_level(lane) ? level : full_level(lane);
+    lane->level_us = from_us;
+}
+
+// A job is to come into an empty line: nobody was late for what did not fit into the bucket so far.
+static void forget_lateness(const struct engine *engine, struct lane *lane)
+{
+    if (lane->rate_count && is_full(lane, engine->call_us)) {
+        lane->level = full_level(lane);
+        lane->level_us = 0;
+    }
 }
 
 static uint64_t step_of(const struct lane *lane)
@@ -347,7 +392,7 @@ static enum lane_place place_of(const struct engine *engine, const struct lane *
         return LANE_NOWHERE;
     }
     const struct job *head = job_of_node(index_first(&lane->line));
-    int64_t ready_us = lane_ready_us(lane, engine->call_us, 0);
+    int64_t ready_us = lane_ready_us(engine, lane, engine->call_us, 0);
     if (ready_us > engine->call_us) {
         *key = time_key(ready_us, head->id);
         return LANE_LIMITED;
@@ -569,8 +614,9 @@ void line_insert(struct engine *engine, struct job *job)
     if (job->domain != INTERN_NONE) {
         index_insert(&queue->laned, &job->node);
     }
-    if (lane->line.count == 0 && queue->fair && !engine->loads) {
-        lane->turn = queue->clock + step_of(lane);
+    if (lane->line.count == 0 && !engine->loads) {
+        forget_lateness(engine, lane);
+        lane->turn = queue->fair ? queue->clock + step_of(lane) : lane->turn;
     }
     index_insert(&lane->line, &job->node);
     queue->collects = !engine->loads;
@@ -594,13 +640,16 @@ void line_remove(struct engine *engine, struct job *job)
 
 void line_move(struct engine *engine, struct job *job, struct index_key key)
 {
-    // A lane does not lose its turn because its only job moves.
+    // A lane does not lose its turn, nor what it may catch up with, because its only job moves.
     struct lane *lane = lane_find(engine, job->queue, job->domain);
     uint64_t turn = lane->turn;
+    int64_t level = lane->level, level_us = lane->level_us;
     line_remove(engine, job);
     job->node.key = key;
     line_insert(engine, job);
     lane->turn = turn;
+    lane->level = level;
+    lane->level_us = level_us;
 }
 
 struct lane *lane_next(const struct queue *queue)
@@ -617,9 +666,7 @@ bool lane_take(struct engine *engine, struct lane *lane)
         if (level_at(lane, engine->call_us) < lane->rate_period_us) {
             return false;
         }
-        int64_t from_us = counts_from(lane, engine->call_us);
-        lane->level = level_at(lane, engine->call_us) - lane->rate_period_us;
-        lane->level_us = from_us;
+        take_token(engine, lane, engine->call_us);
     }
     if (queue->fair) {
         // A lane that could not run for a while saves up no turns.

@@ -102,7 +102,8 @@ struct lane *lane_next(const struct queue *queue);
 MUST_USE bool lane_take(struct engine *engine, struct lane *lane);
 
 // When the lane's first job may run as far as its rate goes, with `behind` others before it.
-int64_t lane_ready_us(const struct lane *lane, int64_t now_us, uint64_t behind);
+int64_t lane_ready_us(const struct engine *engine, const struct lane *lane, int64_t now_us,
+                      uint64_t behind);
 
 // With the client clock: brings lanes whose time has come back to those that may run.
 MUST_USE enum status lanes_move_due(struct engine *engine, struct queue *queue, int64_t now_us);

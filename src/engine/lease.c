@@ -404,10 +404,27 @@ enum status engine_start(struct engine *engine, int64_t now_us, const struct hol
     if (status) {
         return status;
     }
-    job->lease->started = true;
+    if (!job->lease->started) {
+        job->lease->started = true;
+        job_count_started(job);
+    }
     job->lease->pid = pid;
     job_changed(engine, job, JOB_DIRTY_HEAD);
     return STATUS_OK;
+}
+
+enum status engine_held(struct engine *engine, int64_t now_us, const struct holder *holder,
+                        const struct job **out, struct error *error)
+{
+    struct job *job;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = lease_check(engine, holder, &job, error);
+    }
+    if (!status) {
+        *out = job;
+    }
+    return status;
 }
 
 static void time_out(struct engine *engine, struct job *job, int64_t now_us)
@@ -422,6 +439,34 @@ static void time_out(struct engine *engine, struct job *job, int64_t now_us)
     job_changed(engine, job, JOB_DIRTY_HEAD);
 }
 
+static enum status time_out_reserve(struct engine *engine, struct job *job, int64_t now_us,
+                                    struct error *error)
+{
+    const struct history_entry entry = { .kind = HISTORY_TIMED_OUT, .when_us = now_us };
+    return leave_reserve(engine, job) || line_reserve(engine, job->queue, job->domain) ||
+                   history_reserve(engine, job, &entry, 1)
+               ? engine_no_memory(error)
+               : STATUS_OK;
+}
+
+enum status engine_return(struct engine *engine, int64_t now_us, const struct holder *holder,
+                          struct error *error)
+{
+    struct job *job;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = lease_check(engine, holder, &job, error);
+    }
+    if (!status) {
+        status = time_out_reserve(engine, job, now_us, error);
+    }
+    if (!status) {
+        time_out(engine, job, now_us);
+    }
+    engine_settle(engine);
+    return status;
+}
+
 enum status engine_timeout(struct engine *engine, int64_t now_us, struct slices jids,
                            struct error *error)
 {
@@ -434,11 +479,7 @@ enum status engine_timeout(struct engine *engine, int64_t now_us, struct slices 
                                SLICE_PRINT(jids.items[i]), job_state_name(job->state));
         }
         if (!status) {
-            const struct history_entry entry = { .kind = HISTORY_TIMED_OUT, .when_us = now_us };
-            if (leave_reserve(engine, job) || line_reserve(engine, job->queue, job->domain) ||
-                history_reserve(engine, job, &entry, 1)) {
-                status = engine_no_memory(error);
-            }
+            status = time_out_reserve(engine, job, now_us, error);
         }
     }
     for (size_t i = 0; !status && i < jids.count; i++) {

@@ -371,7 +371,7 @@ enum status engine_lane(const struct engine *engine, int64_t now_us, struct slic
         bool busy = lane->concurrency > 0 && lane->running >= (size_t)lane->concurrency;
         view->waiting = lane->line.count;
         view->running = lane->running;
-        view->ready_us = busy ? INT64_MAX : lane_ready_us(lane, now_us, 0);
+        view->ready_us = busy ? INT64_MAX : lane_ready_us(engine, lane, now_us, 0);
     }
     return STATUS_OK;
 }

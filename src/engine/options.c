@@ -108,6 +108,15 @@ void options_get(const struct engine *engine, uint32_t id, struct job_options *o
     }
 }
 
+bool options_are(const struct engine *engine, uint32_t id, const struct job_options *options)
+{
+    if (!options || options_are_unset(options)) {
+        return id == INTERN_NONE;
+    }
+    const struct job_options normal = options_normal(options);
+    return slice_equal(intern_get(&engine->names, id), slice_make(&normal, sizeof(normal)));
+}
+
 void options_merge(struct job_options *options, const struct job_options *other)
 {
     if (options->backoff.kind == BACKOFF_UNSET) {

@@ -19,6 +19,8 @@ struct job_options options_normal(const struct job_options *options);
 MUST_USE enum status options_acquire(struct engine *engine, const struct job_options *options,
                                      uint32_t *id);
 void options_get(const struct engine *engine, uint32_t id, struct job_options *out);
+// Whether the options with that number say the same as these, which may be NULL for none.
+bool options_are(const struct engine *engine, uint32_t id, const struct job_options *options);
 
 // Whether a job may have options in effect at all; it is cheaper to ask than to look.
 bool job_has_options(const struct engine *engine, const struct job *job);

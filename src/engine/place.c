@@ -13,6 +13,8 @@
 #include "engine/tally.h"
 #include "engine/watch.h"
 
+#include <assert.h>
+
 static bool in_line(const struct job *job)
 {
     return job->state == JOB_WAITING || job->state == JOB_STALLED;
@@ -66,6 +68,24 @@ static bool falls_due(const struct job *job)
     return job->state == JOB_RUNNING || job->state == JOB_SCHEDULED;
 }
 
+// The part that a job counts as besides its state; TALLY_PARTS: none.
+static inline unsigned part_of(const struct job *job)
+{
+    if (job->lease) {
+        return job->lease->started ? TALLY_STARTED : TALLY_PARTS;
+    }
+    bool open = job->state != JOB_COMPLETE && job->state != JOB_FAILED;
+    return open && job->attempts ? TALLY_TRIED : TALLY_PARTS;
+}
+
+static void count_part(const struct job *job, unsigned part, size_t change)
+{
+    assert(job->queue);
+    struct tally *tally = tally_find(&job->queue->tallies, job->priority);
+    tally_count(tally, part, change);
+    tally_count(tally->total, part, change);
+}
+
 // In the places where every job comes by.
 static inline __attribute__((always_inline)) void count(struct engine *engine,
                                                         const struct job *job, size_t change)
@@ -82,6 +102,10 @@ static inline __attribute__((always_inline)) void count(struct engine *engine,
         total = tally_find(&engine->tallies, job->priority);
     }
     tally_count(total, job->state, change);
+    unsigned part = part_of(job);
+    if (part < TALLY_PARTS) {
+        count_part(job, part, change);
+    }
     if (change != 1 && total != engine->tallies.last) {
         tally_note_empty(engine, total);
     }
@@ -90,6 +114,11 @@ static inline __attribute__((always_inline)) void count(struct engine *engine,
 void job_count(struct engine *engine, const struct job *job, size_t change)
 {
     count(engine, job, change);
+}
+
+void job_count_started(const struct job *job)
+{
+    count_part(job, TALLY_STARTED, 1);
 }
 
 struct place place_for(const struct job *job, struct queue *queue, bool depends, bool delayed)

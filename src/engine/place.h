@@ -36,6 +36,8 @@ void job_leave(struct engine *engine, struct job *job);
 
 // Counts the job as what it is: 1, or SIZE_MAX for one less.
 void job_count(struct engine *engine, const struct job *job, size_t change);
+// Counts a running job as begun, from now on.
+void job_count_started(const struct job *job);
 
 // Puts a job that is loaded, with its state and all else, where it belongs. CORRUPT when there is
 // another with the same key.

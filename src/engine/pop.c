@@ -104,6 +104,17 @@ static void begin_run(struct engine *engine, struct job *job, int64_t now_us)
     }
 }
 
+// Since when a job could run that was not in line from its first put on, when nothing else in its
+// history says so; else 0.
+static int64_t since(const struct job *job, int64_t now_us)
+{
+    if (job->state != JOB_WAITING || trail_bytes(job->history).size) {
+        return 0;
+    }
+    int64_t line_us = line_time(job->node.key);
+    return line_us > job->created_us && line_us <= now_us ? line_us : 0;
+}
+
 // Hands out a job of a lane that may run.
 static enum status hand_out(struct engine *engine, struct lane *lane, struct job *job,
                             struct worker *worker, int64_t now_us, const struct job **out)
@@ -111,6 +122,7 @@ static enum status hand_out(struct engine *engine, struct lane *lane, struct job
     struct queue *queue = lane->queue;
     const struct history_entry entry = { .kind = HISTORY_POPPED,
                                          .when_us = now_us,
+                                         .until_us = since(job, now_us),
                                          .worker = worker_name(worker) };
     if (lease_reserve(engine, queue, worker, 1) || history_reserve(engine, job, &entry, 1) ||
         leave_reserve(engine, job) || stats_reserve(engine, queue, now_us)) {
@@ -144,10 +156,63 @@ static enum status hand_out(struct engine *engine, struct lane *lane, struct job
     return STATUS_OK;
 }
 
-static enum status take_first(struct engine *engine, struct lane *lane, struct worker *worker,
-                              int64_t now_us, const struct job **out)
+// A pop under way.
+struct popping {
+    struct engine *engine;
+    int64_t now_us;
+    const struct pop_request *request;
+    struct worker *worker;
+    const struct job **jobs;
+    size_t count; // popped so far
+    size_t unfit; // passed over since the last one
+    bool over;    // the next job does not fit any more
+};
+
+// Whether the job is to be handed out; if not, whether the pop goes on behind it.
+static bool takes(struct popping *popping, const struct job *job)
 {
-    return hand_out(engine, lane, job_of_node(index_first(&lane->line)), worker, now_us, out);
+    const struct pop_request *request = popping->request;
+    enum pop_fit fit =
+        request->fits ? request->fits(request->fits_context, job, popping->jobs, popping->count)
+                      : POP_FITS;
+    popping->unfit = fit == POP_FITS ? 0 : popping->unfit + 1;
+    popping->over = fit == POP_FITS_LATER || popping->unfit >= POP_UNFIT_MAX;
+    return fit == POP_FITS;
+}
+
+// The first job of a lane that fits, or NULL.
+static struct job *first_that_fits(struct popping *popping, const struct lane *lane)
+{
+    struct job *job = job_of_node(index_first(&lane->line));
+    if (takes(popping, job)) {
+        return job;
+    }
+    struct index_cursor cursor = index_cursor_at(&lane->line, 1);
+    struct index_node *node;
+    while (!popping->over && (node = index_cursor_next(&cursor))) {
+        job = job_of_node(node);
+        if (takes(popping, job)) {
+            return job;
+        }
+    }
+    return NULL;
+}
+
+// The job that a queue hands out next, and its lane; NULL when there is none that may run and fits.
+static struct job *next_job(struct popping *popping, struct queue *queue, struct lane **lane)
+{
+    struct job *job = NULL;
+    if (!queue->lanes_count) {
+        *lane = &queue->plain;
+        return queue->plain.line.count ? first_that_fits(popping, *lane) : NULL;
+    }
+    struct index_cursor cursor = index_cursor_at(&queue->lanes[LANE_READY], 0);
+    struct index_node *node;
+    while (!job && !popping->over && (node = index_cursor_next(&cursor))) {
+        *lane = lane_of_node(node);
+        job = first_that_fits(popping, *lane);
+    }
+    return job;
 }
 
 // The lane that the next job comes from, or NULL.
@@ -159,12 +224,12 @@ static struct lane *next_lane(struct queue *queue)
     return queue->plain.line.count ? &queue->plain : NULL;
 }
 
-// Pops up to `count` jobs from one queue; `*popped` counts them. Without memory it may have popped
-// some, and says so by its status.
-static enum status pop_queue(struct engine *engine, struct queue *queue, struct worker *worker,
-                             int64_t now_us, size_t count, const struct job **jobs, size_t *popped)
+// Pops up to `count` jobs from one queue. Without memory it may have popped some, and says so by
+// its status.
+static enum status pop_queue(struct popping *popping, struct queue *queue, size_t count)
 {
-    *popped = 0;
+    struct engine *engine = popping->engine;
+    int64_t now_us = popping->now_us;
     if (queue->paused) {
         return STATUS_OK;
     }
@@ -179,45 +244,44 @@ static enum status pop_queue(struct engine *engine, struct queue *queue, struct 
     if (engine->clock == ENGINE_CLOCK_CLIENT && do_due(engine, queue, now_us, count)) {
         return STATUS_NO_MEMORY;
     }
+    size_t end = popping->count + count;
     struct lane *lane;
-    while (*popped < count && (lane = next_lane(queue))) {
-        if (take_first(engine, lane, worker, now_us, &jobs[*popped])) {
+    struct job *job;
+    while (popping->count < end && (job = next_job(popping, queue, &lane))) {
+        const struct job **out = &popping->jobs[popping->count];
+        if (hand_out(engine, lane, job, popping->worker, now_us, out)) {
             return STATUS_NO_MEMORY;
         }
-        *popped += jobs[*popped] != NULL;
+        popping->count += *out != NULL;
     }
     return STATUS_OK;
 }
 
-static enum status pop_ordered(struct engine *engine, int64_t now_us,
-                               const struct pop_request *request, struct worker *worker,
-                               const struct job **jobs, size_t *popped)
+static enum status pop_ordered(struct popping *popping)
 {
+    const struct pop_request *request = popping->request;
     enum status status = STATUS_OK;
-    for (size_t i = 0; !status && i < request->queues.count; i++) {
-        struct queue *queue = queue_find(engine, request->queues.items[i]);
-        size_t more = 0;
-        if (queue && *popped < request->count) {
-            status = pop_queue(engine, queue, worker, now_us, request->count - *popped,
-                               jobs + *popped, &more);
+    for (size_t i = 0; !status && !popping->over && i < request->queues.count; i++) {
+        struct queue *queue = queue_find(popping->engine, request->queues.items[i]);
+        if (queue && popping->count < request->count) {
+            status = pop_queue(popping, queue, request->count - popping->count);
         }
-        *popped += more;
     }
     return status;
 }
 
-static enum status pop_in_turn(struct engine *engine, int64_t now_us,
-                               const struct pop_request *request, struct worker *worker,
-                               const struct job **jobs, size_t *popped)
+static enum status pop_in_turn(struct popping *popping)
 {
+    const struct pop_request *request = popping->request;
     size_t in_vain = 0; // queues in a row that had nothing
-    for (size_t i = 0; *popped < request->count && in_vain < request->queues.count; i++) {
-        struct queue *queue = queue_find(engine, request->queues.items[i % request->queues.count]);
-        size_t more = 0;
-        enum status status =
-            queue ? pop_queue(engine, queue, worker, now_us, 1, jobs + *popped, &more) : STATUS_OK;
-        *popped += more;
-        in_vain = more ? 0 : in_vain + 1;
+    for (size_t i = 0;
+         popping->count < request->count && !popping->over && in_vain < request->queues.count;
+         i++) {
+        struct slice name = request->queues.items[i % request->queues.count];
+        struct queue *queue = queue_find(popping->engine, name);
+        size_t before = popping->count;
+        enum status status = queue ? pop_queue(popping, queue, 1) : STATUS_OK;
+        in_vain = popping->count > before ? 0 : in_vain + 1;
         if (status) {
             return status;
         }
@@ -292,9 +356,11 @@ enum status engine_pop(struct engine *engine, int64_t now_us, const struct pop_r
     struct worker *worker;
     status = see_worker(engine, now_us, request, &worker);
     if (!status && worker) {
-        status = request->order == POP_ORDERED
-                     ? pop_ordered(engine, now_us, request, worker, jobs, popped)
-                     : pop_in_turn(engine, now_us, request, worker, jobs, popped);
+        struct popping popping = {
+            .engine = engine, .now_us = now_us, .request = request, .worker = worker, .jobs = jobs
+        };
+        status = request->order == POP_ORDERED ? pop_ordered(&popping) : pop_in_turn(&popping);
+        *popped = popping.count;
     }
     // What was handed out stays handed out, also when memory did not suffice for more.
     return status && *popped == 0 ? engine_no_memory(error) : STATUS_OK;

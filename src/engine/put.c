@@ -100,12 +100,13 @@ void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t d
 
 enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, struct queue *queue)
 {
-    const struct history_entry entry = { .kind = HISTORY_PUT,
-                                         .when_us = now_us,
-                                         .queue = queue_name(queue) };
     int64_t due_us = job->state == JOB_SCHEDULED ? time_of_key(job->node.key)
                      : job->state == JOB_DEPENDS ? job->extra->due_us
                                                  : 0;
+    const struct history_entry entry = { .kind = HISTORY_PUT,
+                                         .when_us = now_us,
+                                         .until_us = due_us > now_us ? due_us : 0,
+                                         .queue = queue_name(queue) };
     bool depends = job->extra && job->extra->dependency_count > 0;
     const struct place place = place_for(job, queue, depends, due_us > now_us);
     if (queue_reserve_known(engine, queue) || history_reserve(engine, job, &entry, 1) ||
@@ -155,14 +156,22 @@ static void plan_cancel(struct engine *engine, const struct put_request *request
     intern_drop(&engine->names, plan->options);
 }
 
+// What the history of a job that exists says of a put.
+static struct history_entry entry_of(const struct put_request *request, int64_t now_us)
+{
+    return (struct history_entry){ .kind = HISTORY_PUT,
+                                   .when_us = now_us,
+                                   .until_us =
+                                       request->delay_us > 0 ? now_us + request->delay_us : 0,
+                                   .queue = request->queue };
+}
+
 // What a job needs that exists, and one that does not.
 static enum status reserve_old_job(struct engine *engine, int64_t now_us,
                                    const struct put_request *request, struct job *job,
                                    struct plan *plan)
 {
-    const struct history_entry entry = { .kind = HISTORY_PUT,
-                                         .when_us = now_us,
-                                         .queue = request->queue };
+    const struct history_entry entry = entry_of(request, now_us);
     if (history_reserve(engine, job, &entry, 1) || leave_reserve(engine, job)) {
         return STATUS_NO_MEMORY;
     }
@@ -286,9 +295,8 @@ static void take_out(struct engine *engine, int64_t now_us, const struct put_req
     }
     failure_forget(engine, job);
     job_leave(engine, job);
-    history_append(
-        engine, job,
-        &(struct history_entry){ .kind = HISTORY_PUT, .when_us = now_us, .queue = request->queue });
+    const struct history_entry entry = entry_of(request, now_us);
+    history_append(engine, job, &entry);
     if (request->depends.count) {
         depends_drop(engine, job, request->depends);
     }

@@ -124,6 +124,7 @@ enum status queue_acquire(struct engine *engine, struct slice name, struct queue
     index_insert(&engine->queue_all, &queue->all);
     map_add(&engine->queues, queue);
     due_add(engine, queue);
+    queue->watched = watch_is_named(engine, name);
     config_apply_to_queue(engine, queue);
     lane_init(engine, &queue->plain, queue, INTERN_NONE);
     *out = queue;
@@ -347,6 +348,7 @@ enum status engine_pause(struct engine *engine, int64_t now_us, struct slices qu
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && !status) {
             queue->paused = true;
+            due_update(engine, queue);
             queue_changed(engine, queue);
         } else if (queue) {
             queue_abandon(engine, queue);
@@ -364,6 +366,7 @@ enum status engine_unpause(struct engine *engine, int64_t now_us, struct slices 
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && queue->paused) {
             queue->paused = false;
+            due_update(engine, queue);
             watch_wake(engine, queue);
             queue_changed(engine, queue);
             queue_settle(engine, queue);

@@ -48,11 +48,14 @@ struct queue {
     // For the engine's heap of what is due.
     int64_t due_us;
     size_t due_position;
+    // With the client clock: when a tick last woke those who wait for it, and what was first due.
+    int64_t looked_us;
+    struct index_key looked_key;
     struct {
         size_t failed;
         uint64_t bytes;
         size_t listeners;
-        size_t states[JOB_STATE_COUNT];
+        size_t states[TALLY_PARTS];
     } counted;        // for the consistency check alone
     size_t jobs;      // that refer to it
     uint64_t bytes;   // of their data
@@ -61,6 +64,7 @@ struct queue {
     bool dirty;
     bool known;
     bool paused;
+    bool watched; // by its name (engine_watch)
     uint8_t name_size;
     char name[];
 };

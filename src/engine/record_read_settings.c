@@ -194,10 +194,15 @@ static void take_filter(struct reader *reader, struct job_filter *filter)
     filter->klass = take_optional(reader);
     filter->tag = take_optional(reader);
     filter->group = take_optional(reader);
-    filter->has_state = take_bool(reader);
+    uint8_t has = take_u8(reader);
+    filter->has_state = (has & FILTER_HAS_STATE) != 0;
     filter->state = take_u8(reader);
     filter->older_us = take_i64(reader);
     filter->newer_us = take_i64(reader);
+    // In earlier records the ages had no flags, and 0 meant none.
+    filter->has_older = (has & FILTER_HAS_OLDER) || filter->older_us;
+    filter->has_newer = (has & FILTER_HAS_NEWER) || filter->newer_us;
+    reader->bad = reader->bad || (has & ~(unsigned)FILTER_HAS_ALL);
 }
 
 // What an operation has done so far, and where it is.
@@ -216,6 +221,7 @@ static void take_progress(struct reader *reader, struct bulk_view *view, uint64_
     cursor->key = take_key(reader);
     reader->bad = reader->bad || cursor->stage > BULK_END || cursor->part > BULK_PARTS ||
                   (!view->done && cursor->stage == BULK_END);
+    view->stopped = view->done && cursor->stage != BULK_END;
 }
 
 enum status read_bulk(struct engine *engine, uint64_t id, struct reader *reader)

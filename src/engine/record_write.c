@@ -359,7 +359,9 @@ void record_write_bulk(const struct bulk *bulk, struct buffer *out)
     put_string(out, filter->klass);
     put_string(out, filter->tag);
     put_string(out, filter->group);
-    put_u8(out, filter->has_state);
+    put_u8(out, (uint8_t)((filter->has_state ? FILTER_HAS_STATE : 0) |
+                          (filter->has_older ? FILTER_HAS_OLDER : 0) |
+                          (filter->has_newer ? FILTER_HAS_NEWER : 0)));
     put_u8(out, (uint8_t)filter->state);
     put_i64(out, filter->older_us);
     put_i64(out, filter->newer_us);

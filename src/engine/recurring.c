@@ -220,6 +220,12 @@ static enum status check(const struct engine *engine, int64_t now_us,
         status = error_set(error, STATUS_INVALID,
                            "offset reaches before the year 1970 or beyond the year 9999");
     }
+    if (!status && request->jid.size > RECURRING_JID_SIZE_MAX) {
+        status = error_set(error, STATUS_INVALID,
+                           "jid of a recurring job is %zu bytes long, and at most %d are allowed: "
+                           "the jids of its jobs are longer",
+                           request->jid.size, RECURRING_JID_SIZE_MAX);
+    }
     return status ? status : tags_check(engine, 0, request->tags, error);
 }
 
@@ -317,6 +323,74 @@ static int64_t first_run(const struct engine *engine, const struct recur_request
     return cron_next(&cron, zone_rules_of(zone), from_us - 1);
 }
 
+// Whether it has exactly these tags. One that comes twice counts once.
+static bool has_tags(const struct engine *engine, const struct recurring *recurring,
+                     struct slices tags)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < tags.count; i++) {
+        bool twice = false;
+        for (size_t j = 0; j < i && !twice; j++) {
+            twice = slice_equal(tags.items[i], tags.items[j]);
+        }
+        if (twice) {
+            continue;
+        }
+        if (count == recurring->tag_count ||
+            !slice_equal(recurring_tag(engine, recurring, count), tags.items[i])) {
+            return false;
+        }
+        count++;
+    }
+    return count == recurring->tag_count;
+}
+
+static bool has_schedule(const struct engine *engine, const struct recurring *recurring,
+                         const struct recur_request *request)
+{
+    struct slice zone = recurring->zone ? zone_key(recurring->zone) : SLICE_EMPTY;
+    return recurring->interval_us == request->interval_us &&
+           slice_equal(intern_get(&engine->names, recurring->cron_text), request->cron) &&
+           slice_equal(zone, request->zone);
+}
+
+// Whether it is what is requested, but for when it began.
+static bool is_as_requested(const struct engine *engine, const struct recurring *recurring,
+                            const struct recur_request *request)
+{
+    return has_schedule(engine, recurring, request) &&
+           slice_equal(queue_name(recurring->queue), request->queue) &&
+           slice_equal(intern_get(&engine->names, recurring->klass), request->klass) &&
+           slice_equal(slice_make(recurring->data, recurring->data_size), request->data) &&
+           slice_equal(intern_get(&engine->names, recurring->domain), request->domain) &&
+           recurring->missed == request->missed && recurring->overlap == request->overlap &&
+           recurring->priority == request->priority && recurring->retries == request->retries &&
+           recurring->backlog == request->backlog &&
+           options_are(engine, recurring->options, request->options) &&
+           has_tags(engine, recurring, request->tags);
+}
+
+// When what is requested runs next, in place of `old` or of none.
+static int64_t next_run(const struct engine *engine, int64_t now_us, const struct recurring *old,
+                        const struct recur_request *request)
+{
+    bool goes_on =
+        old && !request->restart &&
+        (has_schedule(engine, old, request) || (old->interval_us && request->interval_us));
+    if (!goes_on) {
+        int64_t from_us = now_us + request->offset_us;
+        return request->cron.size ? first_run(engine, request, from_us) : from_us;
+    }
+    int64_t next_us = time_of_key(old->node.key);
+    // Another interval counts from the last run. The first run, and one that is due, stay.
+    if (old->interval_us == request->interval_us || old->count == 0 || next_us <= now_us) {
+        return next_us;
+    }
+    const struct recurring wanted = { .interval_us = request->interval_us };
+    next_us += request->interval_us - old->interval_us;
+    return recurring_run_from(&wanted, next_us, now_us + 1);
+}
+
 enum status engine_recur(struct engine *engine, int64_t now_us, const struct recur_request *request,
                          struct error *error)
 {
@@ -331,18 +405,18 @@ enum status engine_recur(struct engine *engine, int64_t now_us, const struct rec
     if (!status && request->interval_us) {
         status = quota_check_interval(engine, request->interval_us, error);
     }
+    const struct recurring *old = status ? NULL : map_find(&engine->recurring, request->jid);
+    if (old && !request->restart && is_as_requested(engine, old, request)) {
+        return STATUS_OK;
+    }
     if (!status) {
         status = queue_acquire(engine, request->queue, &queue, error);
     }
     if (status) {
         return status;
     }
-    const struct recurring *old = map_find(&engine->recurring, request->jid);
-    int64_t first_us = now_us + request->offset_us;
-    if (request->cron.size) {
-        first_us = first_run(engine, request, first_us);
-    }
-    if (recurring_load(engine, request, engine->job_id + 1, first_us, old ? old->count : 0)) {
+    int64_t next_us = next_run(engine, now_us, old, request);
+    if (recurring_load(engine, request, engine->job_id + 1, next_us, old ? old->count : 0)) {
         queue_abandon(engine, queue);
         status = engine_no_memory(error);
     } else {

@@ -18,7 +18,7 @@ struct recurring {
     uint32_t *tags; // names
     struct recurring *dirty_next;
     uint64_t id;
-    uint64_t count;      // jobs made so far
+    uint64_t count;      // the number of the job that it made last
     int64_t interval_us; // 0: by cron
     struct cron cron;
     const struct zone *zone; // NULL: UTC
@@ -60,6 +60,9 @@ void recurring_set_next(struct engine *engine, struct recurring *recurring, int6
 
 // The run that follows one.
 int64_t recurring_after(const struct recurring *recurring, int64_t run_us);
+
+// The first run from `due_us` on, itself a run, that is not before `from_us`.
+int64_t recurring_run_from(const struct recurring *recurring, int64_t due_us, int64_t from_us);
 
 // A zone changes: makes room for those that use it to get their next run anew, then gives it.
 MUST_USE enum status recurring_reserve_zone(struct engine *engine, const struct zone *zone);

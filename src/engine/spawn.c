@@ -25,8 +25,7 @@ int64_t recurring_after(const struct recurring *recurring, int64_t run_us)
                : cron_next(&recurring->cron, zone_rules_of(recurring->zone), run_us);
 }
 
-// The first run from `due_us` on, itself a run, that is not before `from_us`.
-static int64_t run_from(const struct recurring *recurring, int64_t due_us, int64_t from_us)
+int64_t recurring_run_from(const struct recurring *recurring, int64_t due_us, int64_t from_us)
 {
     if (from_us <= due_us) {
         return due_us;
@@ -47,7 +46,8 @@ static int64_t run_before(const struct recurring *recurring, int64_t due_us, int
     const int64_t second_us = 1000000;
     for (int64_t window_us = second_us;; window_us *= 4) {
         bool whole = window_us >= now_us - due_us;
-        int64_t first_us = whole ? due_us : run_from(recurring, due_us, now_us - window_us);
+        int64_t first_us =
+            whole ? due_us : recurring_run_from(recurring, due_us, now_us - window_us);
         int64_t found = 0;
         for (int64_t at = first_us; at <= now_us; at = recurring_after(recurring, at)) {
             found++;
@@ -96,7 +96,8 @@ static int64_t skip_backlog(const struct recurring *recurring, int64_t due_us, i
     if ((now_us - due_us) / recurring->interval_us < recurring->backlog) {
         return due_us;
     }
-    return run_from(recurring, due_us, now_us - recurring->backlog * recurring->interval_us);
+    return recurring_run_from(recurring, due_us,
+                              now_us - recurring->backlog * recurring->interval_us);
 }
 
 // The run that is to be looked at instead of the one that is due; and how many are due from it on,
@@ -112,7 +113,7 @@ static int64_t skip_missed(const struct engine *engine, const struct recurring *
         return due_us;
     }
     if (recurring->missed == RECUR_MISSED_SKIP) {
-        return run_from(recurring, due_us, now_us - allowed_us);
+        return recurring_run_from(recurring, due_us, now_us - allowed_us);
     }
     if (recurring->interval_us) {
         return now_us - (now_us - due_us) % recurring->interval_us;
@@ -136,6 +137,7 @@ void recurring_set_next(struct engine *engine, struct recurring *recurring, int6
 
 enum {
     CHILD_SIZE = ENGINE_NAME_SIZE_MAX + 32,
+    NUMBERS_ONE_BY_ONE = 100,
 };
 
 // The jid of the job with that number.
@@ -195,13 +197,32 @@ static struct job *child_new(struct engine *engine, struct recurring *recurring,
     return job;
 }
 
-static enum status make_child(struct engine *engine, struct recurring *recurring, int64_t due_us)
+// The number of the next job: the first from the last one's on whose jid is free. Of a recurring
+// job that was removed and made again, all jids may be taken that it once made: so after a hundred
+// the steps double, and no search is long. 0 when no jid is short enough.
+static uint64_t next_number(const struct engine *engine, const struct recurring *recurring)
 {
     char text[CHILD_SIZE];
-    struct slice jid = child_jid(recurring, recurring->count + 1, text);
-    if (jid.size > ENGINE_NAME_SIZE_MAX || map_find(&engine->jobs, jid)) {
-        return STATUS_OK;
+    uint64_t number = recurring->count + 1, step = 1;
+    for (int tries = 1; number > recurring->count; tries++) {
+        struct slice jid = child_jid(recurring, number, text);
+        if (jid.size > ENGINE_NAME_SIZE_MAX) {
+            return 0;
+        }
+        if (!map_find(&engine->jobs, jid)) {
+            return number;
+        }
+        step *= tries < NUMBERS_ONE_BY_ONE ? 1 : 2;
+        number += step;
     }
+    return 0; // past the largest
+}
+
+static enum status make_child(struct engine *engine, struct recurring *recurring, int64_t due_us,
+                              uint64_t number)
+{
+    char text[CHILD_SIZE];
+    struct slice jid = child_jid(recurring, number, text);
     size_t tags_size = (recurring->tag_count + 1) * sizeof(struct slice);
     struct slice *tags = mem_alloc(engine->allocator, tags_size);
     if (!tags) {
@@ -238,23 +259,27 @@ static enum status spawn(struct engine *engine, struct recurring *recurring, int
     int64_t due_us =
         skip_missed(engine, recurring, time_of_key(recurring->node.key), now_us, &left);
     bool runs = due_us <= now_us;
-    bool made = runs && !overlaps(engine, recurring) &&
-                !quota_check_job(engine, recurring->queue, NULL, recurring->data_size, NULL);
+    uint64_t number = 0;
+    if (runs && !overlaps(engine, recurring) &&
+        !quota_check_job(engine, recurring->queue, NULL, recurring->data_size, NULL)) {
+        number = next_number(engine, recurring);
+    }
+    bool made = number > 0;
     *counted = made;
-    if (made && make_child(engine, recurring, due_us)) {
+    if (made && make_child(engine, recurring, due_us, number)) {
         return STATUS_NO_MEMORY;
     }
     if (index_reserve(&recurring->queue->recurring, 1)) {
         return STATUS_NO_MEMORY;
     }
-    recurring->count += made;
+    recurring->count = made ? number : recurring->count;
     bool to_next = made || (runs && engine->clock == ENGINE_CLOCK_SERVER);
     int64_t next_us = due_us;
     if (to_next) {
         next_us = recurring_after(recurring, due_us);
     } else if (runs) {
         // With the client clock nothing happens between the runs that are due: they all overlap.
-        next_us = run_from(recurring, due_us, now_us + 1);
+        next_us = recurring_run_from(recurring, due_us, now_us + 1);
     }
     recurring_set_next(engine, recurring, next_us);
     recurring->due_count = to_next && left > 0 ? left - 1 : 0;

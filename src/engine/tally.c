@@ -7,6 +7,7 @@
 #include "engine/metrics.h"
 #include "engine/queue.h"
 #include "engine/state.h"
+#include "engine/walk.h"
 
 void tallies_init(struct tallies *tallies, struct index_pool *pool)
 {
@@ -19,7 +20,8 @@ static struct index_key priority_key(int32_t priority)
     return (struct index_key){ index_key_signed(priority), 0 };
 }
 
-static size_t sum(const size_t counts[JOB_STATE_COUNT])
+// All jobs: each is in one state.
+static size_t sum(const size_t counts[TALLY_PARTS])
 {
     size_t total = 0;
     for (size_t i = 0; i < JOB_STATE_COUNT; i++) {
@@ -123,11 +125,59 @@ static const struct tallies *tallies_of(const struct engine *engine, struct slic
     return queue ? &queue->tallies : NULL;
 }
 
+struct run_out {
+    int64_t now_us;
+    size_t count;
+};
+
+static void count_run_out(void *context, struct queue *queue)
+{
+    struct run_out *run_out = context;
+    run_out->count += index_rank(&queue->leased, time_key_after(run_out->now_us));
+}
+
+// The jobs of a queue, or of all, whose lease has run out by then; with the client clock.
+static size_t run_out_count(const struct engine *engine, struct slice name, int64_t now_us)
+{
+    struct run_out run_out = { .now_us = now_us };
+    if (name.size == 0) {
+        walk_queues(engine, count_run_out, &run_out);
+    } else {
+        count_run_out(&run_out, queue_find(engine, name));
+    }
+    return run_out.count;
+}
+
+// How many are in a state as engine_queue sees them with the client clock.
+static size_t count_as_seen(const struct engine *engine, const struct count_filter *filter,
+                            const size_t counts[JOB_STATE_COUNT])
+{
+    switch (filter->state) {
+    case JOB_WAITING:
+        return counts[JOB_WAITING] + counts[JOB_STALLED];
+    case JOB_RUNNING:
+        return counts[JOB_RUNNING] - run_out_count(engine, filter->queue, filter->now_us);
+    case JOB_STALLED:
+        return run_out_count(engine, filter->queue, filter->now_us);
+    case JOB_SCHEDULED:
+    case JOB_DEPENDS:
+    case JOB_COMPLETE:
+    case JOB_FAILED:
+    case JOB_STATE_COUNT:
+    default:
+        return counts[filter->state];
+    }
+}
+
 size_t engine_count(const struct engine *engine, const struct count_filter *filter)
 {
     const struct tallies *tallies = tallies_of(engine, filter->queue);
     if (!tallies || (filter->has_state && filter->state >= JOB_STATE_COUNT)) {
         return 0;
+    }
+    if (engine->clock == ENGINE_CLOCK_CLIENT && filter->now_us && filter->has_state &&
+        !filter->has_priority) {
+        return count_as_seen(engine, filter, tallies->counts);
     }
     const size_t *counts = tallies->counts;
     if (filter->has_priority) {
@@ -136,6 +186,9 @@ size_t engine_count(const struct engine *engine, const struct count_filter *filt
             return 0;
         }
         counts = tally->counts;
+    }
+    if (filter->tried || filter->started) {
+        return counts[filter->tried ? TALLY_TRIED : TALLY_STARTED];
     }
     return filter->has_state ? counts[filter->state] : sum(counts);
 }

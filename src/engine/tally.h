@@ -9,6 +9,14 @@
 
 struct queue;
 
+// What is counted: jobs by their state, and parts of these. What a job counts as changes only while
+// it is in no index, but for TALLY_STARTED.
+enum tally_part {
+    TALLY_TRIED = JOB_STATE_COUNT, // neither running nor finished, and handed out before
+    TALLY_STARTED,                 // running, and its worker has begun
+    TALLY_PARTS,
+};
+
 // The jobs of one priority.
 struct tally {
     struct index_node node; // by priority
@@ -18,13 +26,13 @@ struct tally {
     size_t users; // tallies of queues whose total it is
     bool empty;   // in the list of those that may be without jobs
     int32_t priority;
-    size_t counts[JOB_STATE_COUNT];
+    size_t counts[TALLY_PARTS];
 };
 
 struct tallies {
     struct index by_priority;
     struct tally *last; // most jobs have the priority of the one before; kept though it is empty
-    size_t counts[JOB_STATE_COUNT];
+    size_t counts[TALLY_PARTS];
 };
 
 static inline struct tally *tally_of_node(struct index_node *node)
@@ -56,10 +64,10 @@ static inline struct tally *tally_find(const struct tallies *tallies, int32_t pr
 }
 
 // Counts one job more or less, of which there was none before or is none any more.
-static inline void tally_count(struct tally *tally, enum job_state state, size_t change)
+static inline void tally_count(struct tally *tally, unsigned part, size_t change)
 {
-    tally->counts[state] += change;
-    tally->owner->counts[state] += change;
+    tally->counts[part] += change;
+    tally->owner->counts[part] += change;
 }
 
 // A tally that is not its owner's last may have become empty.

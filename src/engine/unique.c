@@ -162,6 +162,43 @@ void unique_finished(struct engine *engine, struct job *job)
     }
 }
 
+// Whether the job has a lock that it does not hold, and would if it were put anew.
+static bool is_given_up(const struct job *job)
+{
+    const struct job_rare *rare = job_rare(job);
+    return rare && rare->unique && !rare->unique->held && rare->unique->until != UNIQUE_FOR_TIME;
+}
+
+enum status unique_reserve_again(struct engine *engine, int64_t now_us, const struct job *job,
+                                 struct error *error)
+{
+    if (!is_given_up(job)) {
+        return STATUS_OK;
+    }
+    struct slice key = unique_key(job_rare(job)->unique);
+    const struct unique *held = map_find(&engine->uniques, key);
+    if (held && !is_over(held, now_us)) {
+        return error_set(error, STATUS_EXISTS, "job %.*s does the same as job %.*s",
+                         SLICE_PRINT(job_jid(held->job)), SLICE_PRINT(job_jid(job)));
+    }
+    return map_reserve(&engine->uniques, key) ? engine_no_memory(error) : STATUS_OK;
+}
+
+void unique_take_again(struct engine *engine, struct job *job)
+{
+    if (!is_given_up(job)) {
+        return;
+    }
+    struct unique *unique = job_rare(job)->unique;
+    struct unique *over = map_find(&engine->uniques, unique_key(unique));
+    if (over) {
+        let_go(engine, over);
+    }
+    unique->held = true;
+    map_add(&engine->uniques, unique);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
+}
+
 enum status unique_load(struct engine *engine, struct job *job, struct slice key,
                         enum unique_until until, int64_t until_us)
 {

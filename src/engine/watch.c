@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/watch.h"
 
+#include "engine/due.h"
 #include "engine/lane.h"
 #include "engine/queue.h"
 #include "engine/state.h"
@@ -55,6 +56,22 @@ static enum status add(struct engine *engine, struct slice queue, struct watch *
     return STATUS_OK;
 }
 
+static void name(struct engine *engine, struct watch *watch, bool named)
+{
+    watch->named = named;
+    struct queue *queue = queue_find(engine, watch_key(watch));
+    if (queue) {
+        queue->watched = named;
+        due_update(engine, queue);
+    }
+}
+
+bool watch_is_named(const struct engine *engine, struct slice queue)
+{
+    const struct watch *watch = map_find(&engine->watches, queue);
+    return watch && watch->named;
+}
+
 enum status engine_watch(struct engine *engine, struct slice queue)
 {
     struct watch *watch = map_find(&engine->watches, queue);
@@ -63,7 +80,7 @@ enum status engine_watch(struct engine *engine, struct slice queue)
         status = add(engine, queue, &watch);
     }
     if (!status) {
-        watch->named = true;
+        name(engine, watch, true);
     }
     return status;
 }
@@ -85,7 +102,7 @@ void engine_unwatch(struct engine *engine, struct slice queue)
     if (!watch) {
         return;
     }
-    watch->named = false;
+    name(engine, watch, false);
     if (!engine->watches_all) {
         drop(engine, watch);
     }

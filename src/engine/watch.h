@@ -17,7 +17,9 @@ void engine_watch_all(struct engine *engine, bool all);
 
 // The next watched queue in which something happened that may let a pop succeed (a job came, a
 // lease ended, a limit was lifted) since it was last named here, in the order in which it happened.
-// False when there is none. Borrowed until it is unwatched.
+// False when there is none. Borrowed until it is unwatched. With the client clock, where a pop does
+// what is due, a tick by the host's clock names the queues that are watched by name and in which
+// something is due, so that a client that waits sees what one that polls would see.
 bool engine_woken(struct engine *engine, struct slice *queue);
 
 // Whether a pop from the queue would hand something out, as far as can be told without one: with
@@ -39,6 +41,9 @@ struct watch {
 };
 
 struct slice watch_key(const void *watch);
+
+// Whether a queue that is about to be made is watched by its name.
+bool watch_is_named(const struct engine *engine, struct slice queue);
 
 void watch_wake(struct engine *engine, const struct queue *queue);
 

@@ -25,6 +25,7 @@ enum {
     GZIP_SIZE_MIN = 1024, // what is smaller is not worth the work
     // Common headers, and a path with the number of something in a namespace whose name is escaped.
     LOCATION_SIZE = 256 + 3 * ENGINE_NAME_SIZE_MAX,
+    HEAD_SIZE_MAX = 1024 + LOCATION_SIZE, // of an answer, but for the headers that the call brings
 };
 
 #define JSON_TYPE       "application/json"
@@ -251,6 +252,7 @@ static void say_problem(struct http_face *face, const struct http_call *call,
         .field = more->field,
     };
     clear_kept(&face->body);
+    face->body.size_max = face->options.reply_max;
     json_writer_init(&writer, &face->body);
     http_problem_write(&writer, &problem);
     int size = snprintf(headers, sizeof(headers), "%s%s%s", COMMON_HEADERS,
@@ -300,10 +302,24 @@ void http_face_stream(struct http_face *face, const struct http_call *call,
 // ---------------------------------------------------------------------------------------------
 // What a command says
 
-struct reply *http_face_reply(struct http_face *face, const struct http_call *call)
+// The room that there is for a body: the answer has to fit with its head.
+static size_t body_max(const struct http_face *face, const struct http_call *call,
+                       const struct buffer *out)
+{
+    size_t taken = out->size + HEAD_SIZE_MAX + call->more.size;
+    size_t room = taken < out->size_max ? out->size_max - taken : 0;
+    return room < face->options.reply_max ? room : face->options.reply_max;
+}
+
+struct reply *http_face_reply(struct http_face *face, const struct http_call *call,
+                              const struct buffer *out)
 {
     const struct http_route *route = call->route;
     clear_kept(&face->body);
+    face->body.size_max = body_max(face, call, out);
+    if (face->body.capacity > face->body.size_max) {
+        buffer_release(&face->body); // it may grow up to what it has room for
+    }
     http_json_init(&face->json, &face->body,
                    &(struct http_json_options){
                        .wrap = route->wrap,
@@ -311,6 +327,7 @@ struct reply *http_face_reply(struct http_face *face, const struct http_call *ca
                        .first = route->flags & HTTP_ROUTE_FIRST,
                        .names = route->flags & HTTP_ROUTE_NAMES,
                        .command = call->command->each ? call->command->each : call->command,
+                       .size_max = face->options.reply_max,
                    });
     return &face->json.reply;
 }

@@ -9,7 +9,7 @@
 //                       // it by http_face_page, or by http_reply.h
 //     case HTTP_RUN:    // call.words are a request: the command's name, its namespace if it has
 //                       // one, its arguments. May he? Does the store take it? Then
-//         struct reply *reply = http_face_reply(face, &call);
+//         struct reply *reply = http_face_reply(face, &call, out);
 //         ... call_run with that reply ...
 //         // waits: keep a copy of `call` (without its words) with the waiter, whose own words are
 //         // run again, with http_face_reply before each run
@@ -83,9 +83,10 @@ enum http_step {
 enum http_step http_face_ask(struct http_face *face, const struct http_request *request,
                              struct http_call *call, struct buffer *out);
 
-// Where the command says its answer. Forgets what was said before. Valid until the next call with
-// this face.
-struct reply *http_face_reply(struct http_face *face, const struct http_call *call);
+// Where the command says its answer, which will go to `out`. Forgets what was said before. Valid
+// until the next call with this face.
+struct reply *http_face_reply(struct http_face *face, const struct http_call *call,
+                              const struct buffer *out);
 
 // How many errors the answer holds, for the figures.
 uint64_t http_face_errors(const struct http_face *face);

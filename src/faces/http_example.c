@@ -204,7 +204,7 @@ bool http_example_reply(const struct command *command, const struct http_json_op
                         struct buffer *out)
 {
     for (const struct example *at = command->examples; at && at->request; at++) {
-        if (!strstr(at->reply, "...")) {
+        if (!strstr(at->reply, "...") && strncmp(at->reply, "(error)", 7) != 0) {
             struct http_json json;
             http_json_init(&json, out, options);
             struct reading reading = { at->reply, &json.reply, options->first };

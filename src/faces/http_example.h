@@ -12,7 +12,8 @@
 void http_example_request(const struct http_route *route, const struct command *command,
                           struct buffer *out);
 
-// The answer of a command's first example that is told whole, appended; false when there is none.
+// The answer of a command's first example that is told whole and is no error, appended; false when
+// there is none.
 bool http_example_reply(const struct command *command, const struct http_json_options *options,
                         struct buffer *out);
 

@@ -175,6 +175,33 @@ static void say_made(struct reply *reply, uint64_t id, bool is_new)
     json->existing = !is_new;
 }
 
+static size_t room(const struct reply *reply)
+{
+    const struct buffer *out = ((const struct http_json *)(const void *)reply)->writer.buffer;
+    return out->status ? 0 : out->size_max - out->size;
+}
+
+static size_t room_max(const struct reply *reply)
+{
+    return ((const struct http_json *)(const void *)reply)->options.size_max;
+}
+
+// What stands around an element of an answer is small.
+static size_t measure(struct reply *reply, reply_say *say, const void *about)
+{
+    const struct http_json *json = json_of(reply);
+    const struct http_json_options options = { .names = json->options.names,
+                                               .size_max = json->options.size_max };
+    struct buffer bytes;
+    struct http_json apart;
+    buffer_init(&bytes, json->writer.buffer->allocator, options.size_max);
+    http_json_init(&apart, &bytes, &options);
+    say(&apart.reply, about);
+    size_t size = bytes.status ? SIZE_MAX : bytes.size;
+    buffer_release(&bytes);
+    return size;
+}
+
 static const struct reply_form form_functions = {
     .null = say_null,
     .word = say_word,
@@ -191,6 +218,11 @@ static const struct reply_form form_functions = {
     .map = say_map,
     .end = say_end,
     .made = say_made,
+    .room = room,
+    .room_max = room_max,
+    .measure = measure,
+    .growth = 6,                           // \u001f
+    .error_size = REPLY_SHORT_ERROR + 160, // the other members of a problem
 };
 
 void http_json_init(struct http_json *json, struct buffer *out,

@@ -15,6 +15,7 @@ struct http_json_options {
     bool first;       // the answer is a list of one, of which only the item is said
     bool names;       // keys are names that users gave: they stay as they are
     const struct command *command; // whose errors are said
+    size_t size_max;               // of an answer; the buffer may have less room at the moment
 };
 
 struct http_json {

@@ -35,6 +35,7 @@ static const struct http_route routes[] = {
     { "POST", NS "/jobs/{jid}/requeue", "Q.REQUEUE", NULL, 200, "jid" },
     { "GET", NS "/queues/{queue}/peek", "Q.PEEK", NULL, 200, "jobs", .given = "count=25" },
     { "POST", NS "/pop", "Q.POP", NULL, 200, "jobs", .given = "count=1" },
+    { "GET", NS "/jobs/{jid}/held", "Q.HELD", NULL, 200 },
     { "POST", NS "/jobs/{jid}/start", "Q.START", NULL, 204 },
     { "POST", NS "/jobs/{jid}/heartbeat", "Q.HEARTBEAT", NULL, 200, "expires" },
     { "POST", NS "/heartbeat", NULL, "Q.MHEARTBEAT", 200, "expires" },
@@ -45,6 +46,7 @@ static const struct http_route routes[] = {
     { "POST", NS "/complete", NULL, "Q.MCOMPLETE", 200, "state" },
     { "POST", NS "/jobs/{jid}/fail", "Q.FAIL", NULL, 204 },
     { "POST", NS "/fail", NULL, "Q.MFAIL", 200 },
+    { "POST", NS "/jobs/{jid}/return", "Q.RETURN", NULL, 204 },
     { "POST", NS "/jobs/{jid}/retry", "Q.RETRY", NULL, 200, "remaining" },
     { "POST", NS "/retry", NULL, "Q.MRETRY", 200, "remaining" },
     { "GET", NS "/jobs/{jid}/result", "Q.WAIT", NULL, 200, NULL, EMPTY, .given = "timeout=30" },
@@ -134,7 +136,9 @@ static const struct http_route routes[] = {
     // Tasks
     { "POST", NS "/tasks", "T.PUT", "T.MPUT", 201, NULL, NUMBERED },
     { "GET", NS "/tasks", "T.LIST", NULL, 200 },
+    { "GET", NS "/task-counts", "T.COUNTS", NULL, 200 },
     { "GET", NS "/tasks/{id}", "T.GET", NULL, 200 },
+    { "POST", NS "/tasks/{id}/retry", "T.RETRY", NULL, 200 },
     { "DELETE", NS "/tasks/{id}", "T.DELETE", NULL, 204 },
     // Namespaces
     { "GET", "/v1/ns", "Q.NAMESPACES", NULL, 200, "namespaces" },

@@ -75,6 +75,7 @@ static void write_types(struct paper *paper, const char *const *types)
 static void write_type(struct paper *paper, const struct argument *argument)
 {
     static const char *const moment[] = { "number", "string", NULL };
+    static const char *const number_or_empty[] = { "integer", "string", NULL };
     static const char *const any_text[] = { "string", "number", "boolean", NULL };
     switch (argument->type) {
     case ARGUMENT_NAME:
@@ -90,7 +91,13 @@ static void write_type(struct paper *paper, const struct argument *argument)
     case ARGUMENT_JSON:
         break;
     case ARGUMENT_INTEGER:
-        text(paper, "type", "integer");
+        if (argument->or_empty) {
+            write_types(paper, number_or_empty);
+            key(paper, "maxLength");
+            json_write_int(&paper->writer, 0);
+        } else {
+            text(paper, "type", "integer");
+        }
         write_bounds(paper, argument);
         break;
     case ARGUMENT_SECONDS:

@@ -31,8 +31,9 @@ static const struct http_shape shared[] = {
                       "cron:string?,zone:string?,next:moment?,count:integer,missed:string,"
                       "overlap:string,backlog:integer,priority:integer,retries:integer,"
                       "domain:string?,tags:[string],options:Options}" },
-    { "Operation", "{id:integer,act:string,dry_run:boolean,done:boolean,began:moment,"
-                   "looked_at:integer,matched:integer,changed:integer}" },
+    { "Operation",
+      "{id:integer,act:string,dry_run:boolean,done:boolean,stopped:boolean,began:moment,"
+      "looked_at:integer,matched:integer,changed:integer}" },
     { "Namespace", "{name:string,clock:string,qless:boolean,queues:integer,"
                    "clients_waiting:integer,jobs:{*:integer}}" },
     { "Task", "{class:string,args:any,id:integer,attempts:integer,state:string,lastError:string?,"
@@ -46,13 +47,14 @@ static const struct http_shape answers[] = {
     { "Q.REQUEUE", "string" },
     { "Q.PEEK", "[Job]" },
     { "Q.POP", "[PoppedJob]" },
+    { "Q.HELD", "PoppedJob" },
     { "Q.HEARTBEAT", "moment" },
     { "Q.COMPLETE", "State" },
     { "Q.RETRY", "integer" },
     { "Q.WAIT", "{state:string,result:any}" },
     { "Q.GET", "[Job?]" },
     { "Q.HISTORY", "[{when:moment,what:string,queue:string?,worker:string?,group:string?,"
-                   "message:string?,data:any}]" },
+                   "message:string?,data:any,until:moment?}]" },
     { "Q.LOGS", "[{when:moment,line:string}]" },
     { "Q.EXPLAIN", "{reason:string,sentence:string,state:State,earliest:moment?,until:moment?,"
                    "behind:integer,queue:string?,domain:string?,worker:string?,group:string?,"
@@ -106,6 +108,8 @@ static const struct http_shape answers[] = {
     { "Q.CHECK", "{broken:integer,repair:boolean,sentences:[string]}" },
     { "T.PUT", "Task" },
     { "T.GET", "Task" },
+    { "T.RETRY", "Task" },
+    { "T.COUNTS", "{*:integer}" },
     { "T.LIST", "{tasks:[Task],next:string?}" },
     { "Q.NAMESPACES", "[Namespace]" },
     { "Q.CLOCK", "{clock:string,time:moment?,host_time:moment,ahead:seconds,wall_offset:seconds,"

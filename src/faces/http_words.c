@@ -215,6 +215,9 @@ static enum status take_value(const struct making *making, const struct argument
     if (value.type == JSON_TYPE_NULL && argument->type != ARGUMENT_JSON) {
         return STATUS_OK;
     }
+    if (argument->or_empty && slice_equal(value.raw, SLICE("\"\""))) {
+        return STATUS_OK;
+    }
     if (!(types_of(argument, &what) >> value.type & 1)) {
         return refuse_argument(making, argument, what);
     }

@@ -159,7 +159,8 @@ static enum status run(const struct qless_call *call, struct qless_ask *ask)
         return qless_no(ask, "Arg \"now\" missing or not a number: nil");
     }
     ask->words = (struct slices){ call->words.items + 2, call->words.count - 2 };
-    return found->run(ask);
+    enum status status = qless_check_room(ask, REPLY_SIZE_LEAST);
+    return status ? status : found->run(ask);
 }
 
 void qless_run(const struct qless_call *call)
@@ -173,6 +174,9 @@ void qless_run(const struct qless_call *call)
     buffer_init(&ask.out, call->allocator, ANSWER_SIZE_MAX);
     if (run(call, &ask)) {
         reply_error(call->reply, &ask.error);
+    }
+    if (ask.unfit.size && call->unfit) {
+        call->unfit(call->unfit_context, ask.unfit);
     }
     buffer_release(&ask.out);
     qless_rooms_free(&ask);

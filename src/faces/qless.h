@@ -24,6 +24,9 @@ struct qless_call {
     uint64_t random;
     const struct allocator *allocator;
     struct reply *reply;
+    // A pop has passed over this job, since it does not fit an answer; may be NULL.
+    void (*unfit)(void *context, struct slice jid);
+    void *unfit_context;
 };
 
 // Runs a call and says its answer, also when that is an error.

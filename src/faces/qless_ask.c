@@ -52,6 +52,28 @@ enum status qless_no_memory(struct qless_ask *ask)
     return refuse(ask, STATUS_NO_MEMORY, "not enough memory");
 }
 
+enum status qless_check_room(struct qless_ask *ask, size_t size)
+{
+    size_t room = reply_room(ask->reply);
+    char text[ERROR_DETAIL_SIZE];
+    if (room >= size) {
+        return STATUS_OK;
+    }
+    (void)snprintf(text, sizeof(text),
+                   "the call was not run: its reply may have %zu bytes, and there is room for %zu "
+                   "(max-output is the limit)",
+                   size, room);
+    return refuse(ask, STATUS_TOO_LARGE, text);
+}
+
+enum status qless_check_room_for(struct qless_ask *ask, size_t size, struct slices texts)
+{
+    for (size_t i = 0; i < texts.count; i++) {
+        size += QLESS_CJSON_GROWTH * texts.items[i].size + sizeof("\"\",");
+    }
+    return qless_check_room(ask, REPLY_SIZE_LEAST + size);
+}
+
 enum status qless_say_out(struct qless_ask *ask)
 {
     if (ask->out.status == STATUS_TOO_LARGE) {

@@ -20,6 +20,7 @@ struct qless_ask {
     struct buffer out; // the JSON of the answer
     struct error error;
     struct qless_block *blocks; // owned: what qless_room gave
+    struct slice unfit;         // a job that does not fit an answer; of the engine
     bool no_memory;             // there was none: whatever seems to be wrong, that is the reason
 };
 
@@ -34,6 +35,11 @@ MUST_USE enum status qless_no(struct qless_ask *ask, const char *format, ...)
 MUST_USE enum status qless_engine_no(struct qless_ask *ask, const char *area, enum status status,
                                      const struct error *error);
 MUST_USE enum status qless_no_memory(struct qless_ask *ask);
+
+// Whether the answer has room for so many bytes; for calls that change something, before they do.
+MUST_USE enum status qless_check_room(struct qless_ask *ask, size_t size);
+// The same for so many bytes and these texts.
+MUST_USE enum status qless_check_room_for(struct qless_ask *ask, size_t size, struct slices texts);
 
 // Says `out` as the answer.
 MUST_USE enum status qless_say_out(struct qless_ask *ask);

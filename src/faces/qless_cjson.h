@@ -12,6 +12,7 @@
 
 enum {
     QLESS_JSON_DEPTH_MAX = 1000,
+    QLESS_CJSON_GROWTH = 6, // a byte of a text becomes at most so many
 };
 
 // Bytes that are no UTF-8 stay as they are.

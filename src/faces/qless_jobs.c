@@ -146,8 +146,11 @@ enum status qless_cancel(struct qless_ask *ask)
     size_t canceled;
     struct error error;
     struct cancel_blocker blocker;
-    enum status status =
-        engine_cancel(ask->engine, ask->now_us, ask->words, &canceled, &blocker, &error);
+    enum status status = qless_check_room_for(ask, 0, ask->words);
+    if (status) {
+        return status;
+    }
+    status = engine_cancel(ask->engine, ask->now_us, ask->words, &canceled, &blocker, &error);
     if (status == STATUS_STATE) {
         return qless_no(ask,
                         "Cancel(): %.*s is a dependency of %.*s but is not mentioned to be "

@@ -98,7 +98,7 @@ static enum status read_recur(struct qless_ask *ask, struct recur_request *reque
 
 enum status qless_recur(struct qless_ask *ask)
 {
-    struct recur_request request = { 0 };
+    struct recur_request request = { .restart = true }; // as qless does
     struct error error;
     enum status status = read_recur(ask, &request);
     if (status) {
@@ -234,7 +234,13 @@ static enum status change_tags(struct qless_ask *ask, const char *area, tag_func
         return qless_no(ask, "%s(): Job %.*s does not exist", area, SLICE_PRINT(jid));
     }
     struct error error;
-    enum status status = function(ask->engine, ask->now_us, jid, qless_words(ask, 1), &error);
+    qless_print_recurring_tags(&ask->out, ask->engine, engine_recurring_get(ask->engine, jid));
+    enum status status = qless_check_room_for(ask, ask->out.size, qless_words(ask, 1));
+    buffer_clear(&ask->out);
+    if (status) {
+        return status;
+    }
+    status = function(ask->engine, ask->now_us, jid, qless_words(ask, 1), &error);
     if (status) {
         return qless_engine_no(ask, area, status, &error);
     }

@@ -27,7 +27,13 @@ static enum status change_tags(struct qless_ask *ask, tag_function *function)
     }
     struct error error;
     const struct job *job;
-    enum status status = function(ask->engine, ask->now_us, jid, qless_words(ask, 2), &job, &error);
+    qless_print_tags(&ask->out, ask->engine, engine_get(ask->engine, jid));
+    enum status status = qless_check_room_for(ask, ask->out.size, qless_words(ask, 2));
+    buffer_clear(&ask->out);
+    if (status) {
+        return status;
+    }
+    status = function(ask->engine, ask->now_us, jid, qless_words(ask, 2), &job, &error);
     if (status) {
         return qless_engine_no(ask, "Tag", status, &error);
     }

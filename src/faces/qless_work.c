@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls of workers: to get jobs, and to say what became of them.
+#include "api/fit.h"
 #include "base/json.h"
 #include "faces/qless_calls.h"
 #include "faces/qless_cjson.h"
@@ -7,6 +8,9 @@
 
 enum {
     COUNT_MAX = 65536, // jobs in an answer
+    FRAME_SIZE = 64,   // around them
+    JOB_SIZE = 512,    // keys and numbers of a job
+    ENTRY_SIZE = 128,  // those of an entry of its history
     US_PER_S = 1000000,
 };
 
@@ -47,6 +51,36 @@ enum status qless_peek(struct qless_ask *ask)
     return qless_say_out(ask);
 }
 
+// How large a job is in the answer, with the worker's name, which it gets with its lease.
+static size_t job_bound(const struct fit *fit, const struct job *job, const struct job_view *view)
+{
+    const struct qless_ask *ask = fit->context;
+    size_t related = view->dependency_count + view->dependent_count + view->tag_count;
+    size_t size = view->jid.size + view->klass.size + view->queue.size + view->data.size +
+                  ask->words.items[1].size + view->failure_group.size + view->failure_message.size +
+                  view->failure_worker.size + view->spawned_from.size +
+                  related * (ENGINE_NAME_SIZE_MAX + 1);
+    struct history_view entry;
+    for (size_t position = 0; job_history_next(fit->engine, job, &position, &entry);) {
+        size += entry.queue.size + entry.worker.size + entry.group.size + entry.data.size +
+                entry.what.size + ENTRY_SIZE;
+    }
+    return JOB_SIZE + QLESS_CJSON_GROWTH * (size + ask->words.items[1].size + ENTRY_SIZE);
+}
+
+static size_t job_measure(const struct fit *fit, const struct job *job)
+{
+    const struct qless_ask *ask = fit->context;
+    struct buffer json;
+    buffer_init(&json, ask->allocator, fit->room_max);
+    qless_print_job(&json, fit->engine, job);
+    size_t size = json.status ? SIZE_MAX
+                              : json.size + ENTRY_SIZE +
+                                    (size_t)2 * QLESS_CJSON_GROWTH * ask->words.items[1].size;
+    buffer_release(&json);
+    return size;
+}
+
 enum status qless_pop(struct qless_ask *ask)
 {
     if (!qless_has(ask, 0)) {
@@ -61,9 +95,17 @@ enum status qless_pop(struct qless_ask *ask)
         return qless_no(ask, "Pop(): Arg \"count\" missing or not a number: %.*s",
                         SLICE_PRINT(text));
     }
+    struct fit fit;
+    fit_init(&fit, ask->reply, ask->engine, FRAME_SIZE);
+    fit.bound = job_bound;
+    fit.measure = job_measure;
+    fit.context = ask;
+    fit.rough = true;
     const struct pop_request request = { .worker = ask->words.items[1],
                                          .queues = { ask->words.items, 1 },
-                                         .count = count_of(count) };
+                                         .count = count_of(count),
+                                         .fits = fit_check,
+                                         .fits_context = &fit };
     const struct job **jobs = qless_room(ask, request.count, sizeof(*jobs));
     if (!jobs) {
         return qless_no_memory(ask);
@@ -71,6 +113,10 @@ enum status qless_pop(struct qless_ask *ask)
     struct error error;
     size_t popped;
     enum status status = engine_pop(ask->engine, ask->now_us, &request, jobs, &popped, &error);
+    ask->unfit = fit.never;
+    if (!status && popped == 0) {
+        status = fit_refuse(&fit, "pop", &error);
+    }
     if (status) {
         return qless_engine_no(ask, "Pop", status, &error);
     }

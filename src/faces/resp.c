@@ -93,6 +93,31 @@ void resp_form_code(struct reply *reply, struct slice code)
     form_of(reply)->code = code;
 }
 
+static size_t room(const struct reply *reply)
+{
+    const struct resp_form *form = (const struct resp_form *)(const void *)reply;
+    size_t left = form->out->status ? 0 : form->out->size_max - form->out->size;
+    return left > form->reserve ? left - form->reserve : 0;
+}
+
+static size_t room_max(const struct reply *reply)
+{
+    return ((const struct resp_form *)(const void *)reply)->out->size_max;
+}
+
+static size_t measure(struct reply *reply, reply_say *say, const void *about)
+{
+    const struct resp_form *form = form_of(reply);
+    struct buffer bytes;
+    struct resp_form apart;
+    buffer_init(&bytes, form->out->allocator, form->out->size_max);
+    resp_form_init(&apart, &bytes, form->version);
+    say(&apart.reply, about);
+    size_t size = bytes.status ? SIZE_MAX : bytes.size;
+    buffer_release(&bytes);
+    return size;
+}
+
 static const struct reply_form form_functions = {
     .null = say_null,
     .word = say_word,
@@ -108,6 +133,11 @@ static const struct reply_form form_functions = {
     .list = say_list,
     .map = say_map,
     .end = say_end,
+    .room = room,
+    .room_max = room_max,
+    .measure = measure,
+    .growth = 1,
+    .error_size = RESP_SHORT_ERROR,
 };
 
 void resp_form_init(struct resp_form *form, struct buffer *out, enum resp_version version)

@@ -7,12 +7,17 @@
 #include "base/buffer.h"
 #include "wire/resp_reply.h"
 
+enum {
+    RESP_SHORT_ERROR = REPLY_SHORT_ERROR + 24, // with its code and the ends of the line
+};
+
 struct resp_form {
     struct reply reply; // for whoever answers
     struct buffer *out; // borrowed
     enum resp_version version;
     uint64_t errors;   // said so far
     struct slice code; // of all errors, in place of their status; empty: none
+    size_t reserve;    // room of the buffer that is kept for others
 };
 
 void resp_form_init(struct resp_form *form, struct buffer *out, enum resp_version version);

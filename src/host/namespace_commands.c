@@ -19,7 +19,7 @@ static size_t count_queues(const struct engine *engine)
     return count;
 }
 
-static void say_namespace(struct reply *reply, const struct ns *ns)
+static void say_namespace(struct reply *reply, const struct ns *ns, int64_t now_us)
 {
     reply_map(reply, 6);
     reply_key(reply, "name");
@@ -35,7 +35,9 @@ static void say_namespace(struct reply *reply, const struct ns *ns)
     reply_key(reply, "jobs");
     reply_map(reply, JOB_STATE_COUNT);
     for (int state = 0; state < JOB_STATE_COUNT; state++) {
-        const struct count_filter filter = { .has_state = true, .state = (enum job_state)state };
+        const struct count_filter filter = { .has_state = true,
+                                             .state = (enum job_state)state,
+                                             .now_us = now_us };
         reply_text(reply, slice_from_cstr(job_state_name(filter.state)));
         reply_count(reply, engine_count(ns->engine, &filter));
     }
@@ -54,7 +56,7 @@ static enum status run_namespaces(struct call *call, struct error *error)
     reply_list(call->reply, count);
     for (const struct ns *ns = services->namespaces->first; ns; ns = ns->next) {
         if (services->may_see(call->session, ns_name(ns))) {
-            say_namespace(call->reply, ns);
+            say_namespace(call->reply, ns, call->now_us);
         }
     }
     reply_end(call->reply);

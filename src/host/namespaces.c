@@ -8,6 +8,13 @@
 
 #include <assert.h>
 
+enum {
+    // A namespace that is made again under the name of a deleted one has another space, and tokens
+    // beyond those of the deleted one: who held a lease there holds none here. The tokens of a
+    // million namespaces still fit the numbers of JavaScript.
+    TOKEN_BITS = 32,
+};
+
 static struct slice ns_key(const void *ns)
 {
     return ns_name(ns);
@@ -56,6 +63,7 @@ static enum status new_engine(const struct namespaces *all, struct ns *ns, enum 
         .clock = clock,
         .sink = { ns ? on_event : NULL, ns,
                   ns && all->options.lease_ended ? on_lease_ended : NULL },
+        .token = ns ? (uint64_t)(ns->space - 1) << TOKEN_BITS : 0,
         .keeps_changes = ns != NULL,
     };
     return engine_new(&options, out);
@@ -423,6 +431,10 @@ static void tick(struct ns *ns, int64_t now_us)
 {
     ns->due_us = engine_tick(ns->engine, now_us);
     waiting_serve(ns);
+    // What those who wait were given has changed what is due next.
+    if (ns->due_us > now_us) {
+        ns->due_us = engine_due(ns->engine);
+    }
 }
 
 int64_t namespaces_tick(struct namespaces *all, int64_t now_us)
@@ -477,8 +489,11 @@ enum status namespaces_remove(struct namespaces *all, bool *more, struct error *
     bool done = false;
     enum status status = removal_run(removal, all->store, &all->group, &done, error);
     if (!status && done) {
+        // That of the newest space stays, so that the next start does not give that one again.
         const struct store_record gone = { directory_key(removal_space(removal)), SLICE_EMPTY };
-        status = store_append(all->store, &gone, 1, &all->group, error);
+        if (removal_space(removal) != all->space) {
+            status = store_append(all->store, &gone, 1, &all->group, error);
+        }
         if (!status) {
             removal_free(removal_take(&all->removals));
         }

@@ -164,7 +164,10 @@ static void run_end(struct run *run, struct connection *connection, enum status 
     size_t unsent = run->start - connection->output_sent; // before it
     struct error large;
     uint64_t errors = status ? 1 : connection->protocol->end(connection, &run->form);
-    if (!status && out->status == STATUS_TOO_LARGE && unsent <= out->size_max / 2) {
+    bool is_part = transaction_runs(connection);
+    bool too_large = out->status == STATUS_TOO_LARGE ||
+                     (is_part && out->size_max - out->size < transaction_reserve(connection));
+    if (!status && too_large && (is_part || unsent <= out->size_max / 2)) {
         status =
             error_set(&large, STATUS_TOO_LARGE, "%s: the reply is larger than max-output allows",
                       run->call.command->name);

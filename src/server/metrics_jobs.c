@@ -21,6 +21,7 @@ struct row {
 struct jobs {
     struct metrics_text *text;
     const struct namespaces *namespaces;
+    int64_t now_us;
     const struct ns *rest; // the first namespace without a row
     struct row *rows;      // owned
     size_t count, capacity;
@@ -185,14 +186,18 @@ static void say_counts(struct jobs *jobs)
 {
     static const struct metric metric = { "sluice_jobs", METRIC_GAUGE,
                                           "Jobs there are, by state. With an empty queue: in no "
-                                          "queue, or in one that is not told by name." };
+                                          "queue, or in one that is not told by name. With the "
+                                          "client clock, jobs whose lease has run out are stalled "
+                                          "and jobs in line are waiting, as in Q.QUEUES." };
     metrics_family(jobs->text, &metric);
     for (const struct row *row = jobs->rows; row < jobs->rows + jobs->count; row++) {
         for (enum job_state state = 0; state < JOB_STATE_COUNT; state++) {
             if (row->queue.size && state == JOB_COMPLETE) {
                 continue; // it is in no queue
             }
-            const struct count_filter filter = { .has_state = true, .state = state };
+            const struct count_filter filter = { .has_state = true,
+                                                 .state = state,
+                                                 .now_us = jobs->now_us };
             uint64_t count = count_of(jobs, row, &filter);
             metrics_count(jobs->text, state_label(jobs, row, SLICE_EMPTY, state), count);
         }
@@ -246,7 +251,8 @@ static void say_priorities(struct jobs *jobs)
     static const struct metric metric = {
         "sluice_jobs_by_priority", METRIC_GAUGE,
         "Jobs there are, by priority and state: those of each queue that run first, the others "
-        "with an empty one. What there is none of is not told."
+        "with an empty one. What there is none of is not told. With the client clock, jobs whose "
+        "lease has run out are running until a pop looks at them."
     };
     metrics_family(jobs->text, &metric);
     for (const struct row *row = jobs->rows; row < jobs->rows + jobs->count; row++) {
@@ -330,7 +336,9 @@ static void say_histograms(struct jobs *jobs)
 
 enum status metrics_jobs(struct metrics_text *text, const struct metrics_jobs_options *options)
 {
-    struct jobs jobs = { .text = text, .namespaces = options->namespaces };
+    struct jobs jobs = { .text = text,
+                         .namespaces = options->namespaces,
+                         .now_us = options->now_us };
     buffer_init(&jobs.labels, options->allocator, LABELS_MAX);
     buffer_init(&jobs.label, options->allocator, LABEL_MAX);
     enum status status = add_rows(&jobs, options);

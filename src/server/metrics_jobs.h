@@ -20,6 +20,7 @@ struct metrics_jobs_options {
     const struct allocator *allocator;
     const struct namespaces *namespaces;
     uint64_t namespaces_max, queues_max; // with a row
+    int64_t now_us;                      // the server's
 };
 
 MUST_USE enum status metrics_jobs(struct metrics_text *text,

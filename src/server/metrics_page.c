@@ -255,6 +255,7 @@ static enum status say_all(struct metrics_text *text, struct server *server)
     say_store(text, server);
     enum status status =
         metrics_jobs(text, &(struct metrics_jobs_options){
+                               .now_us = server_now(server),
                                .allocator = server->settings.allocator,
                                .namespaces = &server->namespaces,
                                .namespaces_max = server->settings.metrics_namespaces,

@@ -234,7 +234,8 @@ static size_t needs(const struct connection *connection)
 static struct reply *begin(struct connection *connection, struct resp_form *form)
 {
     (void)form;
-    return http_face_reply(connection->server->web.face, &connection->web->call);
+    return http_face_reply(connection->server->web.face, &connection->web->call,
+                           &connection->output);
 }
 
 static uint64_t end(struct connection *connection, const struct resp_form *form)

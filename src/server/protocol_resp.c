@@ -2,6 +2,7 @@
 #include "server/execute.h"
 #include "server/protocol.h"
 #include "server/server.h"
+#include "server/transaction.h"
 
 static enum status open(struct connection *connection)
 {
@@ -49,6 +50,7 @@ static size_t needs(const struct connection *connection)
 static struct reply *begin(struct connection *connection, struct resp_form *form)
 {
     resp_form_init(form, &connection->output, connection->version);
+    form->reserve = transaction_reserve(connection);
     return &form->reply;
 }
 

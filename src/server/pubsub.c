@@ -31,6 +31,8 @@ enum {
     CHANNEL_NAME_MAX = 1024,   // of those made here
 };
 
+#define NATIVE_PREFIX "sluice:" // of the channels of the engines
+
 static struct slice channel_name(const struct channel *channel)
 {
     return slice_make(channel->name, channel->name_size);
@@ -173,6 +175,7 @@ void pubsub_rights_changed(struct server *server)
 static void link_up(struct subscription *subscription)
 {
     struct channel *channel = subscription->channel;
+    assert(channel);
     subscription->next = channel->first;
     if (channel->first) {
         channel->first->previous = subscription;
@@ -375,13 +378,24 @@ static bool hand_to(const struct subscription *subscription, const struct messag
     return hears;
 }
 
+// A pattern that begins with a wildcard, such as "*", hears the events of a namespace of qless as
+// qless's messages, and not once more on the native channel: qless's clients subscribe so, and take
+// each message for one of qless's. One that begins with a letter matches only one of the two.
+static bool pattern_hears(const struct channel *pattern, struct slice channel, bool qless)
+{
+    return glob_matches(pattern->pattern, channel) &&
+           (!qless || !slice_starts_with(channel, SLICE(NATIVE_PREFIX)) ||
+            slice_starts_with(channel_name(pattern), SLICE("s")));
+}
+
 // Visits the pattern subscriptions that hear a channel. Gives how many, also without `out`.
-static size_t find_listeners(const struct pubsub *pubsub, struct slice ns, struct slice channel,
+static size_t find_listeners(struct server *server, struct slice ns, struct slice channel,
                              struct subscription **out)
 {
     size_t count = 0;
-    for (const struct channel *at = pubsub->patterns; at; at = at->next) {
-        if (!glob_matches(at->pattern, channel)) {
+    const struct ns *of = ns.size ? namespaces_find(&server->namespaces, ns) : NULL;
+    for (const struct channel *at = server->pubsub.patterns; at; at = at->next) {
+        if (!pattern_hears(at, channel, of && of->qless)) {
             continue;
         }
         for (struct subscription *listener = at->first; listener; listener = listener->next) {
@@ -409,10 +423,10 @@ static const struct route *route_of(struct server *server, struct slice ns, stru
     if (known) {
         return known;
     }
-    size_t count = find_listeners(pubsub, ns, channel, NULL);
+    size_t count = find_listeners(server, ns, channel, NULL);
     struct route *route = routes_add(&pubsub->routes, ns, channel, count);
     if (route) {
-        (void)find_listeners(pubsub, ns, channel, route->listeners);
+        (void)find_listeners(server, ns, channel, route->listeners);
     }
     return route;
 }
@@ -464,7 +478,7 @@ static void tell(struct telling *telling, const char *kind, struct slice name)
     struct buffer text = { .data = channel,
                            .capacity = sizeof(channel) - 1,
                            .size_max = sizeof(channel) - 1 };
-    buffer_append(&text, SLICE("sluice:"));
+    buffer_append(&text, SLICE(NATIVE_PREFIX));
     buffer_append(&text, ns_name(telling->ns));
     buffer_append_char(&text, ':');
     buffer_append(&text, slice_from_cstr(kind));
@@ -514,12 +528,11 @@ void pubsub_event(struct server *server, struct ns *ns, const struct event *even
     }
     struct telling telling = { .server = server, .ns = ns, .event = event };
     buffer_init(&telling.json, server->settings.allocator, EVENT_JSON_MAX);
+    tell_all(&telling);
     if (ns->qless) {
-        // Its clients listen to all channels, and take each message for one of qless's.
+        buffer_clear(&telling.json);
         qless_publish(event, &telling.json,
                       &(struct qless_sink){ .publish = publish_of_qless, .context = &telling });
-    } else {
-        tell_all(&telling);
     }
     buffer_release(&telling.json);
 }

@@ -9,7 +9,8 @@
 //      sluice:NS:tracked        to jobs that are tracked
 //      sluice:NS:worker:NAME    to a worker, such as that its lease is lost
 //
-// as JSON; in qless's namespace as qless's own messages (ql:*) instead.
+// as JSON; in a namespace of qless also as qless's own messages (ql:*). There a pattern that begins
+// with a wildcard hears only the latter.
 #ifndef SLUICE_SERVER_PUBSUB_H
 #define SLUICE_SERVER_PUBSUB_H
 

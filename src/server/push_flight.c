@@ -8,11 +8,12 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 
+#include <assert.h>
+
 enum {
     SECOND_US = 1000000,
     BEAT_AGAIN_US = SECOND_US, // when the store takes nothing
-    MESSAGE_BODY_MAX = 512,    // of an answer, in the message of a failure
-    MESSAGE_SIZE = 1024,
+    MESSAGE_SIZE = 1024,       // of a failure's message, without the answer's body
     RESULT_DEPTH_MAX = 64,
     JITTER_PART = 4, // a backoff is shorter by up to one part of so many
     DOUBLINGS_MAX = 20,
@@ -275,26 +276,25 @@ static void complete(struct push_flight *flight, int64_t now_us)
     buffer_release(&result);
 }
 
-static struct slice message_of(const struct push_flight *flight, char text[MESSAGE_SIZE])
+// What is told of an answer that was no success: why, and what the worker wrote, whatever bytes it
+// has. Without memory it is less.
+static void write_message(const struct push_flight *flight, struct buffer *out)
 {
-    int size;
-    if (flight->outcome.refused) {
-        size =
-            snprintf(text, MESSAGE_SIZE, "the address is private, and push-allow-private is off");
-    } else if (flight->outcome.too_large && flight->outcome.status < 300) {
-        size = snprintf(text, MESSAGE_SIZE,
-                        "the worker's answer is larger than max-payload (%zu bytes)",
-                        flight->answer.size_max);
-    } else if (flight->outcome.curl != CURLE_OK && !flight->outcome.too_large) {
-        size = snprintf(text, MESSAGE_SIZE, "%s",
-                        *flight->error ? flight->error
-                                       : curl_easy_strerror((CURLcode)flight->outcome.curl));
+    const struct push_answer *outcome = &flight->outcome;
+    if (outcome->refused) {
+        buffer_append(out, SLICE("the address is private, and push-allow-private is off"));
+    } else if (outcome->too_large && outcome->status < 300) {
+        buffer_printf(out, "the worker's answer is larger than max-payload (%zu bytes)",
+                      flight->answer.size_max);
+    } else if (outcome->curl != CURLE_OK && !outcome->too_large) {
+        buffer_printf(out, "%s",
+                      *flight->error ? flight->error : curl_easy_strerror((CURLcode)outcome->curl));
     } else {
-        struct slice body = slice_sub(buffer_slice(&flight->answer), 0, MESSAGE_BODY_MAX);
-        size = snprintf(text, MESSAGE_SIZE, "HTTP status %ld%s%.*s", flight->outcome.status,
-                        body.size ? ": " : "", SLICE_PRINT(body));
+        uint64_t most = push_of(flight)->server->settings.push_error_size;
+        struct slice body = slice_sub(buffer_slice(&flight->answer), 0, (size_t)most);
+        buffer_printf(out, "HTTP status %ld%s", outcome->status, body.size ? ": " : "");
+        buffer_append(out, body);
     }
-    return slice_make(text, size < MESSAGE_SIZE ? (size_t)size : MESSAGE_SIZE - 1);
 }
 
 // Twice as long each time, and not all at once.
@@ -487,10 +487,11 @@ static void note_health(struct push_entry *entry, enum push_health health, int64
 // Without what would end a line of the log.
 static void note_error(struct push_entry *entry, struct slice message)
 {
+    assert(message.data || !message.size);
     size_t size =
         message.size < sizeof(entry->last_error) ? message.size : sizeof(entry->last_error) - 1;
     for (size_t i = 0; i < size; i++) {
-        char c = message.data[i];
+        unsigned char c = (unsigned char)message.data[i];
         entry->last_error[i] = (char)(c < ' ' || c == '"' || c == 0x7F ? ' ' : c);
     }
     entry->last_error[size] = '\0';
@@ -502,18 +503,22 @@ void flight_settle(struct push_flight *flight)
     struct server *server = push_of(flight)->server;
     int64_t now_us = server_now(server);
     struct push_judgement judgement = push_judge(&flight->outcome, entry->plan.given.fail_4xx);
-    char text[MESSAGE_SIZE];
-    struct slice message = message_of(flight, text);
+    struct buffer text;
+    buffer_init(&text, &allocator_system, MESSAGE_SIZE + server->settings.push_error_size);
+    bool good = judgement.verdict == PUSH_COMPLETE || judgement.verdict == PUSH_ACCEPTED;
+    if (!good) {
+        write_message(flight, &text);
+    }
+    struct slice message = buffer_slice(&text);
     ns_begin(ns_of(flight), now_us);
     server->turn_changes = true;
-    bool good = judgement.verdict == PUSH_COMPLETE || judgement.verdict == PUSH_ACCEPTED;
-    note_error(entry, good ? SLICE_EMPTY : message);
+    note_error(entry, message);
     note_health(entry, judgement.health, now_us);
     switch (judgement.verdict) {
     case PUSH_COMPLETE:
         complete(flight, now_us);
         break;
-    case PUSH_ACCEPTED:
+    case PUSH_ACCEPTED: // there is no message
         await_report(flight, now_us);
         return;
     case PUSH_LATER:
@@ -529,5 +534,6 @@ void flight_settle(struct push_flight *flight)
         fail(flight, &judgement, message, now_us);
         break;
     }
+    buffer_release(&text);
     flight_free(flight);
 }

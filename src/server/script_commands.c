@@ -61,6 +61,21 @@ static bool is_administrative(struct slice name)
     return false;
 }
 
+// What tells of a job that does not fit an answer.
+struct unfit_context {
+    const struct host *host;
+    struct slice ns;
+    size_t size_max;
+};
+
+static void note_unfit(void *context, struct slice jid)
+{
+    const struct unfit_context *of = context;
+    if (of->host->unfit) {
+        of->host->unfit(of->host->context, of->ns, jid, of->size_max);
+    }
+}
+
 static enum status run_script(struct call *call, const struct script *script, struct error *error)
 {
     struct connection *connection = call->session;
@@ -90,14 +105,18 @@ static enum status run_script(struct call *call, const struct script *script, st
     if (status) {
         return status;
     }
-    status = ns_make_qless(ns, error);
-    if (status) {
-        return status;
+    if (!ns->qless) {
+        status = ns_make_qless(ns, error);
+        if (status) {
+            return status;
+        }
+        pubsub_rights_changed(server); // other patterns hear its events now
     }
     ns_touch(ns);
     if (words.count && is_administrative(words.items[0])) {
         audit_act(connection, call->command, ns_name(ns), words, STATUS_OK);
     }
+    struct unfit_context unfit = { call->host, ns_name(ns), reply_room_max(call->reply) };
     resp_form_code(call->reply, SLICE("ERR")); // as a script's errors have in Redis
     qless_run(&(struct qless_call){
         .engine = ns->engine,
@@ -106,6 +125,8 @@ static enum status run_script(struct call *call, const struct script *script, st
         .random = call->host->random(call->host->context),
         .allocator = server->settings.allocator,
         .reply = call->reply,
+        .unfit = note_unfit,
+        .unfit_context = &unfit,
     });
     return STATUS_OK;
 }

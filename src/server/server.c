@@ -544,6 +544,13 @@ static void warn(void *context, const char *sentence)
     log_line(LOG_LEVEL_WARNING, "namespaces", LOG_STRING("says", sentence));
 }
 
+static void note_unfit(void *context, struct slice ns, struct slice jid, size_t size_max)
+{
+    (void)context;
+    log_line(LOG_LEVEL_WARNING, "job larger than a reply may be; not handed out",
+             LOG_TEXT("namespace", ns), LOG_TEXT("jid", jid), LOG_NUMBER("reply_max", size_max));
+}
+
 static enum status make_namespaces(struct server *server, struct error *error)
 {
     const struct namespaces_options options = {
@@ -562,7 +569,7 @@ static enum status make_namespaces(struct server *server, struct error *error)
         .context = server,
     };
     server->services = (struct services){
-        .host = { random_of, zone_of, server },
+        .host = { random_of, zone_of, note_unfit, server },
         .namespaces = &server->namespaces,
         .commands = server->commands,
         .may_see = may_see,

@@ -120,6 +120,7 @@ struct settings {
     bool push_allow_private;
     char *push_ca; // a file, or "" for the system's authorities
     uint64_t max_pushes;
+    uint64_t push_error_size; // of a worker's answer that is kept as the message of a failure
 
     // TLS
     char *tls_cert, *tls_key;

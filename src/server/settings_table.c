@@ -254,6 +254,10 @@ const struct setting settings_table[] = {
     { "max-pushes", PUSH, SETTING_COUNT, SETTING_RELOADS, AT(max_pushes), 1, 100000,
       .initial = "5000", .value = "COUNT",
       .summary = "How many requests to workers may be under way in all." },
+    { "push-error-size", PUSH, SETTING_SIZE, SETTING_RELOADS, AT(push_error_size), 0, 1 * MIB,
+      .initial = "64KiB", .value = "SIZE",
+      .summary = "How much of an HTTP worker's answer that is no success is kept with the job, as "
+                 "the message of its failure; of a larger one the beginning." },
 
     { "tls-cert", TLS, SETTING_TEXT, SETTING_RELOADS, AT(tls_cert), .initial = "",
       .value = "FILE",

@@ -6,6 +6,8 @@
 #include "server/log.h"
 #include "server/tables.h"
 
+#include <assert.h>
+
 enum {
     MORE_SIZE = 40,     // of "... (4294967296 more arguments)"
     GET_COUNT = 10,     // SLOWLOG GET without a number, as in Redis
@@ -31,6 +33,7 @@ static void drop_oldest(struct server *server)
 {
     struct slow_commands *all = &server->slow_commands;
     struct slow_command *oldest = all->oldest;
+    assert(oldest);
     all->oldest = oldest->newer;
     *(oldest->newer ? &oldest->newer->older : &all->newest) = NULL;
     all->count--;

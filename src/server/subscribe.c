@@ -301,8 +301,8 @@ static const struct command commands[] = {
         .details =
             "What happens in a namespace is told as JSON on sluice:NS:log (all of it), "
             "sluice:NS:tracked (about tracked jobs) and sluice:NS:worker:NAME (to a worker), to "
-            "those who may read the namespace; in qless's namespace as qless's own messages on "
-            "ql:* instead.",
+            "those who may read the namespace. In a namespace of qless the same is told as qless's "
+            "own messages on ql:* too; patterns that begin with a wildcard hear only those there.",
         .replies = "For each channel a push (in RESP2 a list): subscribe, the channel, how many "
                    "subscriptions there are now. Messages come as: message, the channel, the text.",
         EXAMPLES({ "SUBSCRIBE sluice:app:log",

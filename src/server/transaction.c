@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "server/transaction.h"
 
+#include "faces/resp.h"
 #include "host/words.h"
 #include "server/answer.h"
 #include "server/execute.h"
 #include "server/tables.h"
 
 #include <stdalign.h>
+
+enum {
+    ANSWERS_PART = 8, // of max-output that is kept for short errors, see transaction_reserve
+};
 
 // A request in one block: the words' slices, then their bytes.
 struct kept {
@@ -19,6 +24,7 @@ struct kept {
 struct transaction {
     struct kept *first, **last;
     size_t count, size;
+    size_t left; // while it runs: commands that are still to be run
     bool spoiled, runs;
 };
 
@@ -66,6 +72,11 @@ bool transaction_runs(const struct connection *connection)
     return connection->transaction && connection->transaction->runs;
 }
 
+size_t transaction_reserve(const struct connection *connection)
+{
+    return transaction_runs(connection) ? connection->transaction->left * RESP_SHORT_ERROR : 0;
+}
+
 int64_t transaction_count(const struct connection *connection)
 {
     return connection->transaction ? (int64_t)connection->transaction->count : -1;
@@ -95,6 +106,12 @@ static enum status keep(struct connection *connection, const struct command *com
     struct kept *kept = kept_new(settings->allocator, command, words);
     if (!kept) {
         return error_set(error, STATUS_NO_MEMORY, "no memory to keep %s", command->name);
+    }
+    if ((transaction->count + 1) * RESP_SHORT_ERROR > settings->max_output / ANSWERS_PART) {
+        mem_free(settings->allocator, kept, kept->size);
+        return error_set(error, STATUS_TOO_LARGE,
+                         "%zu commands are kept since MULTI; max-output allows no answers to more",
+                         transaction->count);
     }
     if (transaction->size + kept->size > settings->max_request) {
         mem_free(settings->allocator, kept, kept->size);
@@ -197,6 +214,18 @@ static enum status run_multi(struct call *call, struct error *error)
     return STATUS_OK;
 }
 
+// A command whose answer might not fit any more is not run.
+static void run_one(struct connection *connection, struct slices words)
+{
+    const struct buffer *out = &connection->output;
+    size_t reserve = transaction_reserve(connection) + REPLY_SIZE_LEAST;
+    if (!out->status && out->size_max - out->size >= reserve) {
+        execute(connection, words);
+    } else {
+        answer_error(connection, "TOO_LARGE", "not run: no room for its reply");
+    }
+}
+
 // All answers together are the one answer of EXEC, and count as one.
 static void run_kept(struct connection *connection, struct transaction *transaction)
 {
@@ -208,8 +237,10 @@ static void run_kept(struct connection *connection, struct transaction *transact
     transaction->runs = true;
     resp_array(&connection->output, transaction->count);
     // A SHUTDOWN among them may close it.
+    transaction->left = transaction->count;
     for (struct kept *kept = transaction->first; kept && !connection->closed; kept = kept->next) {
-        execute(connection, (struct slices){ kept->words, kept->count });
+        transaction->left--;
+        run_one(connection, (struct slices){ kept->words, kept->count });
     }
     transaction->runs = false;
     connection->replies = replies;
@@ -294,9 +325,8 @@ static const struct command commands[] = {
         .run = run_exec,
         .summary = "Runs what was kept since MULTI, with nothing in between.",
         .details = "All changes become durable together. A command that fails does not undo the "
-                   "others. A command that would wait answers at once. When the answers are larger "
-                   "together than max-output allows, there is one error instead of them, though "
-                   "all were run.",
+                   "others. A command that would wait answers at once. A command whose answer has "
+                   "no room beside the others in max-output is not run: its answer is TOO_LARGE.",
         .replies = "A list: the answer of each. EXECABORT when one of them was refused.",
         EXAMPLES({ "EXEC", "1) \"ann\"\n2) \"bob\"" }),
     },

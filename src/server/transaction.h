@@ -29,6 +29,10 @@ bool transaction_runs(const struct connection *connection);
 // Forgets what was kept, if anything.
 void transaction_forget(struct connection *connection);
 
+// While EXEC runs: how much of the output is kept back, for a short error for each command that is
+// still to be run. 0 otherwise.
+size_t transaction_reserve(const struct connection *connection);
+
 // How many are kept; -1 outside of MULTI.
 int64_t transaction_count(const struct connection *connection);
 

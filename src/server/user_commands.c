@@ -8,6 +8,8 @@
 #include "server/transaction.h"
 #include "server/user_store.h"
 
+#include <assert.h>
+
 enum {
     AUDIT_COUNT_MAX = 1000,
 };
@@ -101,6 +103,7 @@ static const struct argument user_takes[] = {
 
 static struct slice next_word(struct slice *rest)
 {
+    assert(rest->data || !rest->size);
     const char *end = rest->size ? memchr(rest->data, ' ', rest->size) : NULL;
     struct slice word = slice_sub(*rest, 0, end ? (size_t)(end - rest->data) : rest->size);
     *rest = slice_sub(*rest, word.size + 1, SIZE_MAX);

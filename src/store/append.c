@@ -52,6 +52,7 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
         }
     }
     *group = gather->size ? store->gathering : store->gathering - 1;
+    store_check(store);
     pthread_mutex_unlock(&store->mutex);
     // Without the mutex, so that the journal need not wait for it.
     if (begins) {

@@ -90,6 +90,7 @@ static void set_full(struct store *store, const struct error *error)
     }
     store->full = error != NULL;
     store->free_at_full = free_inside(store);
+    store_check(store);
     store_log(store, store->full ? STORE_ERROR : STORE_INFO, "%s",
               store->full ? error_sentence(error) : "the store can grow again");
     pthread_cond_signal(&store->work);
@@ -131,6 +132,7 @@ static void set_stuck(struct store *store)
         return;
     }
     store->stuck = true;
+    store_check(store);
     store_log(store, STORE_ERROR, "the journal has no room left, and waits: %s",
               error_sentence(&store->space));
     pthread_cond_signal(&store->work);
@@ -199,6 +201,7 @@ static void note_covered(struct store *store, const struct base_record *record,
         store->behind_size = 0;
     }
     segments_free_before(&store->segments, record->next.turn);
+    store_check(store);
     figures->checkpoints++;
     figures->records_checkpointed += images->count;
     if ((uint64_t)took_us > figures->checkpoint_us_max) {
@@ -302,6 +305,7 @@ static enum status make_segment(struct store *store)
     }
     if (!status) {
         store->record = record;
+        store_check(store);
         store_eased(store);
     } else if (store_is_lack(status)) {
         set_full(store, &error);

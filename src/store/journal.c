@@ -64,6 +64,7 @@ bool journal_sync(struct store *store)
         store->synced = upto;
         store->synced_turn = last;
     }
+    store_check(store);
     return true;
 }
 
@@ -209,6 +210,7 @@ static bool note_durable(struct writer *writer)
     }
     store->figures.groups++;
     store->figures.group_bytes += writer->group.size;
+    store_check(store);
     store_eased(store);
     return begins || (!was_much && store->behind_size >= store->much_size) || store_is_short(store);
 }
@@ -235,6 +237,7 @@ static void take_group(struct writer *writer)
     writer->number = store->gathering++;
     writer->at = store->end; // a checkpoint may have moved it on
     store->writing_size = writer->group.size;
+    store_check(store);
     store_eased(store);
     frame_seal(&writer->group, store->synced);
 }

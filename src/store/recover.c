@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The base is read once, in order. Its first entry is the store's own record, which says where the
-// journal goes on; so the journal is read then, and its images are laid over what follows.
+// In this order: the store's own record, which is the base's first entry and says where the journal
+// goes on; the journal behind it, into memory; then all entries of the base, merged with what the
+// journal has on them.
 #include "store/recover.h"
 
 #include "base/bytes.h"
@@ -24,10 +25,68 @@ struct recovery {
     struct images images; // of the journal's tail
     size_t next_image;
     bool has_record;
-    uint64_t count, sum; // of the entries read
-    uint64_t group;      // the first one that is not in the journal
-    uint64_t left_over;  // sectors of that one or later ones
+    uint64_t count;     // entries of the base that were read, the store's own record among them
+    uint64_t sum;       // of their checksums, but for the record's
+    uint64_t group;     // the first one that is not in the journal
+    uint64_t left_over; // sectors of that one or later ones
 };
+
+// ---------------------------------------------------------------------------------------------
+// The store's own record
+
+// An entry of the base without its checksum, which must be right.
+static enum status check_entry(struct recovery *recovery, struct slice key, struct slice value,
+                               struct slice *bytes)
+{
+    *bytes = slice_sub(value, BASE_CHECKSUM_SIZE, value.size);
+    if (key.size != KEY_SIZE || value.size < BASE_CHECKSUM_SIZE ||
+        base_checksum(key, *bytes) != bytes_load_u32(value.data)) {
+        return error_set(recovery->error, STATUS_CORRUPT,
+                         "entry %llu of base/data.mdb is damaged: its checksum differs",
+                         (unsigned long long)recovery->count);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_record(const struct recovery *recovery)
+{
+    const struct base_record *record = &recovery->store->record;
+    if (record->segment_size < SEGMENT_SIZE_MIN || record->segment_size % SECTOR_SIZE ||
+        record->segment_size / SECTOR_SIZE > UINT32_MAX || record->segments < 2) {
+        return error_set(recovery->error, STATUS_CORRUPT,
+                         "the base says that there are %u segments of %llu bytes", record->segments,
+                         (unsigned long long)record->segment_size);
+    }
+    return STATUS_OK;
+}
+
+static enum status receive_record(void *context, struct slice key, struct slice value)
+{
+    static const char zeros[KEY_SIZE];
+    struct recovery *recovery = context;
+    struct slice bytes;
+    enum status status = check_entry(recovery, key, value, &bytes);
+    if (status) {
+        return status;
+    }
+    if (memcmp(key.data, zeros, KEY_SIZE) != 0) {
+        return error_set(recovery->error, STATUS_CORRUPT,
+                         "base/data.mdb does not begin with the store's own record");
+    }
+    recovery->has_record = true;
+    status = base_record_read(bytes, &recovery->store->record, recovery->error);
+    return status ? status : check_record(recovery);
+}
+
+static enum status read_record(struct recovery *recovery, int fd)
+{
+    const struct scan_sink sink = { .receive = receive_record, .context = recovery };
+    enum status status = scan_first(fd, recovery->store->allocator, &sink, recovery->error);
+    if (!status && !recovery->has_record) {
+        return error_set(recovery->error, STATUS_CORRUPT, "base/data.mdb is empty");
+    }
+    return status;
+}
 
 // ---------------------------------------------------------------------------------------------
 // The journal
@@ -129,6 +188,11 @@ static enum status read_journal(struct recovery *recovery)
 {
     struct store *store = recovery->store;
     const struct base_record *record = &store->record;
+    if (segments_init(&store->segments, store->allocator, store->folder, record->id,
+                      record->segment_size)) {
+        return error_set(recovery->error, STATUS_NO_MEMORY, "out of memory");
+    }
+    store->segments.read_only = recovery->read_only;
     enum status status = segments_open(&store->segments, record->segments, recovery->error);
     if (!status) {
         status = check_position(recovery);
@@ -181,84 +245,39 @@ static enum status visit_images(struct recovery *recovery, const struct store_ke
     return STATUS_OK;
 }
 
-static enum status take_record(struct recovery *recovery, struct slice bytes)
-{
-    struct store *store = recovery->store;
-    struct base_record *record = &store->record;
-    enum status status = base_record_read(bytes, record, recovery->error);
-    if (status) {
-        return status;
-    }
-    if (record->segment_size < SEGMENT_SIZE_MIN || record->segment_size % SECTOR_SIZE ||
-        record->segment_size / SECTOR_SIZE > UINT32_MAX || record->segments < 2) {
-        return error_set(recovery->error, STATUS_CORRUPT,
-                         "the base says that there are %u segments of %llu bytes", record->segments,
-                         (unsigned long long)record->segment_size);
-    }
-    if (segments_init(&store->segments, store->allocator, store->folder, record->id,
-                      record->segment_size)) {
-        return error_set(recovery->error, STATUS_NO_MEMORY, "out of memory");
-    }
-    store->segments.read_only = recovery->read_only;
-    recovery->has_record = true;
-    return read_journal(recovery);
-}
-
-static enum status receive(void *context, struct slice key, struct slice value)
+static enum status receive_entry(void *context, struct slice key, struct slice value)
 {
     struct recovery *recovery = context;
-    struct slice bytes = slice_sub(value, BASE_CHECKSUM_SIZE, value.size);
-    uint32_t checksum = value.size < BASE_CHECKSUM_SIZE ? 0 : bytes_load_u32(value.data);
-    if (key.size != KEY_SIZE || value.size < BASE_CHECKSUM_SIZE ||
-        base_checksum(key, bytes) != checksum) {
-        return error_set(recovery->error, STATUS_CORRUPT,
-                         "entry %llu of base/data.mdb is damaged: its checksum differs",
-                         (unsigned long long)recovery->count);
+    struct slice bytes;
+    enum status status = check_entry(recovery, key, value, &bytes);
+    if (status || recovery->count++ == 0) {
+        return status; // the first one is the store's own record
     }
-    if (!recovery->has_record) {
-        static const char zeros[KEY_SIZE];
-        return memcmp(key.data, zeros, KEY_SIZE) == 0
-                   ? take_record(recovery, bytes)
-                   : error_set(recovery->error, STATUS_CORRUPT,
-                               "base/data.mdb does not begin with the store's own record");
-    }
-    recovery->count++;
-    recovery->sum += checksum;
+    recovery->sum += bytes_load_u32(value.data);
     struct store_key at = key_read(key.data);
     bool replaced;
-    enum status status = visit_images(recovery, &at, &replaced);
+    status = visit_images(recovery, &at, &replaced);
     return status || replaced ? status : visit(recovery, at, bytes);
 }
 
 static enum status check_sums(const struct recovery *recovery)
 {
     const struct base_record *record = &recovery->store->record;
-    if (!recovery->has_record) {
-        return error_set(recovery->error, STATUS_CORRUPT, "base/data.mdb is empty");
-    }
-    if (recovery->count != record->count || recovery->sum != record->sum) {
+    uint64_t count = recovery->count - 1; // the record is not in the count
+    if (count != record->count || recovery->sum != record->sum) {
         return error_set(recovery->error, STATUS_CORRUPT,
                          "base/data.mdb holds %llu entries and should hold %llu%s",
-                         (unsigned long long)recovery->count, (unsigned long long)record->count,
-                         recovery->count == record->count ? ", but others" : "");
+                         (unsigned long long)count, (unsigned long long)record->count,
+                         count == record->count ? ", but others" : "");
     }
     return STATUS_OK;
 }
 
-static enum status read_base(struct recovery *recovery)
+static enum status read_base(struct recovery *recovery, int fd)
 {
-    int fd;
-    enum status status =
-        file_open(recovery->store->folder, "base/data.mdb", O_RDONLY, &fd, recovery->error);
-    if (status) {
-        return status == STATUS_NOT_FOUND
-                   ? error_set(recovery->error, STATUS_CORRUPT, "base/data.mdb is missing")
-                   : status;
-    }
     struct scan_result result;
-    const struct scan_sink sink = { .receive = receive, .context = recovery };
-    status = scan_file(fd, recovery->store->allocator, &sink, &result, recovery->error);
-    close(fd);
+    const struct scan_sink sink = { .receive = receive_entry, .context = recovery };
+    enum status status = scan_file(fd, recovery->store->allocator, &sink, &result, recovery->error);
     if (!status) {
         status = check_sums(recovery);
     }
@@ -346,11 +365,29 @@ static void take_over(struct recovery *recovery)
     store->synced_turn = store->end.turn;
     store->gathering = recovery->group;
     store->behind_size = recovery->images.bytes;
+    store_check(store);
+}
+
+static enum status open_base(const struct recovery *recovery, int *fd)
+{
+    enum status status =
+        file_open(recovery->store->folder, "base/data.mdb", O_RDONLY, fd, recovery->error);
+    return status == STATUS_NOT_FOUND
+               ? error_set(recovery->error, STATUS_CORRUPT, "base/data.mdb is missing")
+               : status;
 }
 
 static enum status read_all(struct recovery *recovery)
 {
-    enum status status = read_base(recovery);
+    int fd;
+    enum status status = open_base(recovery, &fd);
+    if (status) {
+        return status;
+    }
+    status = read_record(recovery, fd);
+    status = status ? status : read_journal(recovery);
+    status = status ? status : read_base(recovery, fd);
+    close(fd);
     return status ? status : check_uncounted(recovery);
 }
 

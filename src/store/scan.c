@@ -60,6 +60,7 @@ struct walk {
     const struct page_tree *tree;
     const char *name;
     bool integer_keys;
+    uint64_t entries_max; // so many are received
     enum status (*receive)(struct scan *scan, struct slice key, struct slice value);
     struct page_tree counted;
     struct slice previous; // the key that came last
@@ -159,6 +160,11 @@ static void announce_leaves(const struct scan *scan, const struct scan_page *bra
     }
 }
 
+static bool is_done(const struct walk *walk)
+{
+    return walk->counted.entries >= walk->entries_max;
+}
+
 static int compare_keys(const struct walk *walk, struct slice a, struct slice b)
 {
     if (walk->integer_keys) {
@@ -255,7 +261,7 @@ static enum status walk_leaf(struct walk *walk, uint64_t number, const char *byt
                          "page %" PRIu64 " of data.mdb has keys that belong to another page",
                          number);
     }
-    for (unsigned i = 0; i < leaf.count && !status; i++) {
+    for (unsigned i = 0; i < leaf.count && !status && !is_done(walk); i++) {
         status = receive_entry(walk, &leaf, i);
     }
     // The page is gone when the window moves.
@@ -322,7 +328,7 @@ static enum status walk_branch(struct walk *walk, uint64_t number, unsigned dept
     if (depth + 2 == walk->tree->depth) {
         announce_leaves(scan, &branch);
     }
-    for (unsigned i = 0; i < branch.count && !status; i++) {
+    for (unsigned i = 0; i < branch.count && !status && !is_done(walk); i++) {
         status = walk_child(walk, &branch, i, depth, bounds);
     }
     return status;
@@ -366,7 +372,7 @@ static enum status walk_tree(struct walk *walk)
         status = status ? status : window_get(&scan->leaves, tree->root, 1, 1, &bytes, scan->error);
         status = status ? status : walk_leaf(walk, tree->root, bytes, none);
     }
-    return status ? status : check_counts(walk);
+    return status || is_done(walk) ? status : check_counts(walk);
 }
 
 // An entry of the free list: a transaction, and the pages that were in use before it, or are left
@@ -510,29 +516,52 @@ static enum status check_pages(const struct scan *scan)
                      count - met, lost);
 }
 
+static enum status walk_entries(struct scan *scan, uint64_t entries_max)
+{
+    struct walk entries = { .scan = scan,
+                            .tree = &scan->meta.main,
+                            .name = "the database",
+                            .entries_max = entries_max,
+                            .receive = receive_main };
+    return walk_tree(&entries);
+}
+
 static enum status walk_all(struct scan *scan)
 {
     struct walk free_list = { .scan = scan,
                               .tree = &scan->meta.free,
                               .name = "the free list",
                               .integer_keys = true,
+                              .entries_max = UINT64_MAX,
                               .receive = receive_free };
-    struct walk entries = {
-        .scan = scan, .tree = &scan->meta.main, .name = "the database", .receive = receive_main
-    };
     enum status status = walk_tree(&free_list);
-    status = status ? status : walk_tree(&entries);
+    status = status ? status : walk_entries(scan, UINT64_MAX);
     return status ? status : check_pages(scan);
+}
+
+static enum status begin(struct scan *scan, int fd)
+{
+    window_init(&scan->leaves, &scan->file, scan->allocator);
+    window_init(&scan->runs, &scan->file, scan->allocator);
+    enum status status = read_metas(scan, fd);
+    return status ? status : allocate_all(scan);
+}
+
+enum status scan_first(int fd, const struct allocator *allocator, const struct scan_sink *sink,
+                       struct error *error)
+{
+    struct scan scan = { .allocator = allocator, .sink = sink, .error = error };
+    enum status status = begin(&scan, fd);
+    status = status ? status : walk_entries(&scan, 1);
+    release_all(&scan);
+    return status;
 }
 
 enum status scan_file(int fd, const struct allocator *allocator, const struct scan_sink *sink,
                       struct scan_result *out, struct error *error)
 {
     struct scan scan = { .allocator = allocator, .sink = sink, .error = error };
-    window_init(&scan.leaves, &scan.file, allocator);
-    window_init(&scan.runs, &scan.file, allocator);
-    enum status status = read_metas(&scan, fd);
-    status = status ? status : allocate_all(&scan);
+    enum status status = begin(&scan, fd);
     status = status ? status : walk_all(&scan);
     if (!status) {
         *out = (struct scan_result){ .transaction = scan.meta.transaction,

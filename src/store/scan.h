@@ -40,4 +40,8 @@ MUST_USE enum status scan_file(int fd, const struct allocator *allocator,
                                const struct scan_sink *sink, struct scan_result *out,
                                struct error *error);
 
+// Receives the first entry alone, if there is one. Only the pages on the way to it are checked.
+MUST_USE enum status scan_first(int fd, const struct allocator *allocator,
+                                const struct scan_sink *sink, struct error *error);
+
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The store's inside: what its threads share. Everything under `mutex` unless said otherwise.
 //
-//      submitted >= durable >= synced   and   durable >= covered
+//      gathering > durable >= synced >= covered
 //
-// With STORE_ALWAYS what is durable is synced. What is covered always was synced first.
+// With STORE_ALWAYS what is durable is synced. store_check states this and what else must hold.
 #ifndef SLUICE_STORE_STATE_H
 #define SLUICE_STORE_STATE_H
 
@@ -82,6 +82,9 @@ struct store {
 // Says a sentence to the operator.
 void store_log(const struct store *store, enum store_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// Asserts the invariants. With the mutex held, where a change of the state is complete.
+void store_check(const struct store *store);
 
 // The end: nothing is written any more. With the mutex held.
 void store_fail(struct store *store, const struct error *error);

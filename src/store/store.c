@@ -4,6 +4,7 @@
 #include "store/checkpoint.h"
 #include "store/create.h"
 #include "store/file.h"
+#include "store/frame.h"
 #include "store/journal.h"
 #include "store/lock.h"
 #include "store/recover.h"
@@ -13,6 +14,7 @@
 #include "store/thread.h"
 #include "store/trim.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -58,6 +60,47 @@ void store_tell(const struct store *store)
 {
     // Only an event that is not read for 2^64 groups would make it fail.
     (void)eventfd_write(store->event, 1);
+}
+
+static bool is_not_behind(struct position a, struct position b)
+{
+    return a.turn > b.turn || (a.turn == b.turn && a.sector >= b.sector);
+}
+
+// One group at most is being written, behind the durable ones; the next one gathers.
+static void check_groups(const struct store *store)
+{
+    uint64_t being_written = store->writing_size > 0;
+    assert(store->gathering == store->durable + 1 + being_written);
+    assert(store->gather.size == 0 || store->gather.size > FRAME_HEAD_SIZE);
+    assert(store->synced <= store->durable);
+    assert(store->options.durability != STORE_ALWAYS || store->synced == store->durable);
+    assert(store->wanted <= store->durable);
+}
+
+// A group is covered after it was synced, and the journal begins where the base ends.
+static void check_covered(const struct store *store)
+{
+    const struct base_record *record = &store->record;
+    assert(record->covered <= store->synced);
+    assert(is_not_behind(segments_place(&store->segments, store->end), record->next));
+    assert(store->synced_turn <= store->end.turn);
+    assert(record->segments >= 2);
+    assert(store->lacked <= store->durable);
+}
+
+static void check_space(const struct store *store)
+{
+    assert(!store->full || store_is_lack(store->space.status));
+    assert(!store->stuck || store_is_lack(store->space.status));
+    assert(!store->journal_full || store->space.status == STATUS_NO_SPACE);
+}
+
+void store_check(const struct store *store)
+{
+    check_groups(store);
+    check_covered(store);
+    check_space(store);
 }
 
 static uint64_t sectors_of(uint64_t size)

@@ -77,6 +77,7 @@ static enum status remove_last(struct store *store, struct segment *segment, str
         return status;
     }
     store->record = record;
+    store_check(store);
     return STATUS_OK;
 }
 
@@ -95,6 +96,7 @@ static enum status leave_last(struct store *store, struct error *error)
         store->record = record;
         store->end = record.next;
         segments_free_before(&store->segments, record.next.turn);
+        store_check(store);
     }
     pthread_cond_signal(&store->work);
     return status;

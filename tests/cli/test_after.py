@@ -71,10 +71,10 @@ class Bulk(tool.ServerCase):
         bulk = self.json("bulk", "start", "cancel", "-q", "out", "--yes")
         self.assertEqual((bulk["act"], bulk["changed"], bulk["done"]), ("cancel", 3, True))
         self.assertRegex(tool.shape(self.good("bulk")),
-                         r"^ID  ACT  DRY-RUN  DONE  BEGAN  LOOKED-AT  MATCHED  CHANGED\n"
-                         r"\d+  cancel  yes  yes  TIME  3  3  3\n"
-                         r"\d+  move  no  yes  TIME  3  3  3\n"
-                         r"\d+  cancel  no  yes  TIME  3  3  3\n$")
+                         r"^ID  ACT  DRY-RUN  DONE  STOPPED  BEGAN  LOOKED-AT  MATCHED  CHANGED\n"
+                         r"\d+  cancel  yes  yes  no  TIME  3  3  3\n"
+                         r"\d+  move  no  yes  no  TIME  3  3  3\n"
+                         r"\d+  cancel  no  yes  no  TIME  3  3  3\n$")
         self.assertRegex(self.good("bulk", "get", bulk["id"]), r"(?m)^act +cancel$")
         self.assertEqual(self.run_tool("bulk", "stop", bulk["id"]).returncode, 3)
         self.assertEqual(self.run_tool("bulk", "get", "999999").returncode, 3)

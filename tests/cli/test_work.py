@@ -115,6 +115,23 @@ class Worker:
             self.process.kill()
             self.wait(-signal.SIGKILL)
 
+    def guard(self):
+        """The process that ends what the worker leaves when it is killed."""
+        pid = self.process.pid
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+            children = file.read().split()
+        for child in map(int, children):
+            with open(f"/proc/{child}/comm", encoding="utf-8") as file:
+                if file.read() == "sluice-guard\n":
+                    return child
+        raise AssertionError("the worker has no guard")
+
+    def kill_with_guard(self):
+        """Nothing is left that could end what the worker leaves."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.kill(self.guard(), signal.SIGKILL)
+        self.kill()
+
 
 class WorkCase(sluiced.TestCase):
     """Each test has a queue and a folder of its own."""
@@ -498,7 +515,7 @@ class Orphans(WorkCase):
         first = self.shell(script, env=out)
         pid, inner = self.pid("out"), self.pid("out.inner")
         eventually(lambda: self.get("job")["lease"]["pid"])
-        first.kill()
+        first.kill_with_guard()
         os.kill(pid, 0)  # it runs on
         self.shell("true", "--count", 1, "--grace", "0.1").wait()
         gone(pid)
@@ -528,11 +545,84 @@ note(f"{me}.ended")
         for jid in "ab":
             self.pid(f"out.{jid}")
             eventually(lambda: self.get(jid)["lease"]["pid"])
-        first.kill()
+        first.kill_with_guard()
         self.shell("true", "--count", 2, "--grace", LIMIT_S).wait(limit_s=3 * LIMIT_S)
         for jid in "ab":
             self.assertTrue(os.path.exists(self.path(f"out.{jid}.ended")), jid)
         self.assertEqual(os.listdir(self.path("state")), ["lock"])
+
+    # A process in its group, one in a session of its own, one whose parent has ended, one with an
+    # empty environment, each of which ignores SIGTERM.
+    FAMILY = ('trap "" TERM HUP; sleep 1000 & echo $! >"$OUT.group"; '
+              'setsid sh -c \'echo $$ >"$OUT.session"; exec sleep 1000\' & '
+              '(sleep 1000 & echo $! >"$OUT.orphan"); '
+              'env -i sleep 1000 & echo $! >"$OUT.bare"; '
+              'echo $$ >"$OUT.self"; while :; do sleep 0.05; done')
+    MEMBERS = ("self", "group", "session", "orphan", "bare")
+
+    def family(self, *words):
+        worker = self.shell(self.FAMILY, *words, env={"OUT": self.path("out")})
+        return worker, [self.pid(f"out.{name}") for name in self.MEMBERS]
+
+    def test_a_killed_worker_takes_all_processes_of_its_jobs_with_it(self):
+        self.put("job")
+        worker, pids = self.family("--grace", "0.2")
+        guard = worker.guard()
+        worker.kill()
+        for pid in pids + [guard]:
+            gone(pid)
+
+    def test_processes_of_a_killed_worker_may_end_by_themselves(self):
+        self.put("job")
+        # What the shell says of its processes goes nowhere: the worker does not read it any more.
+        script = ('exec 2>/dev/null; trap "echo asked >\\"$OUT.asked\\"; exit" TERM; '
+                  '(trap "echo too >\\"$OUT.inner\\"; exit" TERM; echo 1 >"$OUT"; '
+                  'while :; do sleep 0.05; done) & '
+                  'while :; do sleep 0.05; done')
+        worker = self.shell(script, "--grace", LIMIT_S, env={"OUT": self.path("out")})
+        self.pid("out")
+        guard = worker.guard()
+        worker.kill()
+        gone(guard)
+        self.assertEqual((self.text("out.asked"), self.text("out.inner")), ("asked\n", "too\n"))
+
+    def test_a_worker_that_is_in_a_hurry_leaves_nothing_running(self):
+        self.put("job")
+        worker, pids = self.family("--grace", "0.2")
+        guard = worker.guard()
+        for _ in range(2):
+            worker.signal(signal.SIGTERM)
+            eventually(lambda: any("ending" in line for line in worker.errors))
+        worker.wait(128 + signal.SIGTERM)
+        gone(guard)
+        for name, pid in zip(self.MEMBERS, pids):
+            if name != "session":  # the worker has ended by itself: that one went its own way
+                gone(pid)
+        os.kill(pids[2], signal.SIGKILL)
+
+    def test_a_signal_to_the_group_of_the_worker_does_not_reach_the_guard(self):
+        self.put("job")
+        worker = self.worker("--grace", "0.2", "--", "sh", "-c", self.FAMILY,
+                             env={"OUT": self.path("out")}, before=os.setsid)
+        pids = [self.pid(f"out.{name}") for name in self.MEMBERS]
+        guard = worker.guard()
+        os.killpg(worker.process.pid, signal.SIGKILL)
+        worker.wait(-signal.SIGKILL)
+        for pid in pids + [guard]:
+            gone(pid)
+
+    def test_a_guard_that_ends_is_missed(self):
+        for jid in "ab":
+            self.put(jid)
+        worker = self.shell('echo $$ >"$OUT.$SLUICE_JID"; until [ -e "$OUT.go" ]; do sleep 0.02; '
+                            'done', "--count", 2, env={"OUT": self.path("out")})
+        self.pid(f"out.{self.queue}-a")
+        os.kill(worker.guard(), signal.SIGKILL)
+        with open(self.path("out.go"), "w", encoding="utf-8"):
+            pass
+        worker.wait()
+        self.assertEqual([self.get(jid)["state"] for jid in "ab"], ["complete", "complete"])
+        self.assertEqual(len([line for line in worker.errors if "sluice-guard" in line]), 1)
 
     def test_the_process_is_known_to_the_queue(self):
         self.put("job")
@@ -1093,6 +1183,29 @@ class Secret(sluiced.TestCase):
                    'echo "$SLUICE_URL"', env={"SLUICE_URL": url}).wait()
             self.assertEqual(client.ask("HELLO 3")["server"] and
                              client.ask("Q.GET", "default", jid)[0]["result"], f'"{wanted}"')
+
+
+class Rights(sluiced.TestCase):
+    flags = ("--user", "root pr *:admin", "--user", "worker pw app:work")
+
+    def test_a_worker_needs_no_more_than_the_right_to_work(self):
+        folder = tempfile.mkdtemp(prefix="sluice-work-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        client = Client(self.server)
+        self.addCleanup(client.close)
+        client.ask("HELLO 3 AUTH root pr")
+        url = f"sluice://worker:pw@127.0.0.1:{self.server.port}/app"
+        client.ask("Q.PUT app mail Do {} JID one")
+        worker = Worker(url, "-q", "mail", "--drain-timeout", "0.1", "--state", folder, "--", "sh",
+                        "-c", 'echo "::progress 0.5" >&2; exec sleep 1000')
+        self.addCleanup(worker.kill)
+        eventually(lambda: client.ask("Q.GET app one")[0]["progress"])
+        worker.signal(signal.SIGTERM)
+        worker.wait()
+        job = client.ask("Q.GET app one")[0]
+        self.assertEqual((job["state"], job["remaining"]), ("stalled", 5))
+        Worker(url, "-q", "mail", "--drain", "--state", folder, "--", "true").wait()
+        self.assertEqual(client.ask("Q.GET app one")[0]["state"], "complete")
 
 
 class File(unittest.TestCase):

@@ -234,6 +234,18 @@ static enum sluice_status free_job(struct request *request)
     return SLUICE_OK;
 }
 
+static enum sluice_status attach(struct request *request)
+{
+    struct sluice_job *job;
+    enum sluice_status status = sluice_job_attach(
+        find_thing(word_text(request, 0)), word_text(request, 1), word_text(request, 2),
+        json_integer_value(word(request, 3)), &job, &request->error);
+    if (!status) {
+        keep_thing(word_text(request, 4), job);
+    }
+    return status;
+}
+
 static enum sluice_status heartbeat(struct request *request)
 {
     double expires = 0;
@@ -303,6 +315,11 @@ static enum sluice_status retry(struct request *request)
                      word_text(request, 2), word_text(request, 3), &remaining, &request->error);
     json_object_set_new(request->answer, "remaining", json_integer(remaining));
     return status;
+}
+
+static enum sluice_status return_job(struct request *request)
+{
+    return sluice_return(find_thing(word_text(request, 0)), &request->error);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -388,6 +405,7 @@ const struct call calls[] = {
     { "take", take_jobs },
     { "show", show_job },
     { "free", free_job },
+    { "attach", attach },
     { "heartbeat", heartbeat },
     { "keepalive", keep_alive },
     { "start", start },
@@ -398,6 +416,7 @@ const struct call calls[] = {
     { "advance", advance },
     { "fail", fail_job },
     { "retry", retry },
+    { "return", return_job },
     { "get", get },
     { "wait", wait_for },
     { "cancel", cancel },

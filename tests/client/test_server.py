@@ -97,6 +97,49 @@ class Calls(TestCase):
         self.take("d")
         self.assertEqual(self.shell.ok("retry", "d", 0, None, None)["remaining"], -1)
 
+    def test_a_job_is_attached_in_another_process(self):
+        self.put("a", data='{"to": "ann"}')
+        self.take("a", "1")
+        token = self.shell.ok("show", "1")["token"]
+        other = self.enterContext(Shell())
+        other.open("q", self.url, ns="app", worker="other")
+        other.ok("attach", "q", "a", "w", token, "here")
+        shown = other.ok("show", "here")
+        self.assertEqual([shown[key] for key in ("jid", "klass", "queue", "data", "worker",
+                                                 "token", "lost")],
+                         ["a", "k", "q", '{"to": "ann"}', "w", token, "kept"])
+        self.assertEqual(shown["expires"], self.shell.ok("show", "1")["expires"])
+        other.ok("start", "here", 4711)
+        self.assertEqual(self.field("a", "lease")["pid"], 4711)
+        other.ok("keepalive", "here")
+        other.ok("done", "here", '"sent"')
+        self.assertEqual(self.field("a", "result"), "sent")
+        self.assertEqual(self.shell.status("done", "1", None), "state")
+        self.assertEqual(other.status("attach", "q", "a", "w", token, "x"), "state")
+
+    def test_what_is_not_held_is_not_attached(self):
+        self.put("a")
+        self.assertEqual(self.shell.status("attach", "q", "a", "w", 1, "x"), "state")
+        self.assertEqual(self.shell.status("attach", "q", "nobody", "w", 1, "x"), "not_found")
+        self.take("a", "1")
+        token = self.shell.ok("show", "1")["token"]
+        self.assertEqual(self.shell.status("attach", "q", "a", "w", token + 1, "x"), "stale")
+        self.assertEqual(self.shell.status("attach", "q", "a", "v", token, "x"), "stale")
+        for jid, worker, bad in (("a", "w", 0), ("a", "w", -1), ("", "w", token), ("a", "", token),
+                                 (None, "w", token), ("a", None, token), ("a" * 300, "w", token)):
+            self.assertEqual(self.shell.status("attach", "q", jid, worker, bad, "x"), "invalid")
+        self.assertEqual(self.field("a", "state"), "running")
+
+    def test_a_job_is_given_back(self):
+        self.put("a", retries=1)
+        self.take("a", "1")
+        self.shell.ok("return", "1")
+        self.assertEqual((self.field("a", "state"), self.field("a", "remaining")), ("stalled", 1))
+        self.take("a", "2")
+        self.assertEqual(self.shell.status("return", "1"), "stale")
+        self.assertEqual(self.field("a", "state"), "running")
+        self.shell.ok("done", "2", None)
+
     def test_a_checkpoint_goes_to_the_next_run(self):
         self.put("a")
         self.take("a", "1")
@@ -355,7 +398,8 @@ class Lost(TestCase):
                     ("Q.COMPLETE", ("done", "7"), ("state", "complete")),
                     ("Q.COMPLETE", ("advance", "next", None, 0), ("queue", "next")),
                     ("Q.FAIL", ("fail", "group", "why"), ("state", "failed")),
-                    ("Q.RETRY", ("retry", 100, None, None), ("state", "scheduled"))):
+                    ("Q.RETRY", ("retry", 100, None, None), ("state", "scheduled")),
+                    ("Q.RETURN", ("return",), ("state", "stalled"))):
                 answer = self.settle_through(name, heard, *words)
                 self.assertEqual((words, answer["status"]), (words, "ok"))
                 self.assertEqual(self.field("a", found[0]), found[1])

@@ -34,6 +34,49 @@ class Base(sluiced.TestCase):
         self.assertEqual(found, list(jids), reply)
 
 
+class ClientClock(Base):
+    """Nothing falls due by itself there, as in qless, where workers poll. Those who wait natively
+    see what a worker that polls would see."""
+
+    def setUp(self):
+        super().setUp()
+        self.boss.expect(f"Q.NAMESPACE.CREATE {self.ns} CLOCK client", "+OK")
+
+    def test_a_scheduled_job_is_given_when_it_is_due(self):
+        self.put("a", "DELAY", "0.3")
+        self.got(self.popper("w", "1 WAIT 60 q"), "a")
+
+    def test_a_job_that_is_scheduled_while_a_worker_waits_is_given_too(self):
+        worker = self.popper("w", "1 WAIT 60 q")
+        self.put("a", "DELAY", "0.3")
+        self.got(worker, "a")
+
+    def test_a_recurring_job_is_given(self):
+        worker = self.popper("w", "1 WAIT 60 q")
+        self.boss.expect(f"Q.RECUR {self.ns} r q Send {{}} INTERVAL 60 DELAY 0.3", "+OK")
+        self.got(worker, "r-1")
+
+    def test_lost_leases_are_given_after_their_grace(self):
+        for option, value in ("heartbeat", 0.3), ("grace-period", 0.3):
+            self.boss.expect(f"Q.CONFIG.SET {self.ns} {option} {value}", "+OK")
+        for jid in "a", "b", "c":
+            self.put(jid)
+        self.boss.ask(f"Q.POP {self.ns} dead 3 q")
+        self.boss.expect(f"Q.CONFIG.SET {self.ns} heartbeat 60", "+OK")
+        waiting = [self.popper(f"w{i}", "1 WAIT 60 q", i) for i in (1, 2, 3)]
+        for worker, jid in zip(waiting, ("a", "b", "c")):
+            self.got(worker, jid)
+
+    def test_counts_and_reasons_are_those_of_the_queue(self):
+        self.boss.expect(f"Q.CONFIG.SET {self.ns} heartbeat 0.01", "+OK")
+        self.put("a")
+        self.boss.ask(f"Q.POP {self.ns} dead 1 q")
+        sluiced.until(lambda: '"stalled", :1' in self.boss.ask(f"Q.QUEUE {self.ns} q"))
+        self.boss.expect(f"Q.COUNT {self.ns} STATE stalled", ":1")
+        self.boss.expect(f"Q.COUNT {self.ns} STATE running QUEUE q", ":0")
+        self.assertIn('"reason", "stalled"', self.boss.ask(f"Q.EXPLAIN {self.ns} a"))
+
+
 class Pops(Base):
     def test_a_job_that_is_there_is_given_at_once(self):
         self.put("a")

@@ -139,6 +139,31 @@ class Life(FresnelTest):
             self.post({"class": "Sort", "args": [number], "priority": priority})
         self.assertEqual([self.pop("Sort")[0]["jid"] for _ in range(3)], ["2", "3", "1"])
 
+    def test_an_empty_priority_is_none(self):
+        self.assertEqual(self.post({"class": "A", "args": [], "priority": ""})["priority"], 0)
+        status, _, problem = self.ask("POST", TASKS, {"class": "A", "args": [], "priority": "5"})
+        self.assertEqual((status, problem["field"]), (400, "priority"))
+        status, _, problem = self.ask("POST", TASKS, {"class": "A", "args": [], "retries": ""})
+        self.assertEqual((status, problem["field"]), (400, "retries"))
+
+    def test_tasks_are_counted_in_their_states_and_one_in_error_runs_again(self):
+        for number in range(3):
+            self.post({"class": "Load", "args": [number], "retries": 0})
+        self.post({"class": "Late", "args": [], "scheduledFor": "2100-01-01T00:00:00Z"})
+        self.pop("Load")
+        self.do("/jobs/1/retry", {"worker": "w", "group": "db", "message": "no answer"})
+        self.pop("Load")
+        counts = self.ask("GET", "/v1/ns/app/task-counts")[2]
+        self.assertEqual(counts, {"ready": 2, "reserved": 1, "running": 0, "failed": 0, "error": 1,
+                                  "complete": 0, "reservoir": 1})
+        counts = self.ask("GET", "/v1/ns/app/task-counts?class=Load&priority=0")[2]
+        self.assertEqual((counts["ready"], counts["reservoir"]), (1, 0))
+        status, _, task = self.ask("POST", TASKS + "/1/retry")
+        self.assertEqual((status, task["state"], task["id"]), (200, "ready", 1))
+        self.assertEqual(self.ask("POST", TASKS + "/1/retry")[0], 409)
+        self.assertEqual(self.ask("POST", TASKS + "/77/retry")[0], 404)
+        self.assertEqual(self.ask("GET", "/v1/ns/app/task-counts?class=Load")[2]["error"], 0)
+
     def test_a_class_has_its_concurrency(self):
         status, _, _ = self.ask("PUT", "/v1/ns/app/limits", {"queue": "Slow", "concurrency": 1})
         self.assertEqual(status, 204)

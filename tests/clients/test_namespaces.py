@@ -2,6 +2,7 @@
 """Namespaces, and what is left of everything after a restart."""
 
 import os
+import re
 import signal
 import time
 
@@ -46,6 +47,21 @@ class Namespaces(sluiced.TestCase):
         c.expect("Q.LENGTH old q", ":1")
         c.expect("Q.GET old job-1", "[nil]")
         c.expect("Q.CANCEL old new", ":1")
+
+    def test_the_holder_of_a_lease_in_a_deleted_one_holds_none_in_the_next(self):
+        c = self.client()
+        tokens = []
+        for _ in range(3):
+            c.expect("Q.PUT leases q k {} JID a", '"a"')
+            popped = c.ask("Q.POP leases w 1 q")
+            tokens.append(int(re.search(r'"token", :(\d+)', popped).group(1)))
+            for old in tokens[:-1]:
+                c.expect(f"Q.COMPLETE leases a w TOKEN {old}", "-STALE ...")
+            c.expect("Q.NAMESPACE.DELETE leases", "+OK")
+            if len(tokens) == 2:
+                self.server.restart()
+                c = self.client()
+        self.assertEqual(tokens, sorted(set(tokens)))
 
     def test_a_name_must_be_one(self):
         c = self.client()

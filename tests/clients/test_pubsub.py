@@ -330,13 +330,34 @@ class Scripts(sluiced.TestCase):
         c.expect("Q.NAMESPACE.DELETE qless-7", "+OK")
         c.expect(f"EVALSHA {SHA} 0 length 0 mail", ":0")
 
-    def test_messages_are_those_of_qless_instead(self):
+    def test_messages_are_told_natively_and_as_qless_does(self):
         c, d = self.client(3), self.client()
         c.expect("SUBSCRIBE sluice:qless:log ql:log", '>["subscribe", "sluice:qless:log", :1]',
                  '>["subscribe", "ql:log", :2]')
         d.expect(("EVAL", QLESS, "0", "put", "1", "w1", "log", "eve", "Send", "{}", "0"), '"eve"')
+        c.hear('>["message", "sluice:qless:log", "{...')
         c.hear('>["message", "ql:log", "{...')
         c.expect("PING", "+PONG")
+
+    def test_a_worker_of_a_namespace_of_qless_hears_natively_that_its_job_was_canceled(self):
+        c, d = self.client(3), self.client()
+        d.expect(("EVAL", QLESS, "0", "put", "1", "w1", "worker", "kay", "Send", "{}", "0"), '"kay"')
+        self.assertIn('"kay"', d.ask("Q.POP qless native 1 worker"))
+        c.expect("SUBSCRIBE sluice:qless:worker:native",
+                 '>["subscribe", "sluice:qless:worker:native", :1]')
+        d.expect("Q.CANCEL qless kay", ":1")
+        c.hear('>["message", "sluice:qless:worker:native", "{"event":"canceled"...')
+
+    def test_a_pattern_that_begins_with_a_wildcard_hears_qless_alone(self):
+        a, b, d = self.client(3), self.client(3), self.client()
+        d.ask("EVAL", QLESS, "0", "length", "1", "pattern")
+        a.expect("PSUBSCRIBE *", '>["psubscribe", "*", :1]')
+        b.expect("PSUBSCRIBE sluice:qless:*", '>["psubscribe", "sluice:qless:*", :1]')
+        d.expect(("EVAL", QLESS, "0", "put", "1", "w1", "pattern", "pat", "Send", "{}", "0"), '"pat"')
+        a.hear('>["pmessage", "*", "ql:log", "{...')
+        b.hear('>["pmessage", "sluice:qless:*", "sluice:qless:log", "{...')
+        for client in a, b:
+            client.expect("PING", "+PONG")
 
     def test_they_are_qless_after_a_restart(self):
         with sluiced.Server() as server:

@@ -57,6 +57,11 @@ class Rights(sluiced.TestCase):
                                              "app: it needs operate, or the TOKEN of the lease")
         self.assertNotIn("NOPERM", worker.ask(f"Q.HEARTBEAT app w1 w TOKEN {token}"))
         worker.expect(f"Q.COMPLETE app w1 w NEXT other TOKEN {token}", "-NOPERM ...")
+        worker.expect(f"Q.HELD app w1 w TOKEN {token}", '["jid", "w1", ...')
+        for request in ("Q.HELD app w1 w", "Q.RETURN app w1 w"):
+            worker.expect(request, "-NOPERM ...")
+        worker.expect(f"Q.RETURN app w1 w TOKEN {token}", "+OK")
+        token = self.pop(worker, "work")
         worker.expect(f"Q.COMPLETE app w1 w TOKEN {token}", '"complete"')
         for request in ("Q.CANCEL app w2", "Q.PUT app work Send {}", "Q.PAUSE app work",
                         "Q.GET app w2", "Q.DELETE app w2", "Q.TIMEOUT app w2", "Q.BULK app cancel",

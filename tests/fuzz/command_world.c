@@ -2,6 +2,7 @@
 #include "command_world.h"
 
 #include "engine/check.h"
+#include "engine/metrics.h"
 #include "engine/snapshot.h"
 #include "require.h"
 
@@ -11,6 +12,7 @@ enum {
     DEPTH_MAX = 16,
     SAVED_SIZE_MAX = 1 << 28,
     TICKS_MAX = 64,
+    FRAME_SIZE = 16, // around a value
 };
 
 #define BEGINS_US INT64_C(1784000000500000)
@@ -24,11 +26,13 @@ struct counted {
     size_t depth;
     size_t values;
     unsigned sum;
+    size_t said, room; // bytes, as RESP would take them
 };
 
 static struct counted *count_value(struct reply *reply)
 {
     struct counted *counted = (struct counted *)(void *)reply; // it is the first member
+    counted->said += FRAME_SIZE;
     if (counted->depth == 0) {
         counted->values++;
     } else {
@@ -45,6 +49,7 @@ static void count_null(struct reply *reply)
 static void count_text(struct reply *reply, struct slice bytes)
 {
     struct counted *counted = count_value(reply);
+    counted->said += bytes.size;
     for (size_t i = 0; i < bytes.size; i++) {
         counted->sum += (unsigned char)bytes.data[i];
     }
@@ -67,7 +72,7 @@ static void count_number(struct reply *reply, double value)
 
 static void count_error(struct reply *reply, const struct error *error)
 {
-    (void)count_value(reply);
+    count_value(reply)->said += strlen(error->detail);
     require(error->status && error->detail[0], "an error has no words");
 }
 
@@ -90,6 +95,26 @@ static void count_end(struct reply *reply)
             "a list has fewer than it said");
 }
 
+static size_t count_room(const struct reply *reply)
+{
+    const struct counted *counted = (const struct counted *)(const void *)reply;
+    return counted->said < counted->room ? counted->room - counted->said : 0;
+}
+
+static size_t count_room_max(const struct reply *reply)
+{
+    return ((const struct counted *)(const void *)reply)->room;
+}
+
+static const struct reply_form counted_form;
+
+static size_t count_measure(struct reply *reply, reply_say *say, const void *about)
+{
+    struct counted apart = { .reply = { &counted_form }, .room = count_room_max(reply) };
+    say(&apart.reply, about);
+    return apart.said;
+}
+
 static const struct reply_form counted_form = {
     .null = count_null,
     .word = count_text,
@@ -105,6 +130,11 @@ static const struct reply_form counted_form = {
     .list = count_open,
     .map = count_map,
     .end = count_end,
+    .room = count_room,
+    .room_max = count_room_max,
+    .measure = count_measure,
+    .growth = 1,
+    .error_size = FRAME_SIZE + REPLY_SHORT_ERROR,
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -146,10 +176,16 @@ static bool is_excused(const struct command *command)
     return strcmp(command->name, "Q.WORKERS") == 0 || strcmp(command->name, "Q.RECUR") == 0;
 }
 
+static size_t count_running(const struct command_world *world)
+{
+    return engine_count(world->engine,
+                        &(struct count_filter){ .has_state = true, .state = JOB_RUNNING });
+}
+
 enum status command_world_run(struct command_world *world, const struct command *command,
                               struct slices words)
 {
-    struct counted counted = { .reply = { &counted_form } };
+    struct counted counted = { .reply = { &counted_form }, .room = world->room };
     struct error error = { 0 };
     struct call call = { .command = command,
                          .ns = SLICE("app"),
@@ -158,6 +194,7 @@ enum status command_world_run(struct command_world *world, const struct command 
                          .reply = &counted.reply,
                          .host = &world->host,
                          .waiter = 1 };
+    size_t running = count_running(world);
     if (world->compares) {
         save(world, &world->before);
     }
@@ -169,10 +206,15 @@ enum status command_world_run(struct command_world *world, const struct command 
     if (status) {
         require(error.status == status && error.detail[0], "a command fails without a word");
     }
+    require_of(command->name, !(command->flags & COMMAND_WRITES) || counted.said <= counted.room,
+               "writes, and says more than there is room for");
     if (world->compares && !is_excused(command)) {
         save(world, &world->after);
         bool same = slice_equal(buffer_slice(&world->before), buffer_slice(&world->after));
         bool reads = command->flags & COMMAND_READS;
+        // A worker whose pop found nothing that fits was seen.
+        same |= status == STATUS_TOO_LARGE && strcmp(command->name, "Q.POP") == 0 &&
+                running == count_running(world);
         require_of(command->name, same || !status, "fails and has changed something");
         require_of(command->name, same || !reads, "only reads, and wrote");
     }
@@ -199,7 +241,7 @@ void command_world_check(struct command_world *world)
 
 void command_world_init(struct command_world *world)
 {
-    *world = (struct command_world){ .now_us = BEGINS_US, .compares = true };
+    *world = (struct command_world){ .now_us = BEGINS_US, .compares = true, .room = SIZE_MAX };
     bounded_init(&world->memory);
     const struct engine_options options = { .allocator = &world->memory.allocator,
                                             .seed = { 1, 2 } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An engine with the native commands, and what must hold whatever they are asked: a command answers
-// with one whole value, or fails and has changed nothing; one that only reads changes nothing; and
-// the engine holds together.
+// with one whole value, or fails and has changed nothing; one that only reads changes nothing; one
+// that writes says no more than there is room for; and the engine holds together.
 #ifndef SLUICE_FUZZ_COMMAND_WORLD_H
 #define SLUICE_FUZZ_COMMAND_WORLD_H
 
@@ -17,6 +17,7 @@ struct command_world {
     uint64_t random;
     int64_t now_us;
     bool compares; // each run looks whether it changed something, at the cost of two saves
+    size_t room;   // for the next answer
     struct buffer before, after;
 };
 

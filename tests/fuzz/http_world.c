@@ -70,7 +70,7 @@ static bool run(struct http_world *world, struct http_call *call)
                         .ns = call->ns,
                         .engine = world->engine,
                         .now_us = world->now_us,
-                        .reply = http_face_reply(world->face, call),
+                        .reply = http_face_reply(world->face, call, &world->answer),
                         .host = &world->host,
                         .last = true,
                         .waiter = 1 };

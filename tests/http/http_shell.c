@@ -68,7 +68,7 @@ static void run(struct shell *shell, const struct http_call *ask)
         .ns = ask->ns,
         .engine = shell->engine,
         .now_us = NOW_US,
-        .reply = http_face_reply(shell->face, ask),
+        .reply = http_face_reply(shell->face, ask, &shell->output),
         .host = &shell->host,
         .last = true,
         .waiter = 1,

@@ -200,7 +200,9 @@ TALK = [
     ("POST", "/pop", {"queues": ["mail"], "worker": "w", "count": 0}, 400),
     ("POST", "/jobs/m0/start", {"worker": "w", "pid": 1}, 204),
     ("POST", "/jobs/m0/start", {"worker": "w"}, 204),
-    ("POST", "/jobs/m0/heartbeat", {"worker": "w", "token": 1, "data": {"a": 1}}, 200),
+    ("GET", "/jobs/m0/held?worker=w", None, 200),
+    ("GET", "/jobs/m0/held?worker=v", None, 409),
+    ("POST", "/jobs/m0/heartbeat", {"worker": "w", "token": "of m0", "data": {"a": 1}}, 200),
     ("POST", "/heartbeat", [{"jid": "m1", "worker": "w"}, {"jid": "x", "worker": "w"}], 200),
     ("POST", "/jobs/m0/progress", {"worker": "w", "fraction": 0.5, "message": "half"}, 204),
     ("POST", "/jobs/m0/checkpoint", {"worker": "w", "value": "page-4"}, 204),
@@ -226,6 +228,9 @@ TALK = [
     ("PUT", "/jobs/m4/priority", {"priority": -3}, 204),
     ("PUT", "/jobs/m4/data", {"data": {"x": None}}, 204),
     ("POST", "/jobs/m4/history", {"message": "approved", "data": {"by": "joe"}}, 204),
+    ("POST", "/jobs/m6/return", {"worker": "v"}, 409),
+    ("POST", "/jobs/m6/return", {"worker": "w"}, 204),
+    ("POST", "/pop", {"queues": ["mail"], "worker": "w"}, 200),
     ("POST", "/jobs/m6/timeout", None, 204),
     ("POST", "/timeout", {"jids": ["ann"]}, 204),
     ("POST", "/timeout", {"jids": ["ann"]}, 409),
@@ -308,6 +313,12 @@ TALK = [
     ("GET", "/tasks?reservoir=true", None, 200),
     ("GET", "/tasks?cursor=odd", None, 400),
     ("GET", "/tasks/TASK", None, 200),
+    ("GET", "/task-counts?class=UserBackfill&priority=3", None, 200),
+    ("POST", "/queues/tasks/jobs", {"klass": "UserBackfill", "data": [], "jid": "7"}, 201),
+    ("POST", "/tasks/7/retry", None, 409),
+    ("POST", "/pop", {"queues": ["tasks"], "worker": "w"}, 200),
+    ("POST", "/jobs/7/fail", {"worker": "w", "group": "g", "message": "m"}, 204),
+    ("POST", "/tasks/7/retry", None, 200),
     ("DELETE", "/tasks/TASK", None, 204),
     ("DELETE", "/tasks/TASK", None, 404),
     ("POST", "/jobs/sum/cancel", None, 200),
@@ -377,15 +388,20 @@ class Truth(unittest.TestCase):
     def test_what_is_described_is_what_is_done(self):
         worked = set()
         task = None
+        tokens = {}
         for method, target, body, status in TALK:
             with self.subTest(f"{method} {target}"):
                 target = target.replace("TASK", str(task))
                 parts = urlsplit("/v1/ns/app" + target)
                 template, operation = self.find(method, parts.path)
+                if isinstance(body, dict) and "token" in body:
+                    body = {**body, "token": tokens[body["token"]]}
                 found, content_type, answer = self.shell.ask(method, "/v1/ns/app" + target, body)
                 self.assertEqual(found, status, answer)
                 if (method, target, status) == ("POST", "/tasks", 201):
                     task = json.loads(answer)["id"]
+                if (method, target, status) == ("POST", "/pop", 200):
+                    tokens.update({f"of {job['jid']}": job["token"] for job in json.loads(answer)["jobs"]})
                 self.check_query(parts.query, operation, status)
                 self.check_body(body, operation, status)
                 self.check_answer(operation, status, content_type, answer)

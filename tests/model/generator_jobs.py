@@ -164,6 +164,12 @@ class JobCommands:
     def make_start(self):
         return {**self.held(), "pid": self.rng.randint(1, 9999)}
 
+    def make_held(self):
+        return self.held()
+
+    def make_return(self):
+        return self.held()
+
     def make_progress(self):
         arguments = self.held(queue_too=True)
         arguments["progress_ppm"] = self.rng.choice([0, 1, 250_000, 1_000_000])
@@ -216,6 +222,9 @@ class JobCommands:
             arguments["group"] = self.rng.choice(GROUPS)
             arguments["message"] = self.message()
         return arguments
+
+    def make_unfail_job(self):
+        return {"jid": self.jid("failed")}
 
     def make_unfail(self):
         return {"queue": self.queue_or_bad(), "group": self.group(),

@@ -15,6 +15,7 @@ OPTIONS = {
     "max-job-history": ["0", "-1", "1", "2", "5", "100"],
     "max-job-log": ["1", "2", "5", "100"],
     "missed-after": ["0", "0.5", "5", "60", "3600"],
+    "rate-catch-up": ["0", "0.25", "1", "30", "60", "61", "-1"],
     "application": ["test", "{}"],
     "colour": ["", "blue"],
 }
@@ -118,9 +119,9 @@ class QueueCommands:
         if self.chance(0.4):
             wanted["state"] = rng.choice(STATES)
         if self.chance(0.15):
-            wanted["older_us"] = rng.choice([1, 10, 3600]) * SECOND
+            wanted["older_us"] = rng.choice([0, 1, 10, 3600]) * SECOND
         if self.chance(0.15):
-            wanted["newer_us"] = rng.choice([1, 10, 3600]) * SECOND
+            wanted["newer_us"] = rng.choice([0, 1, 10, 3600]) * SECOND
         if self.chance(0.01):
             wanted["queue"] = LONG
         act = rng.choice(["cancel", "retry", "retry", "move", "move", "tag", "tag", "tag", "untag"])
@@ -152,6 +153,8 @@ class QueueCommands:
             arguments["priority"] = self.rng.randint(-2, 2)
         if self.chance(0.5):
             arguments["state"] = self.rng.choice(STATES)
+        if self.chance(0.3):
+            arguments[self.rng.choice(["tried", "started"])] = True
         return arguments
 
     def make_priorities(self):

@@ -40,7 +40,21 @@ class RecurringCommands:
             arguments["domain"] = self.domain_or_bad()
         if self.chance(0.4):
             arguments["options"] = self.options()
+        if self.chance(0.4):
+            self.make_again(arguments)
+        if self.chance(0.2):
+            arguments["restart"] = True
         return arguments
+
+    def make_again(self, arguments):
+        """As one that exists was made, but for what changes."""
+        recurring = self.model.recurrings.get(arguments["jid"])
+        if recurring:
+            names = ["queue", "klass", "data", "interval", "cron", "zone", "missed", "overlap",
+                     "priority", "retries", "backlog", "tags", "domain", "options"]
+            if self.chance(0.5):
+                names.remove(self.rng.choice([name for name in names if name in arguments]))
+            arguments.update({name: getattr(recurring, name) for name in names})
 
     def make_cron(self, arguments):
         arguments["cron"] = self.cron()

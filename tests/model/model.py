@@ -66,6 +66,7 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         self.numbers_given = 0  # to jobs and recurring jobs, as they are made
         self.leases_given = 0
         self.failures_counted = 0
+        self.instant = 0  # by which what happens now happens
 
     def call(self, command):
         self.events = []
@@ -100,11 +101,13 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         now = command["now"]
         if not 0 <= now <= TIME_MAX:
             raise Refused("invalid")
+        self.instant = max(now, self.last) if self.clock == "server" else now
         self.deal_with_failed()
         if self.clock == "server":
             now = max(now, self.last)
             self.last = now
             self.happen(now)
+            self.instant = now
         return now
 
     def things_to_come(self):
@@ -132,6 +135,7 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
             if thing is None or thing[0] > now:
                 return
             when, _, kind, _, subject = thing
+            self.instant = when
             if kind == DUE_SCHEDULED:
                 self.join_line(subject, when)
             elif kind == DUE_DEADLINE:

@@ -28,6 +28,7 @@ DEFAULTS = {
     "max-worker-age": "86400",
     "min-interval": "0",
     "missed-after": "60",
+    "rate-catch-up": "0.25",
     "stats-history": "30",
 }
 

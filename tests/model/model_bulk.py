@@ -41,8 +41,8 @@ class BulkRules:
                 and wanted.get("klass", "") in ("", job.klass)
                 and (not group or (job.state == "failed" and job.group == group))
                 and wanted.get("state", job.state) == job.state
-                and (not wanted.get("older_us", 0) or age >= wanted["older_us"])
-                and (not wanted.get("newer_us", 0) or age <= wanted["newer_us"]))
+                and ("older_us" not in wanted or age >= wanted["older_us"])
+                and ("newer_us" not in wanted or age <= wanted["newer_us"]))
 
     def bulk_changes(self, job, command):
         """Whether the act would change that job."""
@@ -81,7 +81,8 @@ class BulkRules:
             self.unfail_into(job, queue, now)
             return
         self.see_queue(queue, now)
-        self.write_history(job, now, "put", queue=queue)
+        keeps = job.state in ("scheduled", "depends") and job.due > now
+        self.write_history(job, now, "put", queue=queue, until=job.due if keeps else 0)
         self.begin_anew(job, now)
         self.forget_passed_deadline(job, now)
         if job.state in IN_LINE:
@@ -119,6 +120,7 @@ class BulkRules:
             "act": command["act"],
             "dry_run": command.get("dry_run", False),
             "done": True,
+            "stopped": False,
             "began_us": now,
             "matched": 0,
             "changed": 0,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Why a job is not running, and when it could."""
 
-from model_base import IN_LINE, NEVER
+from model_base import IN_LINE, LINE_OTHER, NEVER
 
 BLOCKERS_MAX = 3
 
@@ -12,7 +12,9 @@ class ExplainRules:
         job = self.find(command["jid"])
         reason, until = self.reason(job, now)
         behind = 0
-        if job.state in IN_LINE:
+        if self.is_due_to_a_pop(job, now) and job.state == "scheduled":
+            behind = self.behind_when_due(job, now)
+        elif job.state in IN_LINE:
             behind = self.line(job.queue).index(job)
         elif job.state == "depends":
             behind = len(job.dependencies)
@@ -30,8 +32,28 @@ class ExplainRules:
             "blockers": job.dependencies[:BLOCKERS_MAX] if job.state == "depends" else [],
         }
 
+    def is_due_to_a_pop(self, job, now):
+        """With the client clock: whether its time has come, which the next pop sees."""
+        if self.clock == "server":
+            return False
+        if job.state == "running":
+            return self.ran_out(job, now)
+        return job.state == "scheduled" and job.due <= now
+
+    def behind_when_due(self, job, now):
+        """How many are handed out before a scheduled job whose time has come."""
+        place = ((LINE_OTHER, job.priority, now), job.id)
+        before = [other for other in self.line(job.queue) if (other.place, other.id) < place]
+        return len(before) + self.scheduled_in(job.queue).index(job)
+
     def reason(self, job, now):
         """The word, and until when it counts."""
+        if self.is_due_to_a_pop(job, now):
+            if job.state == "running":
+                return "stalled", 0
+            if job.queue in self.paused:
+                return "paused", 0
+            return ("behind" if self.behind_when_due(job, now) else "next"), 0
         if job.state in IN_LINE:
             return self.reason_in_line(job, now)
         if job.state in ("scheduled", "depends"):
@@ -59,7 +81,9 @@ class ExplainRules:
             if job.queue in self.paused:
                 return NEVER
             bucket = self.bucket(lane, now)
-            return bucket.ready(now, self.lane_line(lane).index(job) + 1) if bucket else now
+            before = self.lane_line(lane).index(job)
+            catch_up = self.option_us("rate-catch-up")
+            return bucket.ready(now, before + 1, catch_up) if bucket else now
         if job.state == "scheduled":
             return max(job.due, self.rate_ready(lane, now))
         if job.state == "running":

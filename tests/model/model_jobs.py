@@ -21,10 +21,13 @@ class JobRules:
         self.numbers_given += 1
         return self.numbers_given
 
-    def write_history(self, job, when, what, queue="", worker="", group="", data="", message=""):
+    def write_history(self, job, when, what, queue="", worker="", group="", data="", message="",
+                      until=0):
         entry = [when, what, queue, worker, group, data]
         if message:
             entry.append(cut(message, MESSAGE_SIZE_MAX))
+        if until:
+            entry.append(until)
         job.history.append(entry)
         keep = self.option_int("max-job-history", 100)
         if keep > 0:
@@ -177,6 +180,19 @@ class JobRules:
             self.unfail_into(self.jobs[jid], command["queue"], now)
         return len(jids)
 
+    def call_unfail_job(self, command):
+        now = self.begin(command)
+        job = self.find(command["jid"])
+        if job.state != "failed":
+            raise Refused("state")
+        lock = (job.unique_by, job.unique_key)
+        given_up = job.unique_by != "none" and not job.unique_held and job.unique_until != "time"
+        if given_up and self.lock_holder(lock, job.jid, now):
+            raise Refused("exists")
+        self.unfail_into(job, job.queue, now)
+        if given_up:
+            self.take_lock(job, lock, {"until": job.unique_until}, now)
+
     def call_failure_groups(self, command):
         return [[group, len(jids)] for group, jids in self.groups.items()]
 
@@ -256,8 +272,10 @@ class JobRules:
                 if dependency not in depends:
                     self.drop_dependency(job, dependency)
             self.add_dependencies(job, depends)
-        self.write_history(job, now, "put", queue=queue)
-        self.settle(job, queue, now, command.get("delay", 0))
+        delay = command.get("delay", 0)
+        self.write_history(job, now, "put", queue=queue,
+                           until=now + delay if job.history and delay > 0 else 0)
+        self.settle(job, queue, now, delay)
         self.look_at_dependencies(job)
         self.meter("queued", queue, now)
 

@@ -32,9 +32,24 @@ class Bucket:
         count, period, burst = self.rate
         return self.units_at(now) == burst * period
 
-    def take(self, now):
-        self.units = self.units_at(now) - self.rate[1]
-        self.time = max(self.time, now)
+    def late_since(self, now, catch_up):
+        """When it became full, if what came since then is not lost; else None."""
+        count, period, burst = self.rate
+        room = burst * period - self.units
+        full_at = self.time - (-room // count)
+        return full_at if room > 0 and 0 <= now - full_at <= catch_up else None
+
+    def take(self, now, catch_up):
+        """A token that is taken a little late is taken as of when the bucket was full."""
+        count, period, burst = self.rate
+        since = self.late_since(now, catch_up)
+        if since is None:
+            self.units = self.units_at(now) - period
+            self.time = max(self.time, now)
+        else:
+            units = self.units + (since - self.time) * count - period
+            self.units = min(units, burst * period)
+            self.time = since
 
     def change(self, rate, now):
         """Whole tokens stay, at most the new burst."""
@@ -43,10 +58,13 @@ class Bucket:
         self.units = tokens * rate[1]
         self.time = now
 
-    def ready(self, now, tokens=1):
+    def ready(self, now, tokens=1, catch_up=0):
         """When so many tokens will have been there, of which none is taken before."""
         count, period, burst = self.rate
-        missing = tokens * period - self.units_at(now)
+        units = self.units_at(now)
+        if self.late_since(now, catch_up) is not None:
+            units = self.units + (now - self.time) * count
+        missing = tokens * period - units
         if missing <= 0:
             return now
         return max(now, self.time) + -(-missing // count)
@@ -162,6 +180,9 @@ class LaneRules:
 
     def lane_joined(self, lane):
         """A job came into its line."""
+        bucket = self.buckets.get(lane)
+        if bucket and len(self.lane_line(lane)) == 1 and bucket.full(self.instant):
+            del self.buckets[lane]  # nobody was late for what it did not take up
         if self.fair(lane[0]) and lane not in self.turns:
             self.give_turn(lane)
 
@@ -200,7 +221,7 @@ class LaneRules:
         bucket = self.bucket(lane, now)
         if bucket:
             self.buckets[lane] = bucket
-            bucket.take(now)
+            bucket.take(now, self.option_us("rate-catch-up"))
         if self.fair(job.queue):
             clock = max(self.turn_clocks.get(job.queue, 0), self.turns[lane])
             self.turn_clocks[job.queue] = clock

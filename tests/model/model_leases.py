@@ -161,10 +161,19 @@ class LeaseRules:
             jobs.append(job)
         return jobs
 
+    @staticmethod
+    def since(job, now):
+        """Since when a job could run, where its history does not say so."""
+        if job.state != "waiting" or len(job.history) != 1:
+            return 0
+        lined = job.place[2]
+        return lined if job.history[0][0] < lined <= now else 0
+
     def hand_out(self, job, worker, now):
         self.serve(job, now)
+        since = self.since(job, now)
         self.leave_line(job)
-        self.write_history(job, now, "popped", worker=worker)
+        self.write_history(job, now, "popped", worker=worker, until=since)
         self.count_time(job.queue, now, "wait", now - job.time)
         if job.attempts == 0:
             self.measure("latency", job.queue, now - job.lined)
@@ -285,10 +294,12 @@ class LeaseRules:
         self.tell_tracker("completed", now, job)
         if next_queue:
             self.tell("advanced", ["log"], now, jid=job.jid, queue=old_queue, to=next_queue)
-            self.write_history(job, now, "put", queue=next_queue)
+            delay = command.get("delay", 0)
+            self.write_history(job, now, "put", queue=next_queue,
+                               until=now + delay if delay > 0 else 0)
             job.attempts = 0
             self.add_dependencies(job, command.get("depends", []))
-            self.settle(job, next_queue, now, command.get("delay", 0))
+            self.settle(job, next_queue, now, delay)
             self.look_at_dependencies(job)
         else:
             self.tell("completed", ["log"], now, jid=job.jid, queue=old_queue)
@@ -370,11 +381,20 @@ class LeaseRules:
             job.message = message
             job.failure_worker = worker
             job.failure_when = now
-        self.write_history(job, now, "retried", worker=worker, group=group, message=message)
         delay = command["delay"] if "delay" in command else \
             self.backoff_us(job, now, command.get("seed", 0))
+        self.write_history(job, now, "retried", worker=worker, group=group, message=message,
+                           until=now + delay if delay > 0 else 0)
         self.settle(job, to, now, delay)
         return job.remaining
+
+    def call_held(self, command):
+        self.begin(command)
+        return self.find_held(command).jid
+
+    def call_return(self, command):
+        now = self.begin(command)
+        self.time_out(self.find_held(command), now)
 
     def call_timeout(self, command):
         now = self.begin(command)
@@ -382,8 +402,10 @@ class LeaseRules:
             if self.find(jid).state != "running":
                 raise Refused("state")
         for jid in command["jids"]:
-            job = self.jobs[jid]
-            worker = job.worker
-            self.write_history(job, now, "timed-out")
-            self.stall(job, LINE_TIMED_OUT, now)
-            self.tell("lock_lost", ["log", "worker"], now, jid=jid, worker=worker)
+            self.time_out(self.jobs[jid], now)
+
+    def time_out(self, job, now):
+        worker = job.worker
+        self.write_history(job, now, "timed-out")
+        self.stall(job, LINE_TIMED_OUT, now)
+        self.tell("lock_lost", ["log", "worker"], now, jid=job.jid, worker=worker)

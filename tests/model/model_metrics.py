@@ -96,6 +96,12 @@ class MetricsRules:
                 and job.state == command.get("state", job.state)]
 
     def call_count(self, command):
+        if "tried" in command or "started" in command:
+            jobs = self.filtered({**command, "state": "running"} if "started" in command else
+                                 {name: command[name] for name in command if name != "state"})
+            return sum(job.started for job in jobs) if "started" in command else sum(
+                job.attempts > 0 and job.state not in ("running", "complete", "failed")
+                for job in jobs)
         return len(self.filtered(command))
 
     def call_priorities(self, command):

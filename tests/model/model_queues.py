@@ -36,6 +36,8 @@ class ConfigRules:
     def call_config_set(self, command):
         now = self.begin(command)
         check_name(command["option"])
+        if command["option"] == "rate-catch-up" and not 0 <= float(command["value"]) <= 60:
+            raise Refused("invalid")
         self.config[command["option"]] = command["value"]
         self.fair_changed()
         self.tell("config_set", ["log"], now, option=command["option"], value=command["value"])

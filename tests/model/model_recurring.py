@@ -74,11 +74,8 @@ class RecurringRules:
             last = self.jobs.get(f"{recurring.jid}-{recurring.count}")
             if last and last.state not in FINISHED:
                 return False
-        recurring.count += 1
-        jid = f"{recurring.jid}-{recurring.count}"
-        if jid in self.jobs:
-            return True
-        job = self.make_job(jid, due)
+        recurring.count = self.free_number(recurring)
+        job = self.make_job(f"{recurring.jid}-{recurring.count}", due)
         job.klass = recurring.klass
         job.data = recurring.data
         job.queue = recurring.queue
@@ -95,6 +92,16 @@ class RecurringRules:
         self.join_line(job, due)
         self.meter("queued", recurring.queue, due)
         return True
+
+    def free_number(self, recurring):
+        """The number of the next job: a hundred are tried one by one, then the steps double."""
+        number, step, tries = recurring.count + 1, 1, 1
+        while f"{recurring.jid}-{number}" in self.jobs:
+            if tries >= 100:
+                step *= 2
+            number += step
+            tries += 1
+        return number
 
     def runs_due(self, recurring, now, enough):
         """How many, but not counted on when there are more than enough."""
@@ -138,33 +145,57 @@ class RecurringRules:
         cron, domain = command.get("cron", ""), command.get("domain", "")
         if command["interval"] < 0 or (command["interval"] > 0) == bool(cron):
             raise Refused("invalid")
+        if command.get("zone") and not cron:
+            raise Refused("invalid")
         expression = self.expression(cron, command.get("zone", "")) if cron else None
         check_name_or_empty(domain)
         options = check_options(full_options(command.get("options", {})))
         for name in command["tags"]:
             check_name(name)
-        recurring = self.recurrings.get(jid)
-        if recurring is None:
-            recurring = self.recurrings[jid] = Recurring(jid)
-        recurring.id = self.next_number()
-        recurring.klass = command["klass"]
-        recurring.data = command["data"]
-        recurring.queue = queue
-        recurring.interval = command["interval"]
-        recurring.cron = cron
-        recurring.zone = command.get("zone", "")
-        recurring.expression = expression
+        definition = {
+            "klass": command["klass"],
+            "data": command["data"],
+            "queue": queue,
+            "interval": command["interval"],
+            "cron": cron,
+            "zone": command.get("zone", ""),
+            "missed": command.get("missed", "all"),
+            "overlap": command.get("overlap", "allow"),
+            "priority": command["priority"],
+            "retries": command["retries"],
+            "backlog": command["backlog"],
+            "tags": list(dict.fromkeys(command["tags"])),
+            "domain": domain,
+            "options": options,
+        }
+        old = self.recurrings.get(jid)
+        if old and not command.get("restart"):
+            if all(getattr(old, name) == value for name, value in definition.items()):
+                return
         start = now + command["offset"]
-        recurring.next = expression.next(start - 1) if cron else start
-        recurring.missed = command.get("missed", "all")
-        recurring.overlap = command.get("overlap", "allow")
-        recurring.priority = command["priority"]
-        recurring.retries = command["retries"]
-        recurring.backlog = command["backlog"]
-        recurring.tags = list(dict.fromkeys(command["tags"]))
-        recurring.domain = domain
-        recurring.options = options
+        first = expression.next(start - 1) if cron else start
+        if old and not command.get("restart"):
+            first = self.kept_phase(old, definition, now, first)
+        recurring = self.recurrings.setdefault(jid, Recurring(jid))
+        recurring.id = self.next_number()
+        recurring.expression = expression
+        recurring.next = first
+        for name, value in definition.items():
+            setattr(recurring, name, value)
         self.see_queue(queue, now)
+
+    def kept_phase(self, old, definition, now, anew):
+        """When a recurring job runs next whose definition changes."""
+        if all(getattr(old, name) == definition[name] for name in ("interval", "cron", "zone")):
+            return old.next
+        if old.cron or definition["cron"]:
+            return anew
+        if old.count == 0 or old.next <= now:
+            return old.next
+        run = old.next - old.interval + definition["interval"]
+        if run <= now:
+            run += -(-(now + 1 - run) // definition["interval"]) * definition["interval"]
+        return run
 
     def call_unrecur(self, command):
         self.begin(command)

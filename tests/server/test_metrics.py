@@ -180,6 +180,19 @@ class Figures(Case):
         self.assertEqual(page.total("sluice_jobs_by_priority", queue="mail", namespace="app",
                                     priority="2", state="waiting"), 3)
 
+    def test_with_the_client_clock_a_job_whose_lease_ran_out_is_stalled(self):
+        server = self.serve()
+        client = self.client(server)
+        client.expect("Q.NAMESPACE.CREATE app CLOCK client", "+OK")
+        client.expect("Q.CONFIG.SET app heartbeat 0.01", "+OK")
+        client.expect("Q.PUT app mail Send {} JID a", '"a"')
+        client.ask("Q.POP app w 1 mail")
+        sluiced.until(lambda: '"stalled", :1' in client.ask("Q.QUEUE app mail"))
+        page = self.page(server)
+        for queue, state, count in ("mail", "stalled", 1), ("mail", "running", 0), ("", "running", 0):
+            self.assertEqual(page.value("sluice_jobs", namespace="app", queue=queue, state=state),
+                             count, (queue, state))
+
     def test_what_was_measured(self):
         server = self.serve()
         self.work(server)

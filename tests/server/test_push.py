@@ -205,6 +205,17 @@ class Answers(PushTest):
         self.assertIsNone(self.client.until_state("large", "complete")["result"])
         self.assertIn("larger than max-payload", str(self.client.do("Q.LOGS", "app", "large")))
 
+    def test_the_error_output_is_kept_whatever_bytes_it_has_up_to_its_limit(self):
+        output = b"\0before\0" + b"x" * (1 << 16)
+        worker = self.worker(lambda _: (500, output, {}))
+        self.push(worker, "BACKOFF", "3600")
+        task = self.client.do("T.PUT", "app", "Work", "[1]")["id"]
+        until(lambda: self.client.do("T.GET", "app", task)["state"] == "failed", "the failure")
+        expected = ("HTTP status 500: " + output.decode())[:len("HTTP status 500: ") + (1 << 16)]
+        self.assertEqual(self.client.do("T.GET", "app", task)["lastError"], expected)
+        [listed] = self.client.do("T.LIST", "app")["tasks"]
+        self.assertEqual(listed["lastError"], expected[:1024])
+
     def test_after_202_the_worker_reports_by_itself_with_the_token(self):
         worker = self.worker(lambda _: (202, b"", {}))
         self.client.do("Q.CONFIG.SET", "app", "heartbeat", "2")

@@ -15,7 +15,9 @@ static struct job_filter read_filter(const json_t *from)
         .group = arg_text(from, "group"),
         .has_state = arg_has(from, "state"),
         .state = arg_state(from, "state"),
+        .has_older = arg_has(from, "older_us"),
         .older_us = arg_number(from, "older_us"),
+        .has_newer = arg_has(from, "newer_us"),
         .newer_us = arg_number(from, "newer_us"),
     };
 }
@@ -45,6 +47,7 @@ static void write_bulk(struct shell *shell, const struct bulk_view *view)
     member_word(out, "act", words_bulk_act[view->act]);
     member_bool(out, "dry_run", view->dry_run);
     member_bool(out, "done", view->done);
+    member_bool(out, "stopped", view->stopped);
     member_int(out, "began_us", view->began_us);
     member_uint(out, "looked_at", view->looked_at);
     member_uint(out, "matched", view->matched);

@@ -40,9 +40,16 @@ static enum status call_unfail(struct shell *shell)
     return status;
 }
 
+static enum status call_unfail_job(struct shell *shell)
+{
+    return engine_unfail_job(shell->engine, shell->now_us, arg_text(shell->request, "jid"),
+                             &shell->error);
+}
+
 const struct call calls_failures[] = {
     { "failure_groups", call_failure_groups },
     { "failed", call_failed },
     { "unfail", call_unfail },
+    { "unfail_job", call_unfail_job },
     { NULL, NULL },
 };

@@ -18,6 +18,8 @@ static enum status call_count(struct shell *shell)
         .has_state = arg_has(request, "state"),
         .priority = arg_number32(request, "priority"),
         .state = arg_state(request, "state"),
+        .tried = arg_has(request, "tried"),
+        .started = arg_has(request, "started"),
     };
     json_write_uint(&shell->out, engine_count(shell->engine, &filter));
     return STATUS_OK;

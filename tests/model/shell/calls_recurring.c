@@ -33,6 +33,7 @@ static enum status call_recur(struct shell *shell)
         .tags = arg_texts(shell, "tags"),
         .domain = arg_text(request, "domain"),
         .options = &options,
+        .restart = arg_flag(request, "restart"),
     };
     return engine_recur(shell->engine, shell->now_us, &recur, &shell->error);
 }

@@ -48,6 +48,21 @@ static enum status call_start(struct shell *shell)
                         &shell->error);
 }
 
+static enum status call_held(struct shell *shell)
+{
+    const struct holder who = arg_holder(shell->request);
+    const struct job *job;
+    enum status status = engine_held(shell->engine, shell->now_us, &who, &job, &shell->error);
+    json_write_string(&shell->out, status ? SLICE_EMPTY : who.jid);
+    return status;
+}
+
+static enum status call_return(struct shell *shell)
+{
+    const struct holder who = arg_holder(shell->request);
+    return engine_return(shell->engine, shell->now_us, &who, &shell->error);
+}
+
 static enum status call_complete(struct shell *shell)
 {
     const json_t *request = shell->request;
@@ -145,6 +160,8 @@ const struct call calls_work[] = {
     { "peek", call_peek },
     { "heartbeat", call_heartbeat },
     { "start", call_start },
+    { "held", call_held },
+    { "return", call_return },
     { "complete", call_complete },
     { "fail", call_fail },
     { "retry", call_retry },

@@ -36,6 +36,9 @@ static void write_history(struct shell *shell, const struct job *job, size_t cou
         if (entry.message.size) {
             json_write_string(out, entry.message);
         }
+        if (entry.until_us) {
+            json_write_int(out, entry.until_us);
+        }
         json_write_end_array(out);
     }
     json_write_end_array(out);

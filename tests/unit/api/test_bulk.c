@@ -9,12 +9,12 @@ static void counts(struct talk *t, const char *line, unsigned looked_at, unsigne
 {
     char end[200];
     (void)snprintf(end, sizeof(end),
-                   "6# \"looked-at\" => (integer) %u\n"
-                   "7# \"matched\" => (integer) %u\n"
-                   "8# \"changed\" => (integer) %u",
+                   "7# \"looked-at\" => (integer) %u\n"
+                   "8# \"matched\" => (integer) %u\n"
+                   "9# \"changed\" => (integer) %u",
                    looked_at, matched, changed);
     const char *shown = run(t, line);
-    const char *at = strstr(shown, "6# ");
+    const char *at = strstr(shown, "7# ");
     assert_non_null(at);
     assert_string_equal(at, end);
 }
@@ -28,10 +28,11 @@ static void test_bulk__each_act_changes_what_the_filter_matches(void **state)
          "2# \"act\" => \"tag\"\n"
          "3# \"dry-run\" => (false)\n"
          "4# \"done\" => (true)\n"
-         "5# \"began\" => (double) 1784000000.5\n"
-         "6# \"looked-at\" => (integer) 3\n"
-         "7# \"matched\" => (integer) 2\n"
-         "8# \"changed\" => (integer) 2");
+         "5# \"stopped\" => (false)\n"
+         "6# \"began\" => (double) 1784000000.5\n"
+         "7# \"looked-at\" => (integer) 3\n"
+         "8# \"matched\" => (integer) 2\n"
+         "9# \"changed\" => (integer) 2");
     counts(t, "Q.BULK app untag TAGGED x TAG y", 2, 2, 2);
     counts(t, "Q.BULK app move STATE waiting QUEUE q TO p", 2, 2, 2);
     counts(t, "Q.BULK app retry STATE scheduled", 1, 1, 1);
@@ -40,6 +41,12 @@ static void test_bulk__each_act_changes_what_the_filter_matches(void **state)
     passes(t, 100);
     (void)run(t, "Q.PUT app p K {} JID e");
     counts(t, "Q.BULK app cancel OLDER 50 QUEUE p", 4, 3, 3);
+    counts(t, "Q.BULK app cancel NEWER 0 OLDER 1 DRY-RUN", 2, 0, 0);
+    counts(t, "Q.BULK app cancel OLDER 0 DRY-RUN", 2, 2, 2);
+    counts(t, "Q.BULK app cancel NEWER 0", 2, 1, 1);
+    (void)run(t, "Q.PUT app p K {} JID e");
+    passes(t, 1);
+    counts(t, "Q.BULK app cancel NEWER 0", 2, 0, 0);
     counts(t, "Q.BULK app cancel NEWER 50", 2, 1, 1);
     says(t, "Q.COUNT app", "(integer) 1");
 }
@@ -88,7 +95,8 @@ static void test_bulk__a_long_one_goes_on_and_can_be_stopped(void **state)
          "1) 1# \"id\" => (integer) 2\n"
          "   2# \"act\" => \"cancel\"\n"
          "   3# \"dry-run\" => (false)\n"
-         "   4# \"done\" => (true)\n...");
+         "   4# \"done\" => (true)\n"
+         "   5# \"stopped\" => (true)\n...");
     says(t, "Q.BULK.GET app 1", "(error) NOT_FOUND operation 1 does not exist");
     says(t, "Q.BULK.GET app 0",
          "(error) INVALID Q.BULK.GET: id must be from 1 to 9223372036854775807, not 0");

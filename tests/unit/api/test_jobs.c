@@ -55,6 +55,7 @@ static void test_jobs__notes_stand_in_the_history(void **state)
          "   5# \"group\" => (nil)\n"
          "   6# \"message\" => (nil)\n"
          "   7# \"data\" => (nil)\n"
+         "   8# \"until\" => (nil)\n"
          "2) 1# \"when\" => (double) 1784000001.5\n"
          "   2# \"what\" => \"seen\"\n"
          "   3# \"queue\" => (nil)\n"
@@ -62,6 +63,7 @@ static void test_jobs__notes_stand_in_the_history(void **state)
          "   5# \"group\" => (nil)\n"
          "   6# \"message\" => (nil)\n"
          "   7# \"data\" => \"{\\\"by\\\":\\\"joe\\\"}\"\n"
+         "   8# \"until\" => (nil)\n"
          "3) 1# \"when\" => (double) 1784000001.5\n"
          "   2# \"what\" => \"popped\"\n"
          "   3# \"queue\" => (nil)\n"
@@ -69,6 +71,7 @@ static void test_jobs__notes_stand_in_the_history(void **state)
          "   5# \"group\" => (nil)\n"
          "   6# \"message\" => (nil)\n"
          "   7# \"data\" => (nil)\n"
+         "   8# \"until\" => (nil)\n"
          "4) 1# \"when\" => (double) 1784000001.5\n"
          "   2# \"what\" => \"half\"\n"
          "...");

@@ -37,6 +37,24 @@ static void test_recurring__is_made_with_all_it_was_given(void **state)
     assert_non_null(strstr(run(t, "Q.GET app poll-1"), "\"spawned-from\" => \"poll\""));
 }
 
+static void test_recurring__registering_it_again_changes_nothing(void **state)
+{
+    struct talk *t = *state;
+    for (int i = 0; i < 5; i++) {
+        says(t, "Q.RECUR app poll mail Poll [1] INTERVAL 300 TAG x TIMEOUT 30", "OK");
+    }
+    says(t, "Q.LENGTH app mail", "(integer) 1");
+    passes(t, 100);
+    says(t, "Q.RECUR app poll mail Poll [1] INTERVAL 300 TAG x TIMEOUT 30 DELAY 300", "OK");
+    says(t, "Q.RECUR.RUNS app poll COUNT 1", "1) (double) 1784000300.5");
+    says(t, "Q.RECUR app poll mail Poll [1] INTERVAL 300 TAG x TIMEOUT 30 DELAY 300 RESTART", "OK");
+    says(t, "Q.RECUR.RUNS app poll COUNT 1", "1) (double) 1784000400.5");
+    says(t, "Q.UNRECUR app poll", "OK");
+    says(t, "Q.RECUR app poll mail Poll [1] INTERVAL 300", "OK");
+    says(t, "Q.LENGTH app mail", "(integer) 2");
+    assert_non_null(strstr(run(t, "Q.GET app poll-2"), "\"spawned-from\" => \"poll\""));
+}
+
 static void test_recurring__is_either_by_interval_or_by_cron(void **state)
 {
     struct talk *t = *state;
@@ -146,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TALK_TEST(test_recurring__is_made_with_all_it_was_given),
+        TALK_TEST(test_recurring__registering_it_again_changes_nothing),
         TALK_TEST(test_recurring__is_either_by_interval_or_by_cron),
         TALK_TEST(test_recurring__a_zone_is_asked_of_the_host_once),
         TALK_TEST(test_recurring__parts_can_be_changed),

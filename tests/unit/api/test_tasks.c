@@ -117,6 +117,50 @@ static void test_tasks__that_fail_are_tried_again_until_their_limit(void **state
     assert_member(t, "lastError", "\"refused\"");
 }
 
+// What a task was to run at stays what it was once it is due, and while it runs.
+static void test_tasks__scheduled_for_stays_when_a_retried_task_is_due(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "T.PUT app Mail '[1]'");
+    (void)run(t, "Q.POP app w 1 Mail");
+    (void)run(t, "Q.RETRY app 1 w GROUP smtp MESSAGE 'no route' DELAY 60");
+    (void)get(t, "1");
+    assert_member(t, "scheduledFor", "\"2026-07-14T03:34:20.500Z\"");
+    passes(t, 100);
+    (void)get(t, "1");
+    assert_member(t, "scheduledFor", "\"2026-07-14T03:34:20.500Z\"");
+    (void)run(t, "Q.PRIORITY app 1 3");
+    (void)get(t, "1");
+    assert_member(t, "scheduledFor", "\"2026-07-14T03:34:20.500Z\"");
+    (void)run(t, "Q.POP app w 1 Mail");
+    (void)get(t, "1");
+    assert_member(t, "scheduledFor", "\"2026-07-14T03:34:20.500Z\"");
+    assert_member(t, "firstScheduledFor", "\"2026-07-14T03:33:20.500Z\"");
+    (void)run(t, "Q.COMPLETE app 1 w");
+    (void)get(t, "1");
+    assert_member(t, "scheduledFor", "\"2026-07-14T03:34:20.500Z\"");
+}
+
+static void test_tasks__scheduled_for_stays_by_whatever_command_it_was_delayed(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.PUT app Mail Mail '[1]' JID 7 DELAY 60");
+    passes(t, 100);
+    (void)get(t, "7");
+    assert_member(t, "scheduledFor", "\"2026-07-14T03:34:20.500Z\"");
+    (void)run(t, "Q.POP app w 1 Mail");
+    (void)get(t, "7");
+    assert_member(t, "scheduledFor", "\"2026-07-14T03:34:20.500Z\"");
+    // Put again, for a time of its own.
+    (void)run(t, "Q.PUT app Mail Mail '[1]' JID 7 DELAY 60");
+    passes(t, 100);
+    (void)get(t, "7");
+    assert_member(t, "scheduledFor", "\"2026-07-14T03:36:00.500Z\"");
+    (void)run(t, "Q.POP app w 1 Mail");
+    (void)get(t, "7");
+    assert_member(t, "scheduledFor", "\"2026-07-14T03:36:00.500Z\"");
+}
+
 static void test_tasks__whose_lease_is_lost_have_timed_out(void **state)
 {
     struct talk *t = *state;
@@ -131,6 +175,137 @@ static void test_tasks__whose_lease_is_lost_have_timed_out(void **state)
     (void)run(t, "Q.FAIL app 1 w disk 'it is full'");
     assert_state(t, "1", "error");
     assert_member(t, "lastError", "\"it is full\"");
+}
+
+static void test_tasks__that_time_out_at_the_last_attempt_say_so(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.CONFIG.SET app grace-period 0");
+    (void)run(t, "T.PUT app Mail '[1]' RETRIES 1");
+    (void)run(t, "Q.POP app w 1 Mail");
+    (void)run(t, "Q.RETRY app 1 w GROUP smtp MESSAGE 'no route'");
+    (void)run(t, "Q.POP app w 1 Mail");
+    passes(t, 61);
+    assert_state(t, "1", "error");
+    assert_member(t, "lastError", "\"timed-out\"");
+    // With a grace period too, and when the crashes are too many.
+    (void)run(t, "Q.CONFIG.SET app grace-period 10");
+    (void)run(t, "Q.POLICY.SET app klass Post MAX-CRASHES 1");
+    (void)run(t, "T.PUT app Post '[2]' RETRIES 3");
+    (void)run(t, "Q.POP app w 1 Post");
+    passes(t, 71);
+    assert_state(t, "2", "error");
+    assert_member(t, "lastError", "\"timed-out\"");
+    // A request that had no answer in time has timed out as well.
+    (void)run(t, "T.PUT app Mail '[3]'");
+    (void)run(t, "Q.POP app w 1 Mail");
+    (void)run(t, "Q.RETRY app 3 w GROUP push:timeout MESSAGE 'Operation timed out'");
+    assert_state(t, "3", "failed");
+    assert_member(t, "lastError", "\"timed-out\"");
+}
+
+static void test_tasks__in_error_run_again_one_by_one(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "T.PUT app Mail '[1]' RETRIES 0");
+    (void)run(t, "T.PUT app Mail '[2]' RETRIES 0");
+    says(t, "T.RETRY app 1", "(error) STATE job 1 has not failed: waiting");
+    (void)run(t, "Q.POP app w 2 Mail");
+    (void)run(t, "Q.FAIL app 1 w g m");
+    (void)run(t, "Q.FAIL app 2 w g m");
+    (void)run(t, "T.RETRY app 2");
+    assert_member(t, "id", "(integer) 2");
+    assert_member(t, "state", "\"ready\"");
+    assert_member(t, "attempts", "(integer) 0");
+    assert_member(t, "lastError", "\"m\"");
+    assert_state(t, "1", "error");
+    // It is the only one of its kind again.
+    (void)run(t, "T.PUT app Mail '[2]'");
+    assert_member(t, "id", "(integer) 2");
+    // The same was put meanwhile.
+    (void)run(t, "T.PUT app Mail '[1]'");
+    assert_member(t, "id", "(integer) 3");
+    says(t, "T.RETRY app 1", "(error) EXISTS job 3 does the same as job 1");
+    assert_state(t, "1", "error");
+    says(t, "T.RETRY app 9", "(error) NOT_FOUND task 9 does not exist");
+    assert_int_equal(engine_check(t->engine, false, NULL, NULL), 0);
+}
+
+static void test_tasks__are_counted_in_their_states(void **state)
+{
+    struct talk *t = *state;
+    for (int i = 1; i <= 8; i++) {
+        char line[64];
+        (void)snprintf(line, sizeof(line), "T.PUT app Mail '[%d]' RETRIES 3 PRIORITY %d", i, i > 6);
+        (void)run(t, line);
+    }
+    (void)run(t, "T.PUT app Later '[]' SCHEDULED-FOR 2027-01-01T00:00:00Z");
+    (void)run(t, "Q.POP app w 5 Mail");
+    (void)run(t, "Q.START app 1 w 1");
+    (void)run(t, "Q.START app 1 w 1");
+    (void)run(t, "Q.COMPLETE app 2 w");
+    (void)run(t, "Q.FAIL app 3 w g m");
+    (void)run(t, "Q.RETRY app 4 w DELAY 100 GROUP g MESSAGE m");
+    says(t, "T.COUNTS app",
+         "1# \"ready\" => (integer) 4\n"
+         "2# \"reserved\" => (integer) 1\n"
+         "3# \"running\" => (integer) 1\n"
+         "4# \"failed\" => (integer) 1\n"
+         "5# \"error\" => (integer) 1\n"
+         "6# \"complete\" => (integer) 1\n"
+         "7# \"reservoir\" => (integer) 2");
+    says(t, "T.COUNTS app CLASS Mail",
+         "1# \"ready\" => (integer) 3\n"
+         "2# \"reserved\" => (integer) 1\n"
+         "3# \"running\" => (integer) 1\n"
+         "4# \"failed\" => (integer) 1\n"
+         "5# \"error\" => (integer) 1\n...");
+    says(t, "T.COUNTS app CLASS Mail PRIORITY 1",
+         "1# \"ready\" => (integer) 2\n"
+         "2# \"reserved\" => (integer) 0\n...");
+    (void)run(t, "T.COUNTS app CLASS None");
+    assert_member(t, "ready", "(integer) 0");
+    (void)run(t, "Q.TIMEOUT app 1");
+    (void)run(t, "T.COUNTS app");
+    assert_member(t, "running", "(integer) 0");
+    assert_member(t, "failed", "(integer) 2");
+    (void)run(t, "T.DELETE app 4");
+    (void)run(t, "T.RETRY app 3");
+    (void)run(t, "T.COUNTS app");
+    assert_member(t, "ready", "(integer) 5");
+    assert_member(t, "failed", "(integer) 1");
+    assert_member(t, "error", "(integer) 0");
+    assert_member(t, "reservoir", "(integer) 1");
+    assert_int_equal(engine_check(t->engine, false, NULL, NULL), 0);
+}
+
+static void test_tasks__without_a_priority_have_none_set(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "T.PUT app Mail '[1]' PRIORITY ''");
+    assert_member(t, "priority", "(integer) 0");
+    says(t, "T.PUT app Mail '[2]' PRIORITY x",
+         "(error) INVALID T.PUT: PRIORITY must be a whole number, not \"x\"");
+    says(t, "T.PUT app Mail '[2]' RETRIES ''",
+         "(error) INVALID T.PUT: RETRIES must be a whole number, not \"\"");
+}
+
+// A whole error output, of which a list shows the beginning.
+static void test_tasks__show_the_whole_error_output_but_in_lists(void **state)
+{
+    struct talk *t = *state;
+    static char line[70000];
+    int size = snprintf(line, sizeof(line), "Q.RETRY app 1 w GROUP g MESSAGE '");
+    memset(line + size, 'x', 65536);
+    (void)snprintf(line + size + 65536, 8, "'");
+    (void)run(t, "T.PUT app Mail '[1]'");
+    (void)run(t, "Q.POP app w 1 Mail");
+    (void)run(t, line);
+    (void)get(t, "1");
+    assert_true(strlen(t->text.data) > 65536);
+    (void)run(t, "T.LIST app");
+    assert_true(strlen(t->text.data) > 1024);
+    assert_true(strlen(t->text.data) < 4096);
 }
 
 static void test_tasks__that_are_the_same_are_one_until_it_has_run(void **state)
@@ -355,6 +530,13 @@ int main(void)
         TALK_TEST(test_tasks__are_described_as_fresnel_does),
         TALK_TEST(test_tasks__go_from_ready_to_reserved_to_running_to_complete),
         TALK_TEST(test_tasks__that_fail_are_tried_again_until_their_limit),
+        TALK_TEST(test_tasks__that_time_out_at_the_last_attempt_say_so),
+        TALK_TEST(test_tasks__in_error_run_again_one_by_one),
+        TALK_TEST(test_tasks__are_counted_in_their_states),
+        TALK_TEST(test_tasks__without_a_priority_have_none_set),
+        TALK_TEST(test_tasks__show_the_whole_error_output_but_in_lists),
+        TALK_TEST(test_tasks__scheduled_for_stays_when_a_retried_task_is_due),
+        TALK_TEST(test_tasks__scheduled_for_stays_by_whatever_command_it_was_delayed),
         TALK_TEST(test_tasks__whose_lease_is_lost_have_timed_out),
         TALK_TEST(test_tasks__that_are_the_same_are_one_until_it_has_run),
         TALK_TEST(test_tasks__may_be_for_later),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/work_orphans.h"
+#include "cli/work_process.h"
 
 #include "cli/work_sandbox.h"
 #include "test.h"

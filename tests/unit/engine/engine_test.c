@@ -320,7 +320,7 @@ void put_depending(struct world *w, double now, const char *queue, const char *j
                  .queue = name_of(queue), .jid = name_of(jid), .depends = slices_of(w, depends) });
 }
 
-static const char *pop_with(struct world *w, double now, struct pop_request request)
+const char *pop_with(struct world *w, double now, struct pop_request request)
 {
     const struct job *popped[JOBS_MAX];
     size_t count;

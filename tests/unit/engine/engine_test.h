@@ -92,6 +92,7 @@ void put_with(struct world *w, double now, struct put_request request);
 // The jid of the job that it gives.
 const char *put_gives(struct world *w, double now, struct put_request request);
 
+const char *pop_with(struct world *w, double now, struct pop_request request);
 const char *pop(struct world *w, double now, const char *queue, const char *worker, size_t count);
 const char *pop_queues(struct world *w, double now, const char *queues, enum pop_order order,
                        size_t count); // as worker w1

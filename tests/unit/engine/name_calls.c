@@ -222,7 +222,9 @@ static enum status recur_queue(struct world *w, int64_t now_us, struct slice nam
 static enum status recur_jid(struct world *w, int64_t now_us, struct slice name)
 {
     struct recur_request request = name_calls_recur();
-    request.jid = name;
+    // The longest name leaves no room for the numbers of its jobs.
+    request.jid =
+        name.size == ENGINE_NAME_SIZE_MAX ? slice_sub(name, 0, RECURRING_JID_SIZE_MAX) : name;
     return engine_recur(w->engine, now_us, &request, &w->error);
 }
 
@@ -433,6 +435,17 @@ static enum status start_of(struct world *w, int64_t now_us, const struct holder
     return engine_start(w->engine, now_us, holder, 1, &w->error);
 }
 
+static enum status held_of(struct world *w, int64_t now_us, const struct holder *holder)
+{
+    const struct job *job;
+    return engine_held(w->engine, now_us, holder, &job, &w->error);
+}
+
+static enum status return_of(struct world *w, int64_t now_us, const struct holder *holder)
+{
+    return engine_return(w->engine, now_us, holder, &w->error);
+}
+
 static enum status complete_of(struct world *w, int64_t now_us, const struct holder *holder)
 {
     enum job_state ended;
@@ -483,6 +496,8 @@ static enum status log_line_of(struct world *w, int64_t now_us, const struct hol
 
 HOLDER_CALLS(heartbeat)
 HOLDER_CALLS(start)
+HOLDER_CALLS(held)
+HOLDER_CALLS(return )
 HOLDER_CALLS(complete)
 HOLDER_CALLS(fail)
 HOLDER_CALLS(retry)
@@ -700,6 +715,12 @@ const struct name_call name_calls[] = {
     { start_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
     { start_worker, "worker", STATUS_STALE, STATUS_STALE },
     { start_queue, "queue", STATUS_OK, STATUS_STALE },
+    { held_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
+    { held_worker, "worker", STATUS_STALE, STATUS_STALE },
+    { held_queue, "queue", STATUS_OK, STATUS_STALE },
+    { return_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
+    { return_worker, "worker", STATUS_STALE, STATUS_STALE },
+    { return_queue, "queue", STATUS_OK, STATUS_STALE },
     { complete_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
     { complete_worker, "worker", STATUS_STALE, STATUS_STALE },
     { complete_queue, "queue", STATUS_OK, STATUS_STALE },

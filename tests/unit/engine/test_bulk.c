@@ -119,7 +119,7 @@ static bool is_meant(const struct person *one, const struct job_filter *filter)
     return is(filter->queue, one->queue) && is(filter->klass, one->klass) &&
            is(filter->group, one->group) && (filter->tag.size == 0 || one->red) &&
            (!filter->has_state || filter->state == one->state) && age_us >= filter->older_us &&
-           (filter->newer_us == 0 || age_us <= filter->newer_us);
+           (!filter->has_newer || age_us <= filter->newer_us);
 }
 
 // Moves go to r; what is tagged is tagged blue and red; what is untagged is untagged red.
@@ -236,8 +236,10 @@ static void check_all_filters(enum bulk_act act)
         rest /= 2;
         filter.group = name_of(groups_[rest % 2]);
         rest /= 2;
+        filter.has_older = rest % 2;
         filter.older_us = us(ages[rest % 2]);
         rest /= 2;
+        filter.has_newer = rest % 2;
         filter.newer_us = us(ages[rest % 2]);
         rest /= 2;
         filter.has_state = rest > 0;
@@ -281,8 +283,13 @@ static void test_bulk__a_filter_for_what_is_not_there_changes_nothing(void **sta
     struct world *w = *state;
     populate(w);
     const struct job_filter nobody[] = {
-        { .queue = SLICE("nowhere") }, { .klass = SLICE("nothing") }, { .tag = SLICE("green") },
-        { .group = SLICE("g3") },      { .older_us = us(100) },       { .newer_us = 1 }
+        { .queue = SLICE("nowhere") },
+        { .klass = SLICE("nothing") },
+        { .tag = SLICE("green") },
+        { .group = SLICE("g3") },
+        { .has_older = true, .older_us = us(100) },
+        { .has_newer = true, .newer_us = 1 },
+        { .has_newer = true, .newer_us = 0 },
     };
     for (size_t i = 0; i < sizeof(nobody) / sizeof(nobody[0]); i++) {
         struct bulk_view view =
@@ -526,9 +533,11 @@ static void test_bulk__can_be_stopped_where_it_is(void **state)
     uint64_t changed = bulk_of(w, id).changed;
     assert_true(changed > 0 && changed < MANY);
     said(w, engine_bulk_stop(w->engine, at(w, 1), id, &w->error));
-    assert_true(bulk_of(w, id).done);
+    assert_true(bulk_of(w, id).done && bulk_of(w, id).stopped);
     assert_true(tick(w, 1) == -1);
     assert_int_equal(bulk_of(w, id).changed, changed);
+    reload(w);
+    assert_true(bulk_of(w, id).done && bulk_of(w, id).stopped);
     assert_int_equal(count_all(w, "q"), MANY - changed);
     refused(w, STATUS_NOT_FOUND, "is under way");
     said(w, engine_bulk_stop(w->engine, at(w, 1), id, &w->error));
@@ -748,8 +757,10 @@ static void test_bulk__what_cannot_be_is_refused(void **state)
           "group is 256 bytes long, and at most 255 are allowed" },
         { { .act = BULK_CANCEL, .filter = { .has_state = true, .state = JOB_STATE_COUNT } },
           "state is of no known kind" },
-        { { .act = BULK_CANCEL, .filter = { .older_us = -1 } }, "an age must not be negative" },
-        { { .act = BULK_CANCEL, .filter = { .newer_us = -1 } }, "an age must not be negative" },
+        { { .act = BULK_CANCEL, .filter = { .has_older = true, .older_us = -1 } },
+          "an age must not be negative" },
+        { { .act = BULK_CANCEL, .filter = { .has_newer = true, .newer_us = -1 } },
+          "an age must not be negative" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         refused(w, STATUS_INVALID, "");

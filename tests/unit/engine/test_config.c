@@ -60,7 +60,7 @@ static void test_config__all_options_are_listed_by_name(void **state)
         "max-bytes=0 max-dependency-search=10000 max-dependents=10000 max-depends=10000 "
         "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 max-queues=0 "
         "max-recurring=0 max-tags=100 max-worker-age=86400 min-interval=0 "
-        "missed-after=60 stats-history=30";
+        "missed-after=60 rate-catch-up=0.25 stats-history=30";
     assert_string_equal(all_options(w), defaults);
     set(w, "aardvark", "1");
     set(w, "zebra", "2");
@@ -73,7 +73,7 @@ static void test_config__all_options_are_listed_by_name(void **state)
         "max-bytes=0 max-dependency-search=10000 max-dependents=10000 max-depends=10000 "
         "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 max-queues=0 "
         "max-recurring=0 max-tags=100 max-worker-age=86400 min-interval=0 "
-        "missed-after=60 stats-history=30 zebra=2");
+        "missed-after=60 rate-catch-up=0.25 stats-history=30 zebra=2");
     unset(w, "aardvark");
     unset(w, "zebra");
     unset(w, "heartbeat");
@@ -90,7 +90,7 @@ static void test_config__bad_values_are_refused_and_change_nothing(void **state)
         "max-job-history",   "max-depends",    "q-heartbeat",        "heartbeat-q",
         "q-max-concurrency", "max-dependents", "max-limit-patterns", "max-jobs",
         "max-bytes",         "max-queues",     "max-recurring",      "min-interval",
-        "q-max-jobs",        "q-max-bytes",
+        "q-max-jobs",        "q-max-bytes",    "rate-catch-up",
     };
     static const char *const values[] = {
         "", "abc", "1s", " 1", "1 ", "0x10", "nan", "inf", "1e999", "--1", "999999999999999999",
@@ -102,6 +102,10 @@ static void test_config__bad_values_are_refused_and_change_nothing(void **state)
             set(w, options[i], values[j]);
         }
     }
+    refused(w, STATUS_INVALID, "option rate-catch-up must lie between 0 and 60 seconds, not 60.1");
+    set(w, "rate-catch-up", "60.1");
+    refused(w, STATUS_INVALID, "option rate-catch-up must lie between 0 and 60 seconds, not -1");
+    set(w, "rate-catch-up", "-1");
     expect_events(w, "log: put a in q");
 }
 

@@ -140,6 +140,7 @@ static void test_cron_recurring__the_first_run_may_be_now(void **state)
     assert_true(next_of(w) == 600);
     assert_string_equal(pop(w, 600, "q", "w1", 9), "r-1");
     struct recur_request request = by("*/10 * * * *");
+    request.restart = true;
     request.offset_us = us(601);
     recur_with(w, 600, request);
     assert_true(next_of(w) == 1800);
@@ -199,7 +200,9 @@ test_cron_recurring__a_time_in_a_gap_runs_right_after_it_and_one_that_comes_twic
     // 02:30 on day 9; the end of the gap; 02:30 with two hours of difference.
     assert_string_equal(runs_of(w, 3), "783000,867600,952200");
     assert_string_equal(made_by(w, 10 * DAY + HOUR), "783000,867600");
-    recur_with(w, 19 * DAY, in_zone("30 2 * * *", "Summer"));
+    struct recur_request again = in_zone("30 2 * * *", "Summer");
+    again.restart = true;
+    recur_with(w, 19 * DAY, again);
     // The first of the two on day 20, and none an hour later.
     assert_string_equal(runs_of(w, 3), "1643400,1729800,1819800");
 }
@@ -468,21 +471,19 @@ static void test_cron_recurring__overlap_skip_counts_for_cron_and_late_runs_too(
     assert_string_equal(made_by(w, 7 * HOUR), "0,21600,25200");
 }
 
-static void
-test_cron_recurring__overlap_looks_at_the_jid_also_when_another_made_the_job(void **state)
+static void test_cron_recurring__overlap_looks_at_the_job_made_last_and_at_no_other(void **state)
 {
     struct world *w = *state;
     struct recur_request request = every(10, RECUR_MISSED_ALL, 0);
     request.overlap = RECUR_OVERLAP_SKIP;
     put(w, 0, "other", "r-1");
     recur_with(w, 0, request);
-    assert_string_equal(made_by(w, 15), "");
-    // The taken jid was counted, and that job has not finished.
-    assert_int_equal(recurring_of(w, "r").count, 1);
-    assert_string_equal(pop(w, 16, "other", "w1", 1), "r-1");
-    complete(w, 16, "w1", "r-1");
+    assert_string_equal(made_by(w, 15), "0");
+    assert_int_equal(recurring_of(w, "r").count, 2);
+    assert_string_equal(pop(w, 16, "q", "w1", 1), "r-2");
+    complete(w, 16, "w1", "r-2");
     assert_string_equal(made_by(w, 20), "20");
-    assert_string_equal(state_of(w, "r-2"), "waiting");
+    assert_string_equal(state_of(w, "r-3"), "waiting");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -880,7 +881,7 @@ int main(void)
         CLIENT_TEST(test_cron_recurring__overlap_skip_makes_none_while_the_last_one_lives),
         SERVER_TEST(test_cron_recurring__overlap_skip_counts_for_cron_and_late_runs_too),
         CLIENT_TEST(test_cron_recurring__overlap_skip_counts_for_cron_and_late_runs_too),
-        SERVER_TEST(test_cron_recurring__overlap_looks_at_the_jid_also_when_another_made_the_job),
+        SERVER_TEST(test_cron_recurring__overlap_looks_at_the_job_made_last_and_at_no_other),
         SERVER_TEST(test_cron_recurring__domain_and_options_are_those_of_its_jobs),
         CLIENT_TEST(test_cron_recurring__domain_and_options_are_those_of_its_jobs),
         SERVER_TEST(test_cron_recurring__its_jobs_keep_to_the_limits_of_their_lane),

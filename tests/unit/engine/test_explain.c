@@ -232,6 +232,8 @@ static const struct reason reasons[] = {
       "Job a is leased by w1 until 1970-01-01T00:01:01.000Z." },
     { is_leased, 65, EXPLAIN_GRACE, "grace", JOB_RUNNING, 0, 71, 65, "q", "", "w1", "", 1, "",
       "Job a has lost its lease: w1 has until 1970-01-01T00:01:11.000Z to finish." },
+    { is_leased, 65, EXPLAIN_STALLED, "stalled", JOB_RUNNING, 0, 0, 65, "q", "", "w1", "", 1, "",
+      "Job a is stalled: the lease of w1 ran out, which the next pop from queue q sees." },
     { has_failed, 5, EXPLAIN_FAILED, "failed", JOB_FAILED, 0, 0, -1, "q", "", "", "bad", 2, "",
       "Job a has failed in group bad after 2 attempts." },
     { has_failed_once, 5, EXPLAIN_FAILED, "failed", JOB_FAILED, 0, 0, -1, "q", "", "", "bad", 1, "",
@@ -245,7 +247,8 @@ static void test_explain__each_reason_in_words_and_fields(void **state)
     bool seen[EXPLAIN_REASON_COUNT] = { false };
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         const struct reason *wanted = &reasons[i];
-        struct world *w = world_new(ENGINE_CLOCK_SERVER, 1);
+        bool client = wanted->reason == EXPLAIN_STALLED; // of that clock alone
+        struct world *w = world_new(client ? ENGINE_CLOCK_CLIENT : ENGINE_CLOCK_SERVER, 1);
         wanted->before(w);
         struct explanation why = explain(w, wanted->now, "a");
         assert_string_equal(why.sentence, wanted->sentence);
@@ -269,6 +272,21 @@ static void test_explain__each_reason_in_words_and_fields(void **state)
         assert_true(seen[i]);
     }
     (void)state;
+}
+
+static void test_explain__with_the_client_clock_a_schedule_that_has_come_is_in_line(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "x");
+    put_later(w, 0, "q", "a", 10);
+    assert_int_equal(explain(w, 9, "a").reason, EXPLAIN_SCHEDULED);
+    struct explanation why = explain(w, 10, "a");
+    assert_int_equal(why.reason, EXPLAIN_BEHIND);
+    assert_int_equal(why.behind, 1);
+    assert_int_equal(why.until_us, 0);
+    assert_int_equal(why.earliest_us, us(10));
+    pop(w, 10, "q", "w1", 1);
+    assert_int_equal(explain(w, 10, "a").reason, EXPLAIN_NEXT);
 }
 
 static void test_explain__asking_changes_nothing(void **state)
@@ -565,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_explain__asking_changes_nothing),
         SERVER_TEST(test_explain__of_what_is_not_there_is_refused),
         SERVER_TEST(test_explain__the_reason_that_weighs_most_comes_first),
+        CLIENT_TEST(test_explain__with_the_client_clock_a_schedule_that_has_come_is_in_line),
         CLIENT_TEST(test_explain__the_reason_that_weighs_most_comes_first),
         cmocka_unit_test(test_explain__a_rate_hands_jobs_out_at_exactly_the_moments_it_says),
         SERVER_TEST(test_explain__a_scheduled_job_waits_for_its_time_and_its_lane),

@@ -42,6 +42,10 @@ static void each_jid_call(struct world *w, int64_t now_us, struct slice jid, enu
     refused(w, status, words);
     said(w, engine_start(w->engine, now_us, &holder, 1, &w->error));
     refused(w, status, words);
+    said(w, engine_held(w->engine, now_us, &holder, &job, &w->error));
+    refused(w, status, words);
+    said(w, engine_return(w->engine, now_us, &holder, &w->error));
+    refused(w, status, words);
     said(w, engine_tag_add(w->engine, now_us, jid, tags, &job, &w->error));
     refused(w, status, words);
     said(w, engine_tag_remove(w->engine, now_us, jid, tags, &job, &w->error));

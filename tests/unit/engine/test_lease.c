@@ -386,6 +386,27 @@ static void test_lease__timeout_takes_it_away_at_no_cost(void **state)
     assert_string_equal(held(w, 5, "w1", false), "0: ");
 }
 
+static void test_lease__a_holder_returns_it_at_no_cost(void **state)
+{
+    struct world *w = *state;
+    lease_a(w);
+    struct holder holder = { .jid = SLICE("a"), .worker = SLICE("w1"), .token = 9 };
+    refused(w, STATUS_STALE, "token 9 ");
+    said(w, engine_return(w->engine, at(w, 0), &holder, &w->error));
+    assert_int_equal(view_of(w, "a").state, JOB_RUNNING);
+    holder.token = view_of(w, "a").token;
+    said(w, engine_return(w->engine, at(w, 5), &holder, &w->error));
+    struct job_view view = view_of(w, "a");
+    assert_int_equal(view.state, JOB_STALLED);
+    assert_int_equal(view.remaining, 5);
+    assert_int_equal(view.crashes, 0);
+    assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 5 timed-out");
+    put(w, 5, "q", "b");
+    assert_string_equal(pop(w, 6, "q", "w2", 1), "a");
+    refused(w, STATUS_STALE, "another worker: w2");
+    said(w, engine_return(w->engine, at(w, 6), &holder, &w->error));
+}
+
 static void test_lease__timeout_is_for_all_or_for_none(void **state)
 {
     struct world *w = *state;
@@ -455,6 +476,7 @@ int main(void)
         SERVER_TEST(test_lease__start_notes_the_process),
         SERVER_TEST(test_lease__timeout_takes_it_away_at_no_cost),
         CLIENT_TEST(test_lease__timeout_takes_it_away_at_no_cost),
+        SERVER_TEST(test_lease__a_holder_returns_it_at_no_cost),
         SERVER_TEST(test_lease__timeout_is_for_all_or_for_none),
         SERVER_TEST(test_lease__the_host_is_told_of_every_end_and_of_nothing_else),
     };

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 // What limits lanes: rates, which limit holds, limits that change or make no sense.
 #include "engine/limit.h"
+#include "engine/watch.h"
 
 #include "engine_test.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum {
+    LATE_JOBS_MAX = 1300,
+};
 
 static void put_many_in(struct world *w, double now, const char *domain, int count)
 {
@@ -46,6 +52,124 @@ static void test_limit__what_was_not_used_is_saved_up_to_the_burst(void **state)
     assert_string_equal(pop(w, 2.5, "q", "w1", 9), "a4,a5,b2");
     assert_string_equal(pop(w, 40, "q", "w1", 9), "a6,a7,a8,b3");
     assert_string_equal(limits(w), "/a: rate 1/1 burst 3; /b: rate 1/1 burst 1");
+}
+
+// Puts jobs without the checks that the other calls make after each step.
+static void put_quickly(struct world *w, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char jid[16];
+        int size = snprintf(jid, sizeof(jid), "%zu", i);
+        const struct put_request request = { .queue = SLICE("q"),
+                                             .jid = slice_make(jid, (size_t)size),
+                                             .klass = SLICE("k"),
+                                             .has_domain = true,
+                                             .domain = SLICE("a") };
+        const struct job *job;
+        assert_int_equal(engine_put(w->engine, 0, &request, &job, &w->error), STATUS_OK);
+    }
+}
+
+static int64_t pop_quickly(struct world *w, int64_t now_us, size_t count)
+{
+    const struct job *jobs[LATE_JOBS_MAX];
+    const struct slice queue = SLICE("q");
+    const struct pop_request request = { .worker = SLICE("w"),
+                                         .queues = { &queue, 1 },
+                                         .count = count };
+    size_t popped;
+    assert_int_equal(engine_pop(w->engine, now_us, &request, jobs, &popped, &w->error), STATUS_OK);
+    return (int64_t)popped;
+}
+
+// A lane always has jobs, and each pop comes late at random, and takes one or as many as there are.
+static void check_late_rate(struct random *random, int64_t count, int64_t burst, uint64_t late_us)
+{
+    struct world *w = world_new(ENGINE_CLOCK_SERVER, 1);
+    const int64_t began_us = us(1), end_us = began_us + us(1000) / count;
+    int64_t popped = 0, now_us = began_us;
+    set(w, "heartbeat", "1000000");
+    limit_set(w, 0, NULL, "a", rate(count, 1, burst));
+    put_quickly(w, LATE_JOBS_MAX);
+    for (;;) {
+        bool all = now_us >= end_us || random_below(random, 2);
+        popped += pop_quickly(w, now_us, all ? LATE_JOBS_MAX : 1);
+        // Never more than the rate allows.
+        assert_true((popped - burst) * us(1) <= (now_us - began_us) * count);
+        if (now_us >= end_us) {
+            break;
+        }
+        int64_t due_us = engine_tick(w->engine, now_us);
+        now_us = engine_is_ready(w->engine, SLICE("q")) ? now_us : due_us;
+        now_us += (int64_t)random_below(random, late_us);
+    }
+    double expected = (double)burst + (double)(now_us - began_us) / 1e6 * (double)count;
+    assert_true(expected < LATE_JOBS_MAX);
+    if ((double)popped < expected * 0.99 - 1) {
+        fail_msg("%lld a second, burst %lld, up to %lld us late: %lld instead of %f",
+                 (long long)count, (long long)burst, (long long)late_us, (long long)popped,
+                 expected);
+    }
+    assert_int_equal(faults_of(w), 0);
+    world_free(w);
+}
+
+static void test_limit__a_rate_is_kept_however_late_it_is_looked_at(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = { 1, 3, 100, 777, 1000, 10000 };
+    static const int64_t bursts[] = { 1, 2, 50 };
+    struct random random;
+    random_init(&random);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        for (size_t j = 0; j < sizeof(bursts) / sizeof(bursts[0]); j++) {
+            check_late_rate(&random, counts[i], bursts[j], 300);
+            check_late_rate(&random, counts[i], bursts[j], 12000);
+        }
+    }
+}
+
+static void test_limit__a_late_pop_takes_what_came_meanwhile(void **state)
+{
+    struct world *w = *state;
+    limit_set(w, 0, NULL, "a", rate(10, 1, 1));
+    put_many_in(w, 0, "a", 9);
+    assert_string_equal(pop(w, 10, "q", "w1", 9), "a1");
+    // The tokens of 10.1, 10.2 and 10.3.
+    assert_string_equal(pop(w, 10.34, "q", "w1", 9), "a2,a3,a4");
+    assert_string_equal(lane_of(w, 10.34, "q", "a"),
+                        "waiting 5, running 4, rate 10/1 burst 1, ready 10.4");
+    // A changed place in line loses nothing.
+    said(w, engine_priority(w->engine, at(w, 10.55), SLICE("a9"), -1, &w->error));
+    assert_string_equal(pop(w, 10.55, "q", "w1", 9), "a9,a5");
+    // 10.6 is more than a quarter of a second ago.
+    assert_string_equal(pop(w, 10.86, "q", "w1", 9), "a6");
+    assert_string_equal(pop(w, 10.95, "q", "w1", 9), "");
+    assert_string_equal(pop(w, 10.96, "q", "w1", 9), "a7");
+    set(w, "rate-catch-up", "0");
+    assert_string_equal(pop(w, 11.2, "q", "w1", 9), "a8");
+}
+
+static void test_limit__a_late_pop_takes_no_more_for_a_job_that_came_later(void **state)
+{
+    struct world *w = *state;
+    limit_set(w, 0, NULL, "a", rate(10, 1, 1));
+    put_many_in(w, 0, "a", 2);
+    assert_string_equal(pop(w, 10, "q", "w1", 9), "a1");
+    assert_string_equal(pop(w, 10.1, "q", "w1", 9), "a2");
+    // The bucket is full from 10.2 on, and nobody is late for what comes then.
+    put_many_in(w, 10.3, "b", 1);
+    put_in(w, 10.3, "a", "x1");
+    put_in(w, 10.3, "a", "x2");
+    reload(w);
+    assert_string_equal(pop(w, 10.35, "q", "w1", 9), "b1,x1");
+    assert_string_equal(pop(w, 10.44, "q", "w1", 9), "");
+    assert_string_equal(pop(w, 10.45, "q", "w1", 9), "x2");
+    // It was not full yet when the next one came.
+    put_in(w, 10.5, "a", "x3");
+    put_in(w, 10.5, "a", "x4");
+    reload(w);
+    assert_string_equal(pop(w, 10.66, "q", "w1", 9), "x3,x4");
 }
 
 static void test_limit__the_tick_wants_to_be_called_when_the_first_lane_may_run(void **state)
@@ -534,6 +658,11 @@ int main(void)
         SERVER_TEST(test_limit__patterns_have_a_limit),
         SERVER_TEST(test_limit__a_rate_is_kept_to_the_microsecond),
         CLIENT_TEST(test_limit__a_rate_is_kept_to_the_microsecond),
+        SERVER_TEST(test_limit__a_rate_is_kept_however_late_it_is_looked_at),
+        SERVER_TEST(test_limit__a_late_pop_takes_what_came_meanwhile),
+        CLIENT_TEST(test_limit__a_late_pop_takes_what_came_meanwhile),
+        SERVER_TEST(test_limit__a_late_pop_takes_no_more_for_a_job_that_came_later),
+        CLIENT_TEST(test_limit__a_late_pop_takes_no_more_for_a_job_that_came_later),
         SERVER_TEST(test_limit__what_was_not_used_is_saved_up_to_the_burst),
         CLIENT_TEST(test_limit__what_was_not_used_is_saved_up_to_the_burst),
         SERVER_TEST(test_limit__the_tick_wants_to_be_called_when_the_first_lane_may_run),

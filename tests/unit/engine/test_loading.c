@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An engine made of its records: in what order they may come, and what does not fit together.
+#include "engine/bulk.h"
 #include "engine/changes.h"
 #include "engine/check.h"
 #include "engine/record.h"
@@ -275,6 +276,42 @@ static void test_loading__many_jobs_are_found_by_their_jids(void **state)
     records_free(records);
 }
 
+// The records of before had no flags for ages: one other than 0 was meant.
+static void test_loading__an_age_without_its_flag_still_filters(void **state)
+{
+    struct world *w = *state;
+    enum {
+        FLAGS = 2 + 4 * 4
+    }; // behind the act, the dry run and four empty names
+    for (int flagged = 0; flagged < 2; flagged++) {
+        put_many(w, 1500);
+        const struct bulk_request request = {
+            .act = BULK_CANCEL, .filter = { .has_newer = true, .newer_us = flagged ? 0 : us(1) }
+        };
+        uint64_t id;
+        assert_int_equal(engine_bulk(w->engine, us(3), &request, &id, &w->error), STATUS_OK);
+        struct records *records = take(w);
+        char *flags = (char *)find(records, RECORD_BULK, id)->bytes.data + FLAGS;
+        assert_int_equal(*flags, FILTER_HAS_NEWER);
+        if (!flagged) {
+            *flags = 0;
+        }
+        struct engine *engine;
+        assert_int_equal(load(records, &w->fault.allocator, &engine, &w->error), STATUS_OK);
+        while (engine_tick(engine, us(3)) == us(3)) {
+        }
+        struct bulk_view view;
+        assert_true(engine_bulk_get(engine, id, &view));
+        assert_true(view.done);
+        assert_int_equal(view.looked_at, 1500);
+        assert_int_equal(view.matched, 0);
+        engine_free(engine);
+        *flags = 8;
+        refuses(w, records);
+        records_free(records);
+    }
+}
+
 static void test_loading__without_memory_nothing_is_loaded(void **state)
 {
     struct world *w = *state;
@@ -300,6 +337,7 @@ int main(void)
         SERVER_TEST(test_loading__a_body_has_one_head_and_a_head_a_body),
         SERVER_TEST(test_loading__a_body_does_not_follow_a_head),
         SERVER_TEST(test_loading__many_jobs_are_found_by_their_jids),
+        SERVER_TEST(test_loading__an_age_without_its_flag_still_filters),
         SERVER_TEST(test_loading__without_memory_nothing_is_loaded),
     };
     return cmocka_run_group_tests_name("loading", tests, NULL, NULL);

@@ -107,6 +107,16 @@ static enum status pop_some(struct world *w, int64_t now_us)
     return engine_pop(w->engine, now_us, &request, jobs, &popped, &w->error);
 }
 
+static enum status pop_a_again(struct world *w, int64_t now_us)
+{
+    const struct pop_request request = { .worker = SLICE("w1"),
+                                         .queues = slices_of(w, "q"),
+                                         .count = 1 };
+    const struct job *jobs[1];
+    size_t popped;
+    return engine_pop(w->engine, now_us, &request, jobs, &popped, &w->error);
+}
+
 static enum status pop_in_turn(struct world *w, int64_t now_us)
 {
     const struct slices queues = slices_of(w, "many,q,r,rec");
@@ -191,6 +201,12 @@ static enum status untag_a(struct world *w, int64_t now_us)
     const struct job *job;
     return engine_tag_remove(w->engine, now_us, SLICE("a"), slices_of(w, "one,green"), &job,
                              &w->error);
+}
+
+static enum status return_a(struct world *w, int64_t now_us)
+{
+    const struct holder holder = w1_holds("a");
+    return engine_return(w->engine, now_us, &holder, &w->error);
 }
 
 static enum status timeout_many(struct world *w, int64_t now_us)
@@ -691,6 +707,8 @@ static const struct step script[] = {
     { "recur untag", 8, recur_untag_r, STAYS },
     { "retry with a delay", 9, retry_many2, STAYS },
     { "the last retry", 9, retry_last, STAYS },
+    { "return", 9, return_a, STAYS },
+    { "pop what was returned", 9, pop_a_again, POPS },
     { "timeout", 10, timeout_many, STAYS },
     { "fail", 11, fail_a, STAYS },
     { "unfail", 12, unfail_group, STAYS },

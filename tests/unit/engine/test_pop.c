@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine_test.h"
 
+#include <stdio.h>
+
 static void put_at_priority(struct world *w, double now, const char *jid, int32_t priority)
 {
     put_with(
@@ -279,6 +281,102 @@ static void test_pop__with_the_client_clock_peek_shows_first_what_ran_out(void *
     complete(w, 61, "w1", "a");
 }
 
+// ---------------------------------------------------------------------------------------------
+// What the caller can take
+
+// Jobs named x... never fit; others while no more than `most` were handed out.
+struct taker {
+    size_t most;
+    size_t asked;
+};
+
+static enum pop_fit take(void *context, const struct job *job, const struct job *const *popped,
+                         size_t count)
+{
+    struct taker *taker = context;
+    taker->asked++;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(job_jid(popped[i]).size > 0);
+    }
+    if (job_jid(job).data[0] == 'x') {
+        return POP_FITS_NEVER;
+    }
+    return count < taker->most ? POP_FITS : POP_FITS_LATER;
+}
+
+static const char *pop_fitting(struct world *w, double now, const char *queues, size_t count,
+                               struct taker *taker)
+{
+    return pop_with(w, now,
+                    (struct pop_request){ .worker = SLICE("w1"),
+                                          .queues = slices_of(w, queues),
+                                          .count = count,
+                                          .fits = take,
+                                          .fits_context = taker });
+}
+
+static void test_pop__ends_before_a_job_that_does_not_fit_any_more(void **state)
+{
+    struct world *w = *state;
+    struct taker taker = { .most = 2 };
+    put(w, 0, "q", "a");
+    put(w, 1, "q", "b");
+    put(w, 2, "q", "c");
+    put(w, 2, "r", "d");
+    assert_string_equal(pop_fitting(w, 3, "q,r", 9, &taker), "a,b");
+    assert_string_equal(state_of(w, "c"), "waiting");
+    assert_string_equal(state_of(w, "d"), "waiting");
+    assert_string_equal(pop_fitting(w, 3, "q,r", 9, &taker), "c,d");
+    taker.most = 0;
+    put(w, 4, "q", "e");
+    assert_string_equal(pop_fitting(w, 5, "q", 9, &taker), "");
+    assert_string_equal(state_of(w, "e"), "waiting");
+}
+
+static void test_pop__a_job_that_never_fits_keeps_its_place_and_stops_nobody(void **state)
+{
+    struct world *w = *state;
+    struct taker taker = { .most = 9 };
+    put(w, 0, "q", "x1");
+    put(w, 1, "q", "a");
+    put(w, 2, "q", "x2");
+    put(w, 3, "q", "b");
+    assert_string_equal(pop_fitting(w, 4, "q", 9, &taker), "a,b");
+    assert_string_equal(pop_fitting(w, 4, "q", 9, &taker), "");
+    assert_string_equal(history_of(w, "x1"), "0 put in q");
+    assert_string_equal(pop(w, 5, "q", "w2", 9), "x1,x2");
+}
+
+static void test_pop__a_lane_of_jobs_that_never_fit_stops_no_other_lane(void **state)
+{
+    struct world *w = *state;
+    struct taker taker = { .most = 9 };
+    put_in(w, 0, "one", "x1");
+    put_in(w, 0, "one", "x2");
+    put_in(w, 1, "two", "a");
+    put_in(w, 2, "one", "b");
+    put(w, 3, "q", "c");
+    assert_string_equal(pop_fitting(w, 4, "q", 2, &taker), "b,a");
+    assert_string_equal(pop_fitting(w, 4, "q", 2, &taker), "c");
+    assert_string_equal(pop(w, 5, "q", "w2", 9), "x1,x2");
+}
+
+static void test_pop__passes_over_so_many_jobs_and_no_more(void **state)
+{
+    struct world *w = *state;
+    struct taker taker = { .most = 9 };
+    char jid[16];
+    for (int i = 0; i < POP_UNFIT_MAX; i++) {
+        (void)snprintf(jid, sizeof(jid), "x%d", i);
+        put(w, 0, "q", jid);
+    }
+    put(w, 1, "q", "a");
+    assert_string_equal(pop_fitting(w, 2, "q", 1, &taker), "");
+    assert_int_equal(taker.asked, POP_UNFIT_MAX);
+    complete(w, 2, "w2", pop(w, 2, "q", "w2", 1));
+    assert_string_equal(pop_fitting(w, 2, "q", 1, &taker), "a");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +407,12 @@ int main(void)
         SERVER_TEST(test_pop__peek_shows_the_next_and_leaves_them),
         CLIENT_TEST(test_pop__peek_shows_the_next_and_leaves_them),
         CLIENT_TEST(test_pop__with_the_client_clock_peek_shows_first_what_ran_out),
+        SERVER_TEST(test_pop__ends_before_a_job_that_does_not_fit_any_more),
+        CLIENT_TEST(test_pop__ends_before_a_job_that_does_not_fit_any_more),
+        SERVER_TEST(test_pop__a_job_that_never_fits_keeps_its_place_and_stops_nobody),
+        CLIENT_TEST(test_pop__a_job_that_never_fits_keeps_its_place_and_stops_nobody),
+        SERVER_TEST(test_pop__a_lane_of_jobs_that_never_fit_stops_no_other_lane),
+        SERVER_TEST(test_pop__passes_over_so_many_jobs_and_no_more),
     };
     return cmocka_run_group_tests_name("pop", tests, NULL, NULL);
 }

@@ -117,14 +117,144 @@ static void test_recurring__a_backlog_limits_what_is_made_up_for(void **state)
     assert_string_equal(history_of(w, "r-4"), "110 put in q; 125 popped by w1");
 }
 
-static void test_recurring__a_jid_that_is_taken_is_left_alone_and_counted(void **state)
+static void test_recurring__a_jid_that_is_taken_swallows_no_run(void **state)
 {
     struct world *w = *state;
     put(w, 0, "other", "r-2");
     recur(w, 1, "q", "r", 10);
-    assert_string_equal(pop(w, 25, "q", "w1", 9), "r-1,r-3");
+    assert_string_equal(pop(w, 25, "q", "w1", 9), "r-1,r-3,r-4");
     assert_slice_equal(view_of(w, "r-2").queue, "other");
-    assert_int_equal(recurring_of(w, "r").count, 3);
+    assert_int_equal(recurring_of(w, "r").count, 4);
+}
+
+static void test_recurring__removed_and_made_again_it_skips_no_run(void **state)
+{
+    struct world *w = *state;
+    recur(w, 0, "q", "r", 10);
+    assert_string_equal(pop(w, 15, "q", "w1", 9), "r-1,r-2");
+    said(w, engine_unrecur(w->engine, at(w, 15), SLICE("r"), &w->error));
+    recur(w, 16, "q", "r", 10);
+    assert_string_equal(pop(w, 16, "q", "w1", 9), "r-3");
+    assert_string_equal(pop(w, 26, "q", "w1", 9), "r-4");
+}
+
+static void test_recurring__many_taken_jids_cost_few_lookups(void **state)
+{
+    struct world *w = *state;
+    char jid[32];
+    for (int i = 1; i <= 1000; i++) {
+        (void)snprintf(jid, sizeof(jid), "r-%d", i);
+        put(w, 0, "other", jid);
+    }
+    recur(w, 1, "q", "r", 10);
+    // The first hundred numbers one by one, then in steps that double.
+    assert_string_equal(pop(w, 1, "q", "w1", 9), "r-1122");
+    assert_string_equal(pop(w, 11, "q", "w1", 9), "r-1123");
+}
+
+static void test_recurring__made_again_unchanged_nothing_changes(void **state)
+{
+    struct world *w = *state;
+    const struct job_options wanted = { .timeout_us = us(7), .crashes_max = 3 };
+    struct recur_request request = every_ten();
+    request.tags = slices_of(w, "red,blue,red");
+    request.domain = SLICE("lane");
+    request.options = &wanted;
+    for (int i = 0; i < 5; i++) {
+        recur_with(w, 0, request);
+    }
+    assert_string_equal(pop(w, 1, "q", "w1", 9), "r-1");
+    // A delay counts for the first run alone: no deploy postpones the next one.
+    request.offset_us = us(60);
+    for (int i = 2; i < 10; i++) {
+        recur_with(w, i, request);
+        assert_int_equal(recurring_of(w, "r").next_us, us(10));
+    }
+    assert_string_equal(pop(w, 10, "q", "w1", 9), "r-2");
+}
+
+static void test_recurring__made_again_with_a_change_it_keeps_its_phase(void **state)
+{
+    struct world *w = *state;
+    struct recur_request request = every_ten();
+    recur_with(w, 3, request);
+    assert_string_equal(pop(w, 3, "q", "w1", 9), "r-1");
+    request.data = SLICE("[1]");
+    request.offset_us = us(60);
+    recur_with(w, 5, request);
+    assert_slice_equal(recurring_of(w, "r").data, "[1]");
+    assert_int_equal(recurring_of(w, "r").next_us, us(13));
+    assert_int_equal(recurring_of(w, "r").count, 1);
+    // Another interval counts from the last run, and what would be past is not made up for.
+    request.interval_us = us(100);
+    recur_with(w, 6, request);
+    assert_int_equal(recurring_of(w, "r").next_us, us(103));
+    request.interval_us = us(2);
+    recur_with(w, 50, request);
+    assert_int_equal(recurring_of(w, "r").next_us, us(51));
+    // Another queue.
+    request.queue = SLICE("other");
+    recur_with(w, 50, request);
+    assert_int_equal(recurring_of(w, "r").next_us, us(51));
+    assert_string_equal(pop(w, 51, "other", "w1", 9), "r-2");
+}
+
+static void test_recurring__before_its_first_run_another_interval_leaves_that_alone(void **state)
+{
+    struct world *w = *state;
+    struct recur_request request = every_ten();
+    request.offset_us = us(60);
+    recur_with(w, 0, request);
+    request.interval_us = us(7);
+    recur_with(w, 30, request);
+    assert_int_equal(recurring_of(w, "r").next_us, us(60));
+}
+
+static void test_recurring__another_kind_of_schedule_starts_anew(void **state)
+{
+    struct world *w = *state;
+    struct recur_request request = every_ten();
+    recur_with(w, 3, request);
+    assert_string_equal(pop(w, 3, "q", "w1", 9), "r-1");
+    request.interval_us = 0;
+    request.cron = SLICE("*/5 * * * *");
+    recur_with(w, 5, request);
+    assert_int_equal(recurring_of(w, "r").next_us, us(300));
+    request.cron = SLICE("*/3 * * * *");
+    recur_with(w, 6, request);
+    assert_int_equal(recurring_of(w, "r").next_us, us(180));
+    request.interval_us = us(10);
+    request.cron = SLICE_EMPTY;
+    request.offset_us = us(4);
+    recur_with(w, 7, request);
+    assert_int_equal(recurring_of(w, "r").next_us, us(11));
+}
+
+static void test_recurring__asked_to_restart_it_starts_anew(void **state)
+{
+    struct world *w = *state;
+    struct recur_request request = every_ten();
+    recur_with(w, 3, request);
+    assert_string_equal(pop(w, 3, "q", "w1", 9), "r-1");
+    request.restart = true;
+    request.offset_us = us(4);
+    recur_with(w, 5, request);
+    assert_int_equal(recurring_of(w, "r").next_us, us(9));
+    assert_string_equal(pop(w, 9, "q", "w1", 9), "r-2");
+}
+
+static void test_recurring__a_jid_too_long_for_its_jobs_is_refused(void **state)
+{
+    struct world *w = *state;
+    char jid[ENGINE_NAME_SIZE_MAX];
+    memset(jid, 'x', sizeof(jid));
+    struct recur_request request = every_ten();
+    request.jid = slice_make(jid, RECURRING_JID_SIZE_MAX + 1);
+    refused(w, STATUS_INVALID, "jid");
+    recur_with(w, 0, request);
+    request.jid = slice_make(jid, RECURRING_JID_SIZE_MAX);
+    recur_with(w, 0, request);
+    assert_string_equal(queue_of(w, 1, "q"), "waiting 1, recurring 1");
 }
 
 static void test_recurring__can_be_looked_at(void **state)
@@ -180,8 +310,9 @@ static void test_recurring__made_again_is_replaced_and_goes_on_counting(void **s
     recur_with(w, 11, request);
     assert_int_equal(recurring_of(w, "r").count, 2);
     assert_string_equal(queue_of(w, 11, "q"), "running 2, listeners 1");
-    assert_string_equal(pop(w, 16, "other", "w1", 9), "r-3");
-    assert_int_equal(recurring_of(w, "r").next_us, us(116));
+    assert_string_equal(pop(w, 109, "other", "w1", 9), "");
+    assert_string_equal(pop(w, 110, "other", "w1", 9), "r-3");
+    assert_int_equal(recurring_of(w, "r").next_us, us(210));
 }
 
 static void test_recurring__can_be_ended_also_when_there_is_none(void **state)
@@ -304,8 +435,19 @@ int main(void)
         CLIENT_TEST(test_recurring__with_the_client_clock_a_pop_makes_no_more_than_it_needs),
         SERVER_TEST(test_recurring__a_backlog_limits_what_is_made_up_for),
         CLIENT_TEST(test_recurring__a_backlog_limits_what_is_made_up_for),
-        SERVER_TEST(test_recurring__a_jid_that_is_taken_is_left_alone_and_counted),
-        CLIENT_TEST(test_recurring__a_jid_that_is_taken_is_left_alone_and_counted),
+        SERVER_TEST(test_recurring__a_jid_that_is_taken_swallows_no_run),
+        CLIENT_TEST(test_recurring__a_jid_that_is_taken_swallows_no_run),
+        SERVER_TEST(test_recurring__removed_and_made_again_it_skips_no_run),
+        CLIENT_TEST(test_recurring__removed_and_made_again_it_skips_no_run),
+        SERVER_TEST(test_recurring__many_taken_jids_cost_few_lookups),
+        SERVER_TEST(test_recurring__made_again_unchanged_nothing_changes),
+        CLIENT_TEST(test_recurring__made_again_unchanged_nothing_changes),
+        SERVER_TEST(test_recurring__made_again_with_a_change_it_keeps_its_phase),
+        SERVER_TEST(test_recurring__before_its_first_run_another_interval_leaves_that_alone),
+        SERVER_TEST(test_recurring__another_kind_of_schedule_starts_anew),
+        SERVER_TEST(test_recurring__asked_to_restart_it_starts_anew),
+        CLIENT_TEST(test_recurring__asked_to_restart_it_starts_anew),
+        SERVER_TEST(test_recurring__a_jid_too_long_for_its_jobs_is_refused),
         SERVER_TEST(test_recurring__can_be_looked_at),
         SERVER_TEST(test_recurring__are_listed_by_when_they_are_next_due),
         SERVER_TEST(test_recurring__made_again_is_replaced_and_goes_on_counting),

@@ -192,6 +192,104 @@ static void test_watch__who_watches_changes_nothing(void **state)
     buffer_release(&after);
 }
 
+static void test_watch__with_the_client_clock_a_tick_wakes_when_a_schedule_is_due(void **state)
+{
+    struct world *w = *state;
+    put_later(w, 0, "q", "a", 10);
+    put_later(w, 0, "other", "b", 5);
+    assert_true(tick(w, 1) == -1);
+    watch(w, "q");
+    assert_true(tick(w, 2) == 10);
+    assert_string_equal(woken(w), "");
+    tick(w, 10);
+    assert_string_equal(woken(w), "q");
+    assert_string_equal(state_of(w, "a"), "scheduled"); // the pop of the client that waits does it
+    assert_string_equal(pop(w, 10, "q", "w1", 1), "a");
+    assert_true(tick(w, 11) == 70);
+    engine_unwatch(w->engine, name_of("q"));
+    assert_true(tick(w, 12) == -1);
+}
+
+static void test_watch__with_the_client_clock_a_lost_lease_comes_out_after_its_grace(void **state)
+{
+    struct world *w = *state;
+    watch(w, "q");
+    put(w, 0, "q", "a");
+    pop(w, 0, "q", "w1", 1);
+    put(w, 1, "q", "b");
+    pop(w, 1, "q", "w1", 1);
+    assert_true(tick(w, 2) == 60);
+    (void)woken(w);
+    tick(w, 61);
+    assert_string_equal(woken(w), "q");
+    assert_string_equal(pop(w, 61, "q", "w2", 1), ""); // begins the grace of one
+    assert_true(tick(w, 61) == 61 + 1);                // at once, for the other
+    assert_string_equal(woken(w), "q");
+    assert_string_equal(pop(w, 61, "q", "w2", 1), "");
+    assert_true(tick(w, 61) == 71);
+    assert_string_equal(woken(w), "");
+    tick(w, 71);
+    assert_string_equal(woken(w), "q");
+    assert_string_equal(pop(w, 71, "q", "w2", 1), "a");
+    tick(w, 71);
+    assert_string_equal(woken(w), "q");
+    assert_string_equal(pop(w, 71, "q", "w2", 1), "b");
+}
+
+static void test_watch__with_the_client_clock_a_recurring_job_wakes(void **state)
+{
+    struct world *w = *state;
+    recur(w, 0, "q", "r", 10);
+    pop(w, 0, "q", "w1", 1);
+    watch(w, "q");
+    assert_true(tick(w, 1) == 10);
+    tick(w, 10);
+    assert_string_equal(woken(w), "q");
+    assert_string_equal(pop(w, 10, "q", "w1", 1), "r-2");
+}
+
+static void test_watch__with_the_client_clock_a_look_in_vain_is_repeated_after_a_while(void **state)
+{
+    struct world *w = *state;
+    set(w, "q-max-concurrency", "1");
+    put(w, 0, "q", "a");
+    pop(w, 0, "q", "w1", 1);
+    put_later(w, 0, "q", "b", 10);
+    watch(w, "q");
+    tick(w, 10);
+    assert_string_equal(woken(w), "q");
+    assert_string_equal(pop(w, 10, "q", "w2", 1), "");
+    assert_true(tick(w, 10) == 11);
+    assert_string_equal(woken(w), "");
+    tick(w, 11);
+    assert_string_equal(woken(w), "q");
+    complete(w, 11, "w1", "a");
+    (void)woken(w);
+    assert_string_equal(pop(w, 11, "q", "w2", 1), "b");
+}
+
+static void test_watch__with_the_client_clock_a_paused_queue_is_not_looked_at(void **state)
+{
+    struct world *w = *state;
+    watch(w, "q");
+    put_later(w, 0, "q", "a", 10);
+    said(w, engine_pause(w->engine, at(w, 1), slices_of(w, "q"), &w->error));
+    assert_true(tick(w, 10) == -1);
+    assert_string_equal(woken(w), "");
+    said(w, engine_unpause(w->engine, at(w, 11), slices_of(w, "q"), &w->error));
+    assert_string_equal(woken(w), "q");
+    assert_string_equal(pop(w, 11, "q", "w1", 1), "a");
+}
+
+static void test_watch__with_the_client_clock_a_queue_may_be_made_after_its_watch(void **state)
+{
+    struct world *w = *state;
+    watch(w, "q");
+    assert_true(tick(w, 0) == -1);
+    put_later(w, 0, "q", "a", 10);
+    assert_true(tick(w, 0) == 10);
+}
+
 static void test_watch__fails_without_memory_and_changes_nothing(void **state)
 {
     struct world *w = *state;
@@ -282,6 +380,12 @@ int main(void)
         SERVER_TEST(test_watch__a_limit_that_is_lifted_wakes),
         SERVER_TEST(test_watch__unpause_wakes),
         SERVER_TEST(test_watch__who_watches_changes_nothing),
+        CLIENT_TEST(test_watch__with_the_client_clock_a_tick_wakes_when_a_schedule_is_due),
+        CLIENT_TEST(test_watch__with_the_client_clock_a_lost_lease_comes_out_after_its_grace),
+        CLIENT_TEST(test_watch__with_the_client_clock_a_recurring_job_wakes),
+        CLIENT_TEST(test_watch__with_the_client_clock_a_look_in_vain_is_repeated_after_a_while),
+        CLIENT_TEST(test_watch__with_the_client_clock_a_paused_queue_is_not_looked_at),
+        CLIENT_TEST(test_watch__with_the_client_clock_a_queue_may_be_made_after_its_watch),
         SERVER_TEST(test_watch__fails_without_memory_and_changes_nothing),
         SERVER_TEST(test_resume__leases_that_ran_out_meanwhile_are_renewed),
         SERVER_TEST(test_resume__a_grace_is_renewed_too),

@@ -139,7 +139,7 @@ static const char *run(struct site *site)
         .ns = ask->words.items[1],
         .engine = site->engine,
         .now_us = site->now_us,
-        .reply = http_face_reply(site->face, ask),
+        .reply = http_face_reply(site->face, ask, &site->reply),
         .host = &site->host,
         .last = site->last,
         .waiter = 7,

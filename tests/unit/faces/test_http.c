@@ -73,7 +73,7 @@ static void test_http__what_waits_is_run_again_with_a_copy_of_the_call(void **st
     kept.words = (struct slices){ 0 };
     (void)ask(site, "POST " NS "/queues/q/jobs", "", "{\"klass\":\"K\",\"data\":1,\"jid\":\"a\"}");
     buffer_clear(&site->reply);
-    struct reply *reply = http_face_reply(site->face, &kept);
+    struct reply *reply = http_face_reply(site->face, &kept, &site->reply);
     reply_list(reply, 0);
     reply_end(reply);
     http_face_answer(site->face, &kept, &site->reply);
@@ -224,9 +224,9 @@ static void test_http__the_server_refuses_with_what_fits(void **state)
 static void test_http__an_answer_that_is_too_large_is_refused(void **state)
 {
     (void)state;
-    struct site *site = site_new(&allocator_system, 300);
+    struct site *site = site_new(&allocator_system, REPLY_SIZE_LEAST);
     says(site, "GET " NS "/queues", NULL, "200 {\"queues\":[]}");
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 100; i++) {
         char line[100];
         (void)snprintf(line, sizeof(line), "POST " NS "/queues/q%d/jobs", i);
         says(site, line, "{\"klass\":\"K\",\"data\":1}", "201 ...");
@@ -235,6 +235,18 @@ static void test_http__an_answer_that_is_too_large_is_refused(void **state)
         site, "GET " NS "/queues", NULL,
         PROBLEM(422, "Unprocessable Content", "too_large", "the answer is larger than is allowed"));
     says(site, "GET " NS "/queues/q1/length", NULL, "200 {\"length\":1}");
+    site_free(site);
+}
+
+static void test_http__what_could_not_be_answered_is_not_done(void **state)
+{
+    (void)state;
+    struct site *site = site_new(&allocator_system, REPLY_SIZE_LEAST - 1);
+    says(site, "POST " NS "/queues/q/jobs", "{\"klass\":\"K\",\"data\":1}",
+         "413 {\"type\":\"about:blank\",\"title\":\"Content Too Large\",\"status\":413,"
+         "\"code\":\"too_large\",\"detail\":\"Q.PUT was not run: its reply may have 8192 bytes, "
+         "and there is room for 8191 (max-output is the limit)\"}");
+    says(site, "GET " NS "/queues/q/length", NULL, "200 {\"length\":0}");
     site_free(site);
 }
 
@@ -328,6 +340,7 @@ int main(void)
         SITE_TEST(test_http__connections_end_when_they_are_told_to),
         SITE_TEST(test_http__the_server_refuses_with_what_fits),
         cmocka_unit_test(test_http__an_answer_that_is_too_large_is_refused),
+        cmocka_unit_test(test_http__what_could_not_be_answered_is_not_done),
         SITE_TEST(test_http__pages_are_the_server_s),
         SITE_TEST(test_http__routes_are_told_apart),
         cmocka_unit_test(test_http__without_memory_it_is_refused_and_can_be_tried_again),

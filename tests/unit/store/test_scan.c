@@ -296,6 +296,47 @@ static void test_scan__what_the_sink_returns_ends_it(void **state)
     lmdb_release(&lmdb);
 }
 
+struct first {
+    uint64_t count;
+    char key[KEY_SIZE];
+};
+
+static enum status keep_first(void *context, struct slice key, struct slice value)
+{
+    struct first *first = context;
+    (void)value;
+    assert_int_equal(key.size, KEY_SIZE);
+    memcpy(first->key, key.data, KEY_SIZE);
+    first->count++;
+    return STATUS_OK;
+}
+
+static void test_scan__the_first_entry_alone_is_received(void **state)
+{
+    (void)state;
+    static const uint64_t counts[] = { 0, 1, 20000 };
+    for (size_t i = 0; i < 3; i++) {
+        struct lmdb lmdb;
+        lmdb_init(&lmdb);
+        MDB_txn *txn = lmdb_begin(&lmdb);
+        for (uint64_t j = 0; j < counts[i]; j++) {
+            put(&lmdb, txn, j + 7, j == 0 ? 10000 : 100);
+        }
+        assert_lmdb(mdb_txn_commit(txn));
+        struct first first = { 0 };
+        const struct scan_sink sink = { .receive = keep_first, .context = &first };
+        int fd = open(lmdb.path, O_RDONLY | O_CLOEXEC);
+        assert_true(fd >= 0);
+        assert_int_equal(scan_first(fd, &allocator_system, &sink, NULL), STATUS_OK);
+        (void)close(fd);
+        char key[KEY_SIZE];
+        (void)key_of(7, key);
+        assert_int_equal(first.count, counts[i] > 0);
+        assert_true(first.count == 0 || memcmp(first.key, key, KEY_SIZE) == 0);
+        lmdb_release(&lmdb);
+    }
+}
+
 static void test_scan__running_out_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -354,6 +395,7 @@ int main(void)
         cmocka_unit_test(test_scan__a_free_list_of_many_pages_is_read),
         cmocka_unit_test(test_scan__a_copy_is_found_whole),
         cmocka_unit_test(test_scan__what_the_sink_returns_ends_it),
+        cmocka_unit_test(test_scan__the_first_entry_alone_is_received),
         cmocka_unit_test(test_scan__running_out_of_memory_is_reported),
         cmocka_unit_test(test_scan__a_file_that_cannot_be_read_is_an_io_error),
     };
