@@ -644,7 +644,9 @@ class Ending(WorkCase):
     def start(self, script, *words):
         self.put("one")
         self.put("two")
-        worker = self.shell(script, *words, env={"OUT": self.path("out")})
+        # The test itself may run under nohup, which would be inherited.
+        worker = self.shell(script, *words, env={"OUT": self.path("out")},
+                            before=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         return worker, self.pid("out")
 
     def test_what_runs_ends_and_no_more_is_taken(self):
