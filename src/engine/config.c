@@ -13,6 +13,7 @@
 enum {
     US_PER_S = 1000000,
     VALUE_SIZE_MAX = 65536,
+    LEASE_MIN_US = 1000,
 };
 
 struct option {
@@ -21,47 +22,84 @@ struct option {
     char bytes[]; // the name, then the value
 };
 
+// What values an option may have. Seconds are in microseconds here.
+struct range {
+    bool seconds;
+    bool with_any_clock; // with the client clock too, where qless lets most options be any number
+    int64_t least, most;
+};
+
+#define VALUE_MAX (ENGINE_TIME_MAX / US_PER_S)
+#define SECONDS_FROM(least_us)                                                                     \
+    {                                                                                              \
+        .seconds = true, .least = (least_us), .most = ENGINE_TIME_MAX                              \
+    }
+#define COUNT_FROM(least_count)                                                                    \
+    {                                                                                              \
+        .least = (least_count), .most = VALUE_MAX                                                  \
+    }
+// A shorter lease would run out before its job is delivered.
+#define LEASE_SECONDS SECONDS_FROM(LEASE_MIN_US)
+#define RATE_CATCH_UP_RANGE                                                                        \
+    {                                                                                              \
+        .seconds = true, .with_any_clock = true, .least = 0, .most = RATE_CATCH_UP_MAX_US          \
+    }
+
 // The options that have a meaning, by name. All are numbers: seconds, or counts.
 static const struct known {
     struct slice name;
     struct slice value;
     size_t offset;
-    bool seconds;
+    struct range range;
 } knowns[] = {
-    { { "grace-period", 12 }, { "10", 2 }, offsetof(struct config, grace_us), true },
-    { { "heartbeat", 9 }, { "60", 2 }, offsetof(struct config, heartbeat_us), true },
-    { { "histogram-history", 17 }, { "7", 1 }, offsetof(struct config, histogram_history), false },
-    { { "jobs-history", 12 }, { "604800", 6 }, offsetof(struct config, jobs_history_us), true },
-    { { "jobs-history-count", 18 },
-      { "50000", 5 },
-      offsetof(struct config, jobs_history_count),
-      false },
-    { { "max-bytes", 9 }, { "0", 1 }, offsetof(struct config, max_bytes), false },
-    { { "max-dependency-search", 21 },
-      { "10000", 5 },
-      offsetof(struct config, max_dependency_search),
-      false },
-    { { "max-dependents", 14 }, { "10000", 5 }, offsetof(struct config, max_dependents), false },
-    { { "max-depends", 11 }, { "10000", 5 }, offsetof(struct config, max_depends), false },
-    { { "max-job-history", 15 }, { "100", 3 }, offsetof(struct config, max_job_history), false },
-    { { "max-job-log", 11 }, { "100", 3 }, offsetof(struct config, max_job_log), false },
-    { { "max-jobs", 8 }, { "0", 1 }, offsetof(struct config, max_jobs), false },
-    { { "max-limit-patterns", 18 },
-      { "100", 3 },
-      offsetof(struct config, max_limit_patterns),
-      false },
-    { { "max-queues", 10 }, { "0", 1 }, offsetof(struct config, max_queues), false },
-    { { "max-recurring", 13 }, { "0", 1 }, offsetof(struct config, max_recurring), false },
-    { { "max-tags", 8 }, { "100", 3 }, offsetof(struct config, max_tags), false },
-    { { "max-worker-age", 14 }, { "86400", 5 }, offsetof(struct config, max_worker_age_us), true },
-    { { "min-interval", 12 }, { "0", 1 }, offsetof(struct config, min_interval_us), true },
-    { { "missed-after", 12 }, { "60", 2 }, offsetof(struct config, missed_after_us), true },
-    { { "rate-catch-up", 13 }, { "0.25", 4 }, offsetof(struct config, rate_catch_up_us), true },
-    { { "stats-history", 13 }, { "30", 2 }, offsetof(struct config, stats_history), false },
+#define KNOWN(name, value, field, range)                                                           \
+    {                                                                                              \
+        SLICE_OF(name), SLICE_OF(value), offsetof(struct config, field), range                     \
+    }
+#define SLICE_OF(literal)                                                                          \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
+    KNOWN("grace-period", "10", grace_us, SECONDS_FROM(0)),
+    KNOWN("heartbeat", "60", heartbeat_us, LEASE_SECONDS),
+    KNOWN("histogram-history", "7", histogram_history, COUNT_FROM(0)),
+    KNOWN("jobs-history", "604800", jobs_history_us, SECONDS_FROM(0)),
+    KNOWN("jobs-history-count", "50000", jobs_history_count, COUNT_FROM(-1)),
+    KNOWN("max-bytes", "0", max_bytes, COUNT_FROM(0)),
+    KNOWN("max-dependency-search", "10000", max_dependency_search, COUNT_FROM(0)),
+    KNOWN("max-dependents", "10000", max_dependents, COUNT_FROM(0)),
+    KNOWN("max-depends", "10000", max_depends, COUNT_FROM(0)),
+    KNOWN("max-job-history", "100", max_job_history, COUNT_FROM(0)),
+    KNOWN("max-job-log", "100", max_job_log, COUNT_FROM(0)),
+    KNOWN("max-jobs", "0", max_jobs, COUNT_FROM(0)),
+    KNOWN("max-limit-patterns", "100", max_limit_patterns, COUNT_FROM(0)),
+    KNOWN("max-queues", "0", max_queues, COUNT_FROM(0)),
+    KNOWN("max-recurring", "0", max_recurring, COUNT_FROM(0)),
+    KNOWN("max-tags", "100", max_tags, COUNT_FROM(0)),
+    KNOWN("max-worker-age", "86400", max_worker_age_us, SECONDS_FROM(US_PER_S)),
+    KNOWN("min-interval", "0", min_interval_us, SECONDS_FROM(0)),
+    KNOWN("missed-after", "60", missed_after_us, SECONDS_FROM(0)),
+    KNOWN("rate-catch-up", "0.25", rate_catch_up_us, RATE_CATCH_UP_RANGE),
+    KNOWN("stats-history", "30", stats_history, COUNT_FROM(0)),
 };
+
+// The options of one queue: its name, then one of these.
+static const struct suffix {
+    struct slice text;
+    struct range range;
+} suffixes[] = {
+    { SLICE_OF("-heartbeat"), LEASE_SECONDS }, { SLICE_OF("-max-concurrency"), COUNT_FROM(0) },
+    { SLICE_OF("-fair"), COUNT_FROM(0) },      { SLICE_OF("-max-jobs"), COUNT_FROM(0) },
+    { SLICE_OF("-max-bytes"), COUNT_FROM(0) },
+};
+
+// One option is its queue's name after this, as in qless.
+static const struct slice heartbeat_prefix = SLICE_OF("heartbeat-");
+static const struct range heartbeat_range = LEASE_SECONDS;
 
 enum {
     KNOWN_COUNT = sizeof(knowns) / sizeof(knowns[0]),
+    SUFFIX_COUNT = sizeof(suffixes) / sizeof(suffixes[0]),
 };
 
 static struct slice option_name(const struct option *option)
@@ -107,7 +145,7 @@ static enum status parse_value(struct slice value, bool seconds, int64_t *out)
 static void set_known(struct config *config, const struct known *known, struct slice value)
 {
     int64_t *field = (int64_t *)(void *)((char *)config + known->offset);
-    enum status status = parse_value(value, known->seconds, field);
+    enum status status = parse_value(value, known->range.seconds, field);
     assert(!status);
 }
 
@@ -194,27 +232,30 @@ bool engine_config_at(const struct engine *engine, size_t index, struct slice *o
 
 // The part of an option's name that names a queue, when it is one of those that say something of a
 // queue: `<queue>-heartbeat`, `heartbeat-<queue>`, `<queue>-max-concurrency`, `<queue>-fair`,
-// `<queue>-max-jobs`, `<queue>-max-bytes`.
-static bool names_queue(struct slice option, struct slice *queue, bool *seconds)
+// `<queue>-max-jobs`, `<queue>-max-bytes`. And its range, NULL for an option of another kind.
+static const struct range *names_queue(struct slice option, struct slice *queue)
 {
-    static const struct slice suffixes[] = {
-        { "-heartbeat", 10 }, // the only one in seconds
-        { "-max-concurrency", 16 }, { "-fair", 5 }, { "-max-jobs", 9 }, { "-max-bytes", 10 },
-    };
-    const struct slice prefix = SLICE("heartbeat-");
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        if (i == 1 && option.size > prefix.size && slice_starts_with(option, prefix)) {
-            *seconds = true;
-            *queue = slice_sub(option, prefix.size, SIZE_MAX);
-            return true;
+    for (size_t i = 0; i < SUFFIX_COUNT; i++) {
+        struct slice suffix = suffixes[i].text;
+        if (i == 1 && option.size > heartbeat_prefix.size &&
+            slice_starts_with(option, heartbeat_prefix)) {
+            *queue = slice_sub(option, heartbeat_prefix.size, SIZE_MAX);
+            return &heartbeat_range;
         }
-        if (option.size > suffixes[i].size && slice_ends_with(option, suffixes[i])) {
-            *seconds = i == 0;
-            *queue = slice_sub(option, 0, option.size - suffixes[i].size);
-            return true;
+        if (option.size > suffix.size && slice_ends_with(option, suffix)) {
+            *queue = slice_sub(option, 0, option.size - suffix.size);
+            return &suffixes[i].range;
         }
     }
-    return false;
+    return NULL;
+}
+
+// NULL when the option has no meaning.
+static const struct range *range_of(struct slice option)
+{
+    struct slice queue;
+    const struct known *known = known_find(option);
+    return known ? &known->range : names_queue(option, &queue);
 }
 
 // The value of the option whose name is the two parts together, when it was set.
@@ -260,8 +301,7 @@ static void apply(struct engine *engine, struct slice option)
         return;
     }
     struct slice name;
-    bool seconds;
-    if (names_queue(option, &name, &seconds)) {
+    if (names_queue(option, &name)) {
         struct queue *queue = queue_find(engine, name);
         bool fair = queue && queue->fair;
         if (queue) {
@@ -276,28 +316,40 @@ static void apply(struct engine *engine, struct slice option)
     }
 }
 
-enum status config_check(struct slice option, struct slice value, struct error *error)
+static enum status refuse_range(struct slice option, const struct range *range, struct slice value,
+                                struct error *error)
 {
-    struct slice queue;
-    bool seconds;
-    const struct known *known = known_find(option);
-    if (known || names_queue(option, &queue, &seconds)) {
-        int64_t parsed;
-        if (parse_value(value, known ? known->seconds : seconds, &parsed)) {
-            return error_set(error, STATUS_INVALID, "option %.*s must be a number, not %.*s",
-                             SLICE_PRINT(option), SLICE_PRINT(slice_sub(value, 0, 40)));
-        }
-        if (known && known->offset == offsetof(struct config, rate_catch_up_us) &&
-            (parsed < 0 || parsed > RATE_CATCH_UP_MAX_US)) {
-            return error_set(error, STATUS_INVALID,
-                             "option %.*s must lie between 0 and %lld seconds, not %.*s",
-                             SLICE_PRINT(option), (long long)(RATE_CATCH_UP_MAX_US / US_PER_S),
-                             SLICE_PRINT(slice_sub(value, 0, 40)));
-        }
-    }
+    int64_t unit = range->seconds ? US_PER_S : 1;
+    return error_set(error, STATUS_INVALID, "option %.*s must lie between %g and %lld%s, not %.*s",
+                     SLICE_PRINT(option), (double)range->least / (double)unit,
+                     (long long)(range->most / unit), range->seconds ? " seconds" : "",
+                     SLICE_PRINT(slice_sub(value, 0, 40)));
+}
+
+enum status config_check(enum engine_clock clock, struct slice option, struct slice value,
+                         struct error *error)
+{
     if (value.size > VALUE_SIZE_MAX) {
-        return error_set(error, STATUS_TOO_LARGE, "the value of option %.*s is too large",
-                         SLICE_PRINT(option));
+        return error_set(error, STATUS_TOO_LARGE,
+                         "the value of option %.*s has %zu bytes, and at most %d are allowed",
+                         SLICE_PRINT(option), value.size, VALUE_SIZE_MAX);
+    }
+    const struct range *range = range_of(option);
+    if (!range) {
+        return STATUS_OK;
+    }
+    int64_t parsed = 0;
+    enum status status = parse_value(value, range->seconds, &parsed);
+    if (status == STATUS_TOO_LARGE) {
+        return refuse_range(option, range, value, error);
+    }
+    if (status) {
+        return error_set(error, STATUS_INVALID, "option %.*s must be a number, not %.*s",
+                         SLICE_PRINT(option), SLICE_PRINT(slice_sub(value, 0, 40)));
+    }
+    bool bounded = range->with_any_clock || clock == ENGINE_CLOCK_SERVER;
+    if (bounded && (parsed < range->least || parsed > range->most)) {
+        return refuse_range(option, range, value, error);
     }
     return STATUS_OK;
 }
@@ -371,7 +423,7 @@ enum status engine_config_set(struct engine *engine, int64_t now_us, struct slic
         status = name_check(option, "option", error);
     }
     if (!status) {
-        status = config_check(option, value, error);
+        status = config_check(engine->clock, option, value, error);
     }
     if (status) {
         return status;

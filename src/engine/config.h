@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/slice.h"
 #include "base/status.h"
+#include "engine/engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +14,6 @@
 
 #define RATE_CATCH_UP_MAX_US INT64_C(60000000)
 
-struct engine;
 struct option;
 struct queue;
 
@@ -57,8 +57,10 @@ void config_apply_to_queue(const struct engine *engine, struct queue *queue);
 bool config_option(const struct config *config, size_t index, struct slice *name,
                    struct slice *value);
 
-// Whether an option may have that value.
-MUST_USE enum status config_check(struct slice option, struct slice value, struct error *error);
+// Whether an option may have that value. With the client clock most options that are numbers may be
+// any number, as in qless; with the server clock each has a range.
+MUST_USE enum status config_check(enum engine_clock clock, struct slice option, struct slice value,
+                                  struct error *error);
 
 // Sets an option that was checked.
 MUST_USE enum status config_put(struct engine *engine, struct slice option, struct slice value);

@@ -89,8 +89,9 @@ static enum status read_config(struct engine *engine, struct reader *reader)
     while (!reader->bad && reader->left) {
         struct slice name = take_name(reader);
         struct slice value = take_string(reader);
-        reader->bad = reader->bad || config_check(name, value, NULL);
-        if (!reader->bad && config_put(engine, name, value)) {
+        // A value from a time when it was not refused is left out: the default counts.
+        bool refused = reader->bad || config_check(engine->clock, name, value, NULL);
+        if (!refused && config_put(engine, name, value)) {
             return STATUS_NO_MEMORY;
         }
     }

@@ -5,12 +5,12 @@ from generator_names import DOMAINS, KLASSES, LIMIT_DOMAINS, LONG, QUEUES, STATE
 from model import DAY, SECOND
 
 OPTIONS = {
-    "heartbeat": ["60", "30", "5", "1.5", "0.25"],
+    "heartbeat": ["60", "30", "5", "1.5", "0.25", "0"],
     "grace-period": ["10", "3", "0.5", "0", "-1"],
     "stats-history": ["0", "1", "3", "30"],
     "histogram-history": ["0", "1", "7"],
     "jobs-history": ["0", "60", "3600", "604800"],
-    "jobs-history-count": ["0", "1", "5", "20", "50000"],
+    "jobs-history-count": ["0", "1", "-1", "5", "20", "50000"],
     "max-worker-age": ["60", "3600", "86400"],
     "max-job-history": ["0", "-1", "1", "2", "5", "100"],
     "max-job-log": ["1", "2", "5", "100"],

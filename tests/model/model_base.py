@@ -32,6 +32,10 @@ DEFAULTS = {
     "stats-history": "30",
 }
 
+# What an option may be at least with the server clock; those that are not here: 0. Options of a queue by their suffix.
+LEAST = {"heartbeat": 0.001, "max-worker-age": 1, "jobs-history-count": -1}
+OF_QUEUES = ("heartbeat", "max-concurrency", "fair", "max-jobs", "max-bytes")
+
 # The classes of a line: who lost a lease, who was timed out, all others.
 LINE_LOST, LINE_TIMED_OUT, LINE_OTHER = range(3)
 

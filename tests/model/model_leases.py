@@ -336,7 +336,7 @@ class LeaseRules:
         keep = self.option_int("jobs-history-count")
         too_old = [job for job in oldest_first if job.time <= limit]
         others = [job for job in oldest_first if job.time > limit]
-        too_many = others[: max(0, len(others) - keep)]
+        too_many = others[: max(0, len(others) - keep)] if keep >= 0 else []
         for job in (too_old + too_many)[:RETIRE_MAX]:
             self.remove(job)
 

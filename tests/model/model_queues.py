@@ -3,7 +3,7 @@
 
 from decimal import ROUND_HALF_UP, Decimal
 
-from model_base import DEFAULTS, SECOND, Refused, check_name, page
+from model_base import DEFAULTS, LEAST, OF_QUEUES, SECOND, Refused, check_name, page
 
 
 class Worker:
@@ -33,9 +33,20 @@ class ConfigRules:
         values = {**DEFAULTS, **self.config}
         return [[name, values[name]] for name in sorted(values)]
 
+    def check_range(self, option, value):
+        """With the client clock an option may be any number."""
+        if option.startswith("heartbeat-"):
+            option = "heartbeat"
+        for suffix in OF_QUEUES:
+            if option.endswith("-" + suffix):
+                option = suffix
+        if self.clock == "server" and option in (*DEFAULTS, *OF_QUEUES) and float(value) < LEAST.get(option, 0):
+            raise Refused("invalid")
+
     def call_config_set(self, command):
         now = self.begin(command)
         check_name(command["option"])
+        self.check_range(command["option"], command["value"])
         if command["option"] == "rate-catch-up" and not 0 <= float(command["value"]) <= 60:
             raise Refused("invalid")
         self.config[command["option"]] = command["value"]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine_test.h"
 
+#include <stdio.h>
+
 static const char *all_options(struct world *w)
 {
     struct slice option, value;
@@ -107,6 +109,50 @@ static void test_config__bad_values_are_refused_and_change_nothing(void **state)
     refused(w, STATUS_INVALID, "option rate-catch-up must lie between 0 and 60 seconds, not -1");
     set(w, "rate-catch-up", "-1");
     expect_events(w, "log: put a in q");
+}
+
+// Every option with a meaning, and the least value that it may have with the server clock.
+static const struct {
+    const char *option, *least, *below;
+} ranges[] = {
+    { "heartbeat", "0.001", "0" },       { "q-heartbeat", "0.001", "-1" },
+    { "heartbeat-q", "0.001", "0" },     { "grace-period", "0", "-0.1" },
+    { "jobs-history", "0", "-1" },       { "jobs-history-count", "-1", "-2" },
+    { "stats-history", "0", "-1" },      { "histogram-history", "0", "-1" },
+    { "max-worker-age", "1", "0.9" },    { "max-job-history", "0", "-1" },
+    { "max-job-log", "0", "-1" },        { "max-tags", "0", "-1" },
+    { "max-depends", "0", "-1" },        { "max-dependents", "0", "-1" },
+    { "max-limit-patterns", "0", "-1" }, { "max-dependency-search", "0", "-1" },
+    { "max-jobs", "0", "-1" },           { "max-bytes", "0", "-1" },
+    { "max-queues", "0", "-1" },         { "max-recurring", "0", "-1" },
+    { "min-interval", "0", "-1" },       { "missed-after", "0", "-1" },
+    { "q-max-concurrency", "0", "-1" },  { "q-fair", "0", "-1" },
+    { "q-max-jobs", "0", "-1" },         { "q-max-bytes", "0", "-1" },
+};
+
+static void test_config__with_the_server_clock_options_have_a_least_value(void **state)
+{
+    struct world *w = *state;
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        char sentence[100];
+        (void)snprintf(sentence, sizeof(sentence), "option %s must lie between %s and 253402300799",
+                       ranges[i].option, ranges[i].least);
+        set(w, ranges[i].option, ranges[i].least);
+        refused(w, STATUS_INVALID, sentence);
+        set(w, ranges[i].option, ranges[i].below);
+        refused(w, STATUS_INVALID, sentence);
+        set(w, ranges[i].option, "253402300801");
+        assert_string_equal(config(w, ranges[i].option), ranges[i].least);
+    }
+}
+
+static void test_config__with_the_client_clock_options_may_be_any_number(void **state)
+{
+    struct world *w = *state;
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        set(w, ranges[i].option, ranges[i].below);
+        assert_string_equal(config(w, ranges[i].option), ranges[i].below);
+    }
 }
 
 static void test_config__heartbeat_acts_on_queues_that_are_there_and_on_new_ones(void **state)
@@ -254,6 +300,8 @@ int main(void)
         SERVER_TEST(test_config__an_option_has_what_was_set_else_its_default_else_nothing),
         SERVER_TEST(test_config__all_options_are_listed_by_name),
         SERVER_TEST(test_config__bad_values_are_refused_and_change_nothing),
+        SERVER_TEST(test_config__with_the_server_clock_options_have_a_least_value),
+        CLIENT_TEST(test_config__with_the_client_clock_options_may_be_any_number),
         SERVER_TEST(test_config__heartbeat_acts_on_queues_that_are_there_and_on_new_ones),
         CLIENT_TEST(test_config__heartbeat_acts_on_queues_that_are_there_and_on_new_ones),
         SERVER_TEST(test_config__a_queues_own_heartbeat_goes_before_the_general_one),

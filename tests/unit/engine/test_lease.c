@@ -156,7 +156,15 @@ static void test_lease__without_a_grace_it_is_lost_at_once(void **state)
     assert_int_equal(stats_of(w, "q", 60).retries, 1);
 }
 
-static void test_lease__a_negative_grace_is_none(void **state)
+static void test_lease__a_grace_of_zero_is_none(void **state)
+{
+    struct world *w = *state;
+    set(w, "grace-period", "0");
+    lease_a(w);
+    assert_string_equal(pop(w, 60, "q", "w2", 1), "a");
+}
+
+static void test_lease__with_the_client_clock_a_negative_grace_is_none(void **state)
 {
     struct world *w = *state;
     set(w, "grace-period", "-1");
@@ -459,8 +467,9 @@ int main(void)
         SERVER_TEST(test_lease__a_heartbeat_ends_the_grace_and_the_next_one_begins_anew),
         SERVER_TEST(test_lease__without_a_grace_it_is_lost_at_once),
         CLIENT_TEST(test_lease__without_a_grace_it_is_lost_at_once),
-        SERVER_TEST(test_lease__a_negative_grace_is_none),
-        CLIENT_TEST(test_lease__a_negative_grace_is_none),
+        SERVER_TEST(test_lease__a_grace_of_zero_is_none),
+        CLIENT_TEST(test_lease__a_grace_of_zero_is_none),
+        CLIENT_TEST(test_lease__with_the_client_clock_a_negative_grace_is_none),
         SERVER_TEST(test_lease__the_last_retry_lost_is_a_failure),
         SERVER_TEST(test_lease__each_loss_costs_a_retry_until_none_are_left),
         CLIENT_TEST(test_lease__each_loss_costs_a_retry_until_none_are_left),

@@ -312,6 +312,36 @@ static void test_loading__an_age_without_its_flag_still_filters(void **state)
     }
 }
 
+// Such values were accepted once. The default counts, and what has no meaning stays.
+static void test_loading__an_option_that_is_refused_by_now_is_left_out(void **state)
+{
+    struct world *w = *state;
+    keep_changes(w);
+    put(w, 1, "q", "a");
+    set(w, "heartbeat", "77");
+    set(w, "q-heartbeat", "77");
+    set(w, "grace-period", "5");
+    set(w, "colour", "red");
+    struct records *records = take(w);
+    struct slice stored = find(records, RECORD_CONFIG, 0)->bytes;
+    for (size_t i = 0; i + 1 < stored.size; i++) {
+        if (memcmp(stored.data + i, "77", 2) == 0) {
+            memcpy((char *)stored.data + i, "-7", 2);
+        }
+    }
+    struct engine *engine;
+    assert_int_equal(load(records, &w->fault.allocator, &engine, &w->error), STATUS_OK);
+    engine_free(w->engine);
+    w->engine = engine;
+    assert_string_equal(config(w, "heartbeat"), "60");
+    assert_string_equal(config(w, "q-heartbeat"), "");
+    assert_string_equal(config(w, "grace-period"), "5");
+    assert_string_equal(config(w, "colour"), "red");
+    pop(w, 2, "q", "w1", 1);
+    assert_int_equal(view_of(w, "a").expires_us, us(62));
+    records_free(records);
+}
+
 static void test_loading__without_memory_nothing_is_loaded(void **state)
 {
     struct world *w = *state;
@@ -338,6 +368,7 @@ int main(void)
         SERVER_TEST(test_loading__a_body_does_not_follow_a_head),
         SERVER_TEST(test_loading__many_jobs_are_found_by_their_jids),
         SERVER_TEST(test_loading__an_age_without_its_flag_still_filters),
+        SERVER_TEST(test_loading__an_option_that_is_refused_by_now_is_left_out),
         SERVER_TEST(test_loading__without_memory_nothing_is_loaded),
     };
     return cmocka_run_group_tests_name("loading", tests, NULL, NULL);

@@ -225,9 +225,6 @@ static void test_progress__the_newest_log_lines_are_kept(void **state)
     set(w, "max-job-log", "5");
     log_line(w, 5, "w1", "a", "again");
     assert_string_equal(log_of(w, "a"), "5 again");
-    set(w, "max-job-log", "-1");
-    log_line(w, 6, "w1", "a", "none");
-    assert_string_equal(log_of(w, "a"), "");
 }
 
 static void test_progress__a_long_log_line_is_cut(void **state)
