@@ -148,6 +148,10 @@ void commands_free(struct commands *commands);
 // In whatever case; NULL when there is none.
 const struct command *commands_find(const struct commands *commands, struct slice name);
 // In the order of the tables: `index` from 0 until it is NULL.
+// INVALID, with a sentence that says that there is no such command, and which one is spelled nearly
+// like it.
+MUST_USE enum status commands_refuse(const struct commands *commands, struct slice name,
+                                     struct error *error);
 const struct command *commands_at(const struct commands *commands, size_t index);
 
 // ---------------------------------------------------------------------------------------------

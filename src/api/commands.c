@@ -2,6 +2,7 @@
 // All commands of a host by name: an open hash table that is made once.
 #include "api/command.h"
 #include "base/ascii.h"
+#include "base/nearest.h"
 
 #include <assert.h>
 
@@ -97,6 +98,20 @@ const struct command *commands_find(const struct commands *commands, struct slic
             return slot->command;
         }
     }
+}
+
+enum status commands_refuse(const struct commands *commands, struct slice name, struct error *error)
+{
+    struct nearest nearest = nearest_to(name);
+    for (size_t i = 0; i < commands->count; i++) {
+        nearest_offer(&nearest, slice_from_cstr(commands->ordered[i]->name));
+    }
+    if (nearest.name.size) {
+        return error_set(error, STATUS_INVALID, "unknown command '%.*s'; did you mean %.*s?",
+                         SLICE_PRINT(slice_shown(name)), SLICE_PRINT(nearest.name));
+    }
+    return error_set(error, STATUS_INVALID, "unknown command '%.*s' (Q.HELP lists all commands)",
+                     SLICE_PRINT(slice_shown(name)));
 }
 
 const struct command *commands_at(const struct commands *commands, size_t index)

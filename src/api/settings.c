@@ -61,6 +61,10 @@ static const struct argument set_takes[] = {
 static enum status run_config_set(struct call *call, struct error *error)
 {
     const struct set_arguments *given = call->arguments;
+    enum status status = engine_config_check_name(given->option, error);
+    if (status) {
+        return status;
+    }
     return call_ok(
         call, engine_config_set(call->engine, call->now_us, given->option, given->value, error));
 }
@@ -266,7 +270,10 @@ static const struct command commands[] = {
         TAKES(set_arguments, set_takes),
         .run = run_config_set,
         .summary = "Sets an option of the namespace.",
-        .details = "Options with a meaning are numbers; others may have any value.",
+        .details = "The options are those that Q.CONFIG.GET lists and, for a queue, "
+                   "<queue>-heartbeat, <queue>-max-concurrency, <queue>-fair, <queue>-max-jobs and "
+                   "<queue>-max-bytes. Their values are numbers. Options of your own begin with x- "
+                   "and may have any value.",
         .replies = "OK.",
         EXAMPLES({ "Q.CONFIG.SET app mail-heartbeat 300", "OK" }),
     },

@@ -36,8 +36,9 @@ static enum sluice_status find_command(const struct folder *folder, const struct
     struct slice name = call->words.items[0];
     *out = call->command ? call->command : commands_find(folder->commands, name);
     if (!*out) {
-        return fault(error, SLUICE_INVALID, "unknown command '%.*s' (Q.HELP lists those there are)",
-                     SLICE_PRINT(slice_shown(name)));
+        struct error why;
+        (void)commands_refuse(folder->commands, name, &why);
+        return fault(error, SLUICE_INVALID, "%s", why.detail);
     }
     return SLUICE_OK;
 }

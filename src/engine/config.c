@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/config.h"
 
+#include "base/nearest.h"
 #include "base/num.h"
 #include "engine/due.h"
 #include "engine/queue.h"
@@ -352,6 +353,44 @@ enum status config_check(enum engine_clock clock, struct slice option, struct sl
         return refuse_range(option, range, value, error);
     }
     return STATUS_OK;
+}
+
+// For a misspelled option of a queue: the queue's name with the right suffix goes into `name`.
+static void offer_queue_options(struct nearest *nearest, char *name)
+{
+    struct slice option = nearest->word;
+    for (size_t i = 1; i < option.size; i++) {
+        for (size_t j = 0; option.data[i] == '-' && j < SUFFIX_COUNT; j++) {
+            size_t distance = edit_distance(slice_sub(option, i, SIZE_MAX), suffixes[j].text);
+            if (distance < nearest->distance) {
+                nearest->distance = distance;
+                memcpy(name, option.data, i);
+                memcpy(name + i, suffixes[j].text.data, suffixes[j].text.size);
+                nearest->name = slice_make(name, i + suffixes[j].text.size);
+            }
+        }
+    }
+}
+
+enum status engine_config_check_name(struct slice option, struct error *error)
+{
+    enum status status = name_check(option, "option", error);
+    if (status || range_of(option) || slice_starts_with(option, SLICE("x-"))) {
+        return status;
+    }
+    char name[2 * ENGINE_NAME_SIZE_MAX];
+    struct nearest nearest = nearest_to(option);
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
+        nearest_offer(&nearest, knowns[i].name);
+    }
+    offer_queue_options(&nearest, name);
+    if (nearest.name.size) {
+        return error_set(error, STATUS_INVALID, "unknown option \"%.*s\"; did you mean %.*s?",
+                         SLICE_PRINT(slice_shown(option)), SLICE_PRINT(nearest.name));
+    }
+    return error_set(error, STATUS_INVALID,
+                     "unknown option \"%.*s\"; options of your own begin with x-",
+                     SLICE_PRINT(slice_shown(option)));
 }
 
 static enum status reserve_option(struct engine *engine)

@@ -745,6 +745,9 @@ bool engine_config_is_set(const struct engine *engine, struct slice option);
 // Every option that has a value, by name; `index` from 0 until it returns false.
 bool engine_config_at(const struct engine *engine, size_t index, struct slice *option,
                       struct slice *value);
+// Whether it is an option that has a meaning, or one of the caller's own (`x-...`).
+// engine_config_set takes any name, as qless does; native commands check it first.
+MUST_USE enum status engine_config_check_name(struct slice option, struct error *error);
 MUST_USE enum status engine_config_set(struct engine *engine, int64_t now_us, struct slice option,
                                        struct slice value, struct error *error);
 MUST_USE enum status engine_config_unset(struct engine *engine, int64_t now_us, struct slice option,

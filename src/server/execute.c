@@ -251,8 +251,9 @@ static const struct command *find_command(struct connection *connection, struct 
         return NULL;
     }
     if (!command) {
-        say_code(connection, "ERR", "unknown command '%.*s' (Q.HELP lists those there are)",
-                 SLICE_PRINT(slice_shown(words.items[0])));
+        struct error error;
+        (void)commands_refuse(server->commands, words.items[0], &error);
+        say_code(connection, "ERR", "%s", error.detail);
         return NULL;
     }
     connection->last_command = command->name;

@@ -5,6 +5,7 @@
 #include "server/settings.h"
 
 #include "base/ascii.h"
+#include "base/nearest.h"
 #include "server/settings_value.h"
 #include "server/settings_words.h"
 
@@ -51,52 +52,19 @@ void settings_append_default(size_t index, struct buffer *out)
     buffer_append(out, slice_from_cstr(settings_table[index].initial));
 }
 
-// How many letters have to be changed, put in or left out (Levenshtein's distance).
-static size_t distance(struct slice a, struct slice b)
-{
-    enum {
-        SIZE_MAX_COMPARED = 40,
-    };
-    size_t row[SIZE_MAX_COMPARED + 1];
-    if (a.size > SIZE_MAX_COMPARED || b.size > SIZE_MAX_COMPARED) {
-        return SIZE_MAX;
-    }
-    for (size_t j = 0; j <= b.size; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 0; i < a.size; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < b.size; j++) {
-            size_t best = diagonal + (a.data[i] != b.data[j]);
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j + 1] + 1 < best ? row[j + 1] + 1 : best;
-            diagonal = row[j + 1];
-            row[j + 1] = best;
-        }
-    }
-    return row[b.size];
-}
-
 static enum status refuse_unknown(const char *where, struct slice name, struct error *error)
 {
-    size_t nearest = 0;
-    size_t least = SIZE_MAX;
+    struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < settings_count; i++) {
-        size_t letters = distance(name, slice_from_cstr(settings_table[i].name));
-        if (letters < least) {
-            least = letters;
-            nearest = i;
-        }
+        nearest_offer(&nearest, slice_from_cstr(settings_table[i].name));
     }
-    int size = name.size > 40 ? 40 : (int)name.size;
-    if (least > 1 + name.size / 2) {
-        return error_set(error, STATUS_INVALID,
-                         "%s there is no setting '%.*s'; 'sluiced --help' lists them", where, size,
-                         name.size ? name.data : "");
+    if (nearest.name.size) {
+        return error_set(error, STATUS_INVALID, "%s unknown setting \"%.*s\"; did you mean %.*s?",
+                         where, SLICE_PRINT(slice_shown(name)), SLICE_PRINT(nearest.name));
     }
-    return error_set(error, STATUS_INVALID, "%s there is no setting '%.*s'; the nearest is '%s'",
-                     where, size, name.data, settings_table[nearest].name);
+    return error_set(error, STATUS_INVALID,
+                     "%s unknown setting \"%.*s\"; sluiced --help lists all settings", where,
+                     SLICE_PRINT(slice_shown(name)));
 }
 
 // ---------------------------------------------------------------------------------------------

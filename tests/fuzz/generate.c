@@ -119,7 +119,7 @@ static struct slice special_name(struct generator *generator, const struct argum
         "max-tags",           "max-depends",    "max-job-history",
         "max-job-log",        "max-worker-age", "a-heartbeat",
         "heartbeat-b",        "a-fair",         "b-fair",
-        "a-max-concurrency",  "application",    "missed-after",
+        "a-max-concurrency",  "x-own",          "missed-after",
     };
     static const char *const crons[] = { "* * * * *",   "0 3 * * *",  "*/7 1-5 1,15 * MON",
                                          "@daily",      "0 0 31 2 *", "* * * * * *",

@@ -164,7 +164,7 @@ static const char *const script[] = {
     "Q.TAG app cat a",
     "Q.RECUR app nightly mail Nightly {} CRON '0 3 * * *' ZONE Europe/Berlin TAG r",
     "Q.RECUR.TAG app nightly s",
-    "Q.CONFIG.SET app colour blue",
+    "Q.CONFIG.SET app x-colour blue",
     "Q.LIMIT.SET app QUEUE mail CONCURRENCY 3",
     "Q.POLICY.SET app queue mail TIMEOUT 60",
     "Q.BULK app tag KLASS Send TAG z",

@@ -1,21 +1,52 @@
 // SPDX-License-Identifier: MIT
 #include "transcript.h"
 
+#include <stdio.h>
+
 static void test_settings__options_have_values_or_defaults(void **state)
 {
     struct talk *t = *state;
-    says(t, "Q.CONFIG.GET app heartbeat colour",
-         "1# \"heartbeat\" => \"60\"\n2# \"colour\" => (nil)");
+    says(t, "Q.CONFIG.GET app heartbeat x-colour",
+         "1# \"heartbeat\" => \"60\"\n2# \"x-colour\" => (nil)");
     says(t, "Q.CONFIG.SET app heartbeat 30", "OK");
     says(t, "Q.CONFIG.SET app heartbeat soon", "(error) INVALID ...");
-    says(t, "Q.CONFIG.SET app colour blue", "OK");
-    says(t, "Q.CONFIG.GET app heartbeat colour",
-         "1# \"heartbeat\" => \"30\"\n2# \"colour\" => \"blue\"");
-    says(t, "Q.CONFIG.GET app",
-         " 1# \"colour\" => \"blue\"\n 2# \"grace-period\" => \"10\"\n 3# \"heartbeat\" => "
-         "\"30\"\n...");
+    says(t, "Q.CONFIG.SET app x-colour blue", "OK");
+    says(t, "Q.CONFIG.GET app heartbeat x-colour",
+         "1# \"heartbeat\" => \"30\"\n2# \"x-colour\" => \"blue\"");
+    says(t, "Q.CONFIG.GET app", " 1# \"grace-period\" => \"10\"\n 2# \"heartbeat\" => \"30\"\n...");
     says(t, "Q.CONFIG.UNSET app heartbeat", "OK");
     says(t, "Q.CONFIG.GET app heartbeat", "1# \"heartbeat\" => \"60\"");
+}
+
+static void test_settings__unknown_options_are_refused_with_the_nearest_one(void **state)
+{
+    struct talk *t = *state;
+    static const struct {
+        const char *option, *error;
+    } cases[] = {
+        { "hartbeat", "unknown option \"hartbeat\"; did you mean heartbeat?" },
+        { "mail-hartbeat", "unknown option \"mail-hartbeat\"; did you mean mail-heartbeat?" },
+        { "a-b-max-job", "unknown option \"a-b-max-job\"; did you mean a-b-max-jobs?" },
+        { "max-tag", "unknown option \"max-tag\"; did you mean max-tags?" },
+        { "colour", "unknown option \"colour\"; options of your own begin with x-" },
+        { "xy", "unknown option \"xy\"; options of your own begin with x-" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char call[80], answer[120];
+        (void)snprintf(call, sizeof(call), "Q.CONFIG.SET app %s 1", cases[i].option);
+        (void)snprintf(answer, sizeof(answer), "(error) INVALID %s", cases[i].error);
+        says(t, call, answer);
+    }
+    static const char *const accepted[] = { "mail-heartbeat",       "heartbeat-mail", "mail-fair",
+                                            "mail-max-concurrency", "mail-max-jobs",  "x-colour",
+                                            "mail-max-bytes" };
+    for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
+        char call[80];
+        (void)snprintf(call, sizeof(call), "Q.CONFIG.SET app %s 1", accepted[i]);
+        says(t, call, "OK");
+    }
+    // An option from before can still be removed.
+    says(t, "Q.CONFIG.UNSET app colour", "OK");
 }
 
 static void test_settings__limits_are_set_shown_and_taken_away(void **state)
@@ -95,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TALK_TEST(test_settings__options_have_values_or_defaults),
+        TALK_TEST(test_settings__unknown_options_are_refused_with_the_nearest_one),
         TALK_TEST(test_settings__limits_are_set_shown_and_taken_away),
         TALK_TEST(test_settings__a_limit_holds),
         TALK_TEST(test_settings__policies_are_set_shown_and_taken_away),

@@ -63,7 +63,7 @@ static void test_local__a_job_lives(void **state)
 static void test_local__errors_are_those_of_a_server(void **state)
 {
     struct local_test *test = *state;
-    EXPECT(test, SLUICE_INVALID, "unknown command 'Q.NOTHING' (Q.HELP lists those there are)",
+    EXPECT(test, SLUICE_INVALID, "unknown command 'Q.NOTHING' (Q.HELP lists all commands)",
            "Q.NOTHING");
     EXPECT(test, SLUICE_INVALID, "Q.PUT", "Q.PUT", "mail");
     EXPECT(test, SLUICE_INVALID, "Q.PUT: data", "Q.PUT", "mail", "Send", "{");

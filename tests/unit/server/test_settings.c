@@ -107,10 +107,10 @@ static void test_settings__flags_that_are_wrong_are_refused(void **state)
     (void)state;
     static const char *const cases[][3] = {
         { "--max-payloads=1", NULL,
-          "--max-payloads: there is no setting 'max-payloads'; the nearest is 'max-payload'" },
+          "--max-payloads: unknown setting \"max-payloads\"; did you mean max-payload?" },
         { "--completely-different", NULL,
-          "--completely-different: there is no setting 'completely-different'; 'sluiced --help' "
-          "lists them" },
+          "--completely-different: unknown setting \"completely-different\"; sluiced --help lists "
+          "all settings" },
         { "--max-payload", NULL, "--max-payload needs a value: --max-payload SIZE" },
         { "--max-payload", "--help", "--max-payload needs a value: --max-payload SIZE" },
         { "sluiced.conf", NULL,
@@ -139,7 +139,7 @@ static void test_settings__lines_that_are_wrong_are_refused_with_their_number(vo
     static const char *const cases[][2] = {
         { "\n# x\nmax-payload 12q\n",
           "3: max-payload '12q' is not a size such as 64k or 1MiB, from 4KiB to 512MiB" },
-        { "max-paload 1M", "1: there is no setting 'max-paload'; the nearest is 'max-payload'" },
+        { "max-paload 1M", "1: unknown setting \"max-paload\"; did you mean max-payload?" },
         { "max-payload\n",
           "1: max-payload has 0 values and needs one: a size such as 64k or 1MiB, from 4KiB to "
           "512MiB" },
@@ -173,7 +173,7 @@ static void test_settings__unknown_variables_are_refused_but_for_those_of_contai
     settings_test_variable(&test, "SLUICE_SERVICE_HOST=10.0.0.1");
     load(&test);
     settings_test_variable(&test, "SLUICE_LOG_LEVL=debug");
-    refused(&test, "SLUICE_LOG_LEVL: there is no setting 'log-levl'; the nearest is 'log-level'");
+    refused(&test, "SLUICE_LOG_LEVL: unknown setting \"log-levl\"; did you mean log-level?");
     settings_test_release(&test);
 }
 
