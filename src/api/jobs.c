@@ -324,12 +324,13 @@ static const struct command commands[] = {
         .run = run_get,
         .summary = "Shows jobs.",
         .details = "A lease is there while the job is running; a failure when it has failed, also "
-                   "after it was unfailed. `moved` is when it was last put, popped or completed.",
+                   "after it was unfailed. `moved` is when it was last put, popped or completed. "
+                   "`queue` of a finished job is the one that it finished in.",
         .replies = "A list: for each jid the job, or null when there is none.",
         EXAMPLES({ "Q.GET app bob nobody",
                    "1)  1# \"jid\" => \"bob\"\n"
                    "    2# \"klass\" => \"Send\"\n"
-                   "    3# \"queue\" => (nil)\n"
+                   "    3# \"queue\" => \"mail\"\n"
                    "    4# \"state\" => \"complete\"\n"
                    "    5# \"data\" => \"{\\\"to\\\":\\\"bob\\\"}\"\n"
                    "    6# \"priority\" => (integer) 0\n"

@@ -178,7 +178,7 @@ static enum status run_priorities(struct call *call, struct error *error)
 // Which
 
 static const char *const list_words[] = { "waiting", "running",  "stalled", "scheduled",
-                                          "depends", "complete", NULL };
+                                          "depends", "complete", "failed",  NULL };
 
 struct jobs_arguments {
     int64_t list;
@@ -190,7 +190,8 @@ static const struct argument jobs_takes[] = {
     ARGUMENT(jobs_arguments, list, WORD, "state", "the state that they are in",
              .words = list_words),
     OPTIONAL(jobs_arguments, queue, NAME, "queue",
-             "the queue that they are in; not for complete ones, which are in none",
+             "the queue that they are in, or finished in; needed but for running, complete and "
+             "failed jobs",
              .about = ABOUT_QUEUE),
     LONG_PAGE_OPTIONS(jobs_arguments),
 };
@@ -198,13 +199,11 @@ static const struct argument jobs_takes[] = {
 static enum status run_jobs(struct call *call, struct error *error)
 {
     const struct jobs_arguments *given = call->arguments;
-    if (given->list == LIST_COMPLETE && given->queue.size) {
-        return error_set(error, STATUS_INVALID, "%s: complete jobs are in no queue",
-                         call->command->name);
-    }
-    if (given->list != LIST_COMPLETE && !given->queue.size) {
-        return error_set(error, STATUS_INVALID, "%s: %s jobs of which queue?", call->command->name,
-                         list_words[given->list]);
+    if (!given->queue.size && !list_has_all((enum list)given->list)) {
+        return error_set(error, STATUS_INVALID,
+                         "%s: queue must be given for %s jobs; only running, complete and failed "
+                         "ones are listed without",
+                         call->command->name, list_words[given->list]);
     }
     const struct job *room[PAGE_COUNT_MAX];
     struct page page;
@@ -576,7 +575,9 @@ static const struct command commands[] = {
         EXAMPLES({ "Q.PRIORITIES app mail", "1) 1# \"priority\" => (integer) -10\n"
                                             "   2# \"count\" => (integer) 1\n"
                                             "2) 1# \"priority\" => (integer) 0\n"
-                                            "   2# \"count\" => (integer) 5" }),
+                                            "   2# \"count\" => (integer) 5\n"
+                                            "3) 1# \"priority\" => (integer) 5\n"
+                                            "   2# \"count\" => (integer) 1" }),
     },
     {
         .name = "Q.JOBS",
@@ -584,16 +585,19 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(jobs_arguments, jobs_takes),
         .run = run_jobs,
-        .summary = "Lists the jobs of a queue in one state, or those that are complete, the newest "
-                   "first.",
+        .summary = "Lists the jobs of a queue, or of all queues, in one state.",
+        .details = "Complete and failed jobs are listed from the newest on, by the queue that they "
+                   "finished in; Q.FAILED lists those of one group. Without a queue: running lists "
+                   "every leased job from the one popped first on, with those in grace; waiting, "
+                   "stalled, scheduled and depends are refused.",
         .replies = "How many there are, a page of them, and the CURSOR of the page behind it.",
         EXAMPLES({ "Q.JOBS app scheduled mail COUNT 10 JIDS", "1# \"total\" => (integer) 2\n"
                                                               "2# \"jids\" => 1) \"cat\"\n"
                                                               "   2) \"gil\"\n"
                                                               "3# \"next\" => (nil)" },
-                 { "Q.JOBS app complete JIDS", "1# \"total\" => (integer) 1\n"
-                                               "2# \"jids\" => 1) \"ann\"\n"
-                                               "3# \"next\" => (nil)" }),
+                 { "Q.JOBS app complete mail JIDS", "1# \"total\" => (integer) 1\n"
+                                                    "2# \"jids\" => 1) \"ann\"\n"
+                                                    "3# \"next\" => (nil)" }),
     },
     {
         .name = "Q.FAILURES",

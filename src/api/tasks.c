@@ -606,7 +606,7 @@ static const struct command commands[] = {
         .run = run_counts,
         .summary = "Counts tasks by Fresnel's states, at the same cost however many there are.",
         .details = "Jobs that have no number are counted too: this counts by queue, which of a "
-                   "task is its class. A complete job is in no queue, so with CLASS complete is 0.",
+                   "task is its class.",
         .replies = "A map of how many are in each state, and in the reservoir: those of any state "
                    "whose time is yet to come.",
         EXAMPLES({ "T.COUNTS app CLASS UserBackfill", "1# \"ready\" => (integer) 1\n"

@@ -45,23 +45,7 @@ struct listing {
     const struct tool *tool;
     struct table *table; // NULL: lines of JSON
     int64_t shown;
-    // Failed jobs are not listed by queue: they are chosen here.
-    const char *only_queue;
-    int64_t skip, room, found;
 };
-
-static bool is_chosen(struct listing *listing, const struct sluice_value *job)
-{
-    const char *name = sluice_value_text(sluice_value_get(job, "queue"), NULL);
-    if (!listing->only_queue) {
-        return true;
-    }
-    if (!name || strcmp(name, listing->only_queue) != 0) {
-        return false;
-    }
-    listing->found++;
-    return listing->found > listing->skip && listing->found - listing->skip <= listing->room;
-}
 
 static int list_page(void *context, const struct sluice_value *jobs)
 {
@@ -69,9 +53,6 @@ static int list_page(void *context, const struct sluice_value *jobs)
     int code = EXIT_DONE;
     for (size_t i = 0; !code && i < sluice_value_count(jobs); i++) {
         const struct sluice_value *job = sluice_value_at(jobs, i);
-        if (!is_chosen(listing, job)) {
-            continue;
-        }
         listing->shown++;
         if (listing->table) {
             table_add_row(listing->table, job);
@@ -106,18 +87,11 @@ static int jobs_run(struct tool *tool)
                          .count = options->count ? options->count : COUNT_DEFAULT,
                          .page = list_page,
                          .context = &listing };
-    if (walk.queue && walk.state && !strcmp(walk.state, "failed")) {
-        listing.only_queue = walk.queue;
-        listing.skip = walk.offset;
-        listing.room = walk.count;
-        walk.offset = 0;
-        walk.count = INT64_MAX;
-    }
     int code = walk_jobs(&walk);
     if (listing.table) {
         table_finish(tool, listing.table);
     }
-    return code ? code : jobs_end(tool, &listing, listing.only_queue ? listing.found : walk.total);
+    return code ? code : jobs_end(tool, &listing, walk.total);
 }
 
 static int recur_list_run(struct tool *tool)
@@ -150,8 +124,9 @@ static const struct tool_command commands[] = {
       .options_size = sizeof(struct jobs_options),
       .run = jobs_run,
       .summary = "Lists jobs, of a queue or of all, by their state",
-      .details = "Jobs that are complete are in no queue any more. With --json there is a line for "
-                 "each job.",
+      .details =
+          "Complete and failed jobs are listed by the queue that they finished in, the newest "
+          "first. With --json there is a line for each job.",
       .examples = EXAMPLES({ "sluice jobs mail --state running", NULL }) },
     { .name = "recur list",
       .group = "Queues",

@@ -56,18 +56,6 @@ static const char **queue_names(const struct tool *tool, const char *queue)
     return names;
 }
 
-static const char **failure_groups(const struct tool *tool)
-{
-    struct sluice_value *list;
-    // A thousand kinds of failures are more than anybody has.
-    if (call_words(tool, "Q.FAILURES COUNT 1000", &list)) {
-        return NULL;
-    }
-    const char **names = names_of(list, "group");
-    sluice_value_free(list);
-    return names;
-}
-
 // `way` says what `from` is: OFFSET or CURSOR.
 static int ask_page(const struct walk *walk, const struct words *source, const char *way,
                     const char *from, struct sluice_value **out)
@@ -154,25 +142,12 @@ int walk_recurring(struct walk *walk)
     return walk_queued(walk, NULL);
 }
 
-static int walk_failed(struct walk *walk)
-{
-    const char **groups = failure_groups(walk->tool);
-    int code = groups ? EXIT_DONE : EXIT_REFUSED;
-    for (size_t i = 0; !code && groups[i]; i++) {
-        code = walk_list(walk, "Q.FAILED", groups[i], NULL);
-    }
-    return code;
-}
-
 int walk_jobs(struct walk *walk)
 {
     int code = EXIT_DONE;
     walk->total = 0;
-    if (walk->state && !strcmp(walk->state, "complete")) {
-        return walk_list(walk, "Q.JOBS", "complete", NULL);
-    }
-    if (walk->state && !strcmp(walk->state, "failed")) {
-        return walk_failed(walk);
+    if (walk->state && (!strcmp(walk->state, "complete") || !strcmp(walk->state, "failed"))) {
+        return walk_list(walk, "Q.JOBS", walk->state, walk->queue);
     }
     if (walk->state) {
         return walk_queued(walk, walk->state);
@@ -180,5 +155,5 @@ int walk_jobs(struct walk *walk)
     for (size_t i = 0; !code && queued_states[i]; i++) {
         code = walk_queued(walk, queued_states[i]);
     }
-    return code || !walk->failed ? code : walk_failed(walk);
+    return code || !walk->failed ? code : walk_list(walk, "Q.JOBS", "failed", walk->queue);
 }

@@ -76,7 +76,7 @@ static bool stage_concerns(const struct job_filter *filter, enum bulk_stage stag
     case BULK_GROUPS:
         return any || filter->state == JOB_FAILED;
     case BULK_COMPLETED:
-        return !filter->group.size && !filter->queue.size && (any || filter->state == JOB_COMPLETE);
+        return !filter->group.size && (any || filter->state == JOB_COMPLETE);
     case BULK_TAGGED:
     case BULK_END:
         break;
@@ -153,6 +153,20 @@ static const struct index *index_in_groups(const struct engine *engine, const st
     return &group->jobs;
 }
 
+static const struct index *index_of_complete(const struct engine *engine, const struct bulk *bulk,
+                                             struct bulk_cursor *cursor)
+{
+    struct slice name = bulk->request.filter.queue;
+    if (name.size == 0) {
+        return &engine->completed;
+    }
+    const struct queue *queue = queue_find(engine, name);
+    if (!queue) {
+        next_stage(bulk, cursor);
+    }
+    return queue ? &queue->complete : NULL;
+}
+
 static const struct index *index_at_cursor(const struct engine *engine, const struct bulk *bulk,
                                            struct bulk_cursor *cursor)
 {
@@ -169,7 +183,7 @@ static const struct index *index_at_cursor(const struct engine *engine, const st
     case BULK_GROUPS:
         return index_in_groups(engine, bulk, cursor);
     case BULK_COMPLETED:
-        return &engine->completed;
+        return index_of_complete(engine, bulk, cursor);
     case BULK_END:
         break;
     }

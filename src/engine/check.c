@@ -202,16 +202,16 @@ static void check_job(void *context, struct job *job)
             job->tracked = tracked;
         }
     }
-    if ((job->queue == NULL) != (job->state == JOB_COMPLETE)) {
-        problem(check, "job %.*s is %s %s a queue", SLICE_PRINT(job_jid(job)),
-                job_state_name(job->state), job->queue ? "in" : "without");
+    if (job->queue == NULL && job->state != JOB_COMPLETE) {
+        problem(check, "job %.*s is %s without a queue", SLICE_PRINT(job_jid(job)),
+                job_state_name(job->state));
     }
     if (job->state == JOB_FAILED && job->queue) {
         job->queue->counted.failed++;
     }
     if (job->queue) {
         job->queue->counted.states[job->state]++;
-        job->queue->counted.bytes += job_data(job).size;
+        job->queue->counted.bytes += job_counts(job) ? job_data(job).size : 0;
     }
     check->states[job->state]++;
     check_part(check, job);
@@ -323,6 +323,18 @@ static void check_places(void *context, struct queue *queue)
     check_states(check, queue, &queue->leased, JOB_RUNNING, JOB_RUNNING);
     check_states(check, queue, &queue->grace, JOB_RUNNING, JOB_RUNNING);
     check_states(check, queue, &queue->depends, JOB_DEPENDS, JOB_DEPENDS);
+    check_states(check, queue, &queue->complete, JOB_COMPLETE, JOB_COMPLETE);
+    check_states(check, queue, &queue->failed, JOB_FAILED, JOB_FAILED);
+}
+
+// The list must have all of them: that they belong there was seen before.
+static void check_listed(struct check *check, const struct index *index, size_t count,
+                         const char *what, struct slice name)
+{
+    if (index->count != count) {
+        problem(check, "%zu jobs of %.*s are listed as %s, and there are %zu", index->count,
+                SLICE_PRINT(name), what, count);
+    }
 }
 
 static void check_queue(void *context, struct queue *queue)
@@ -337,6 +349,10 @@ static void check_queue(void *context, struct queue *queue)
     check_index(check, &queue->grace, "the jobs in grace", name);
     check_index(check, &queue->depends, "the depending jobs", name);
     check_index(check, &queue->recurring, "the recurring jobs", name);
+    check_index(check, &queue->complete, "the complete jobs", name);
+    check_index(check, &queue->failed, "the failed jobs", name);
+    check_listed(check, &queue->complete, queue->counted.states[JOB_COMPLETE], "complete", name);
+    check_listed(check, &queue->failed, queue->counted.states[JOB_FAILED], "failed", name);
     check_counts(check, &queue->tallies, queue->counted.states, name);
 
     size_t jobs = line_count(queue) + queue->scheduled.count + queue->leased.count +
@@ -387,6 +403,10 @@ static void check_totals(struct check *check)
     check_index(check, &engine->tag_order, "the tags", all);
     check_index(check, &engine->tracked_order, "the tracked jobs", all);
     check_index(check, &engine->completed, "the complete jobs", all);
+    check_index(check, &engine->failed, "the failed jobs", all);
+    check_index(check, &engine->running, "the leases", all);
+    check_listed(check, &engine->failed, check->states[JOB_FAILED], "failed", all);
+    check_listed(check, &engine->running, check->leases, "running", all);
 }
 
 static void clear_counts(void *context, struct queue *queue)

@@ -12,6 +12,7 @@
 #include "engine/place.h"
 #include "engine/put.h"
 #include "engine/queue.h"
+#include "engine/quota.h"
 #include "engine/state.h"
 #include "engine/stats.h"
 #include "engine/unique.h"
@@ -109,7 +110,8 @@ static enum status plan_done(struct engine *engine, int64_t now_us,
                              struct plan *plan)
 {
     plan->result_until_us = result_end(engine, now_us, request, job);
-    const struct place place = { .priority = job->priority,
+    const struct place place = { .queue = job->queue,
+                                 .priority = job->priority,
                                  .state = JOB_COMPLETE,
                                  .timed = plan->result_until_us != 0 };
     if (place_reserve(engine, &place) || (place.timed && job_reserve_rare(engine, job))) {
@@ -248,7 +250,7 @@ static void go_on(struct engine *engine, int64_t now_us, const struct complete_r
 static void be_done(struct engine *engine, int64_t now_us, struct job *job, const struct plan *plan)
 {
     metrics_completed(engine, job, now_us);
-    job_move_to(engine, job, NULL);
+    quota_uncount(engine, job);
     job->state = JOB_COMPLETE;
     job->node.key = time_key(now_us, job->id);
     if (plan->result_until_us) {

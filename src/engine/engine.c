@@ -47,7 +47,7 @@ static struct slice worker_key(const void *value)
 
 enum {
     REFRESH_SLICE = 1000,
-    INDEX_COUNT = 13,
+    INDEX_COUNT = 15,
 };
 
 // The indexes of the engine itself, one after the other.
@@ -57,7 +57,7 @@ static struct index *engine_index(struct engine *engine, size_t i)
         &engine->queue_order, &engine->queue_all,     &engine->worker_order, &engine->group_order,
         &engine->tag_order,   &engine->tracked_order, &engine->completed,    &engine->results,
         &engine->lanes_saved, &engine->limit_order,   &engine->policy_order, &engine->zone_order,
-        &engine->bulks,
+        &engine->bulks,       &engine->failed,        &engine->running,
     };
     return indexes[i];
 }

@@ -580,8 +580,14 @@ enum list {
     LIST_STALLED, // whose lease ran out
     LIST_SCHEDULED,
     LIST_DEPENDS,
-    LIST_COMPLETE, // of all queues, the newest first; the queue is not looked at
+    LIST_COMPLETE, // the newest first
+    LIST_FAILED,   // the newest failure first
 };
+
+// Whether there is such a list of all queues: an empty name stands for them. That of LIST_RUNNING
+// has every leased job, stalled ones too, the one popped first first.
+bool list_has_all(enum list list);
+
 MUST_USE enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list,
                                  struct slice queue, struct page *page, struct error *error);
 

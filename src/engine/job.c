@@ -158,7 +158,7 @@ enum status job_copy_data(struct engine *engine, struct job *job, struct slice d
 void job_set_data(struct engine *engine, struct job *job, char *copy, size_t size)
 {
     struct job_extra *extra = job->extra;
-    if (job->queue) {
+    if (job_counts(job)) {
         quota_subtract(engine, job->queue, job_data(job).size);
         quota_add(engine, job->queue, size);
     }
@@ -185,10 +185,8 @@ void job_remove(struct engine *engine, struct job *job)
 {
     map_remove(&engine->jobs, job_jid(job));
     if (job->queue) {
-        struct queue *queue = job->queue;
-        queue->jobs--;
-        quota_subtract(engine, queue, job_data(job).size);
-        queue_settle(engine, queue);
+        quota_uncount(engine, job);
+        queue_settle(engine, job->queue);
     }
     strip(engine, job);
     if (engine->keeps_changes) {
@@ -361,7 +359,7 @@ enum status engine_update_data(struct engine *engine, int64_t now_us, struct sli
     if (!status) {
         status = job_find(engine, jid, &job, error);
     }
-    if (!status && job->queue) {
+    if (!status && job_counts(job)) {
         status = quota_check_job(engine, job->queue, job, data.size, error);
     }
     if (status) {

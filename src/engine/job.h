@@ -14,10 +14,11 @@
 //      |          +--complete--> COMPLETE
 //      +---------------------- put (from any state)
 //
-// Invariant: a job is in exactly one index through its `node`: its queue's line (WAITING, STALLED),
+// Invariant: a job is in exactly one place through its `node`: its queue's line (WAITING, STALLED),
 // scheduled, leased or grace (RUNNING), depends; its failure group's jobs (FAILED); the engine's
-// completed jobs (COMPLETE). It has a lease exactly when it is RUNNING, a queue unless it is
-// COMPLETE.
+// completed jobs (COMPLETE). A finished job is, under the same key, also in the index of its
+// queue's complete or failed jobs, and a failed one in the engine's. It has a lease exactly when it
+// is RUNNING. It keeps the queue that it finished in; only a COMPLETE one of an old store has none.
 #ifndef SLUICE_ENGINE_JOB_H
 #define SLUICE_ENGINE_JOB_H
 
@@ -130,6 +131,12 @@ static inline struct slice job_data(const struct job *job)
     const struct job_extra *extra = job->extra;
     return extra && extra->has_data ? slice_make(extra->data, extra->data_size)
                                     : slice_make(job->jid + job->jid_size, job->data_size);
+}
+
+// Whether the job counts for its queue's quotas: a complete one does not.
+static inline bool job_counts(const struct job *job)
+{
+    return job->queue && job->state != JOB_COMPLETE;
 }
 
 static inline void count_up(uint16_t *count)

@@ -56,7 +56,7 @@ enum status lease_reserve(struct engine *engine, struct queue *queue, struct wor
                           size_t count)
 {
     if (slab_promise(&engine->leases, count) || index_reserve(&queue->leased, count) ||
-        index_reserve(&worker->leases, count)) {
+        index_reserve(&worker->leases, count) || index_reserve(&engine->running, count)) {
         return STATUS_NO_MEMORY;
     }
     return STATUS_OK;
@@ -97,6 +97,14 @@ static int64_t end_of(const struct engine *engine, const struct queue *queue, in
     return run_ends_us && end_us > run_ends_us ? run_ends_us : end_us;
 }
 
+void lease_insert(struct engine *engine, struct lease *lease)
+{
+    lease->node.key = time_key(lease->expires_us, lease->job->id);
+    lease->all.key = (struct index_key){ lease->token, lease->job->id };
+    index_insert(&lease->worker->leases, &lease->node);
+    index_insert(&engine->running, &lease->all);
+}
+
 void lease_give(struct engine *engine, struct job *job, struct worker *worker, int64_t now_us)
 {
     struct lease *lease = slab_take(&engine->leases);
@@ -104,7 +112,6 @@ void lease_give(struct engine *engine, struct job *job, struct worker *worker, i
     int64_t run_ends_us = run_end(engine, job, now_us);
     int64_t expires_us = end_of(engine, job->queue, run_ends_us, now_us);
     *lease = (struct lease){
-        .node.key = time_key(expires_us, job->id),
         .worker = worker,
         .job = job,
         .lane = lane_find(engine, job->queue, job->domain),
@@ -113,7 +120,7 @@ void lease_give(struct engine *engine, struct job *job, struct worker *worker, i
         .run_ends_us = run_ends_us,
     };
     lease->lane->running++;
-    index_insert(&worker->leases, &lease->node);
+    lease_insert(engine, lease);
     job->lease = lease;
     job->state = JOB_RUNNING;
     job->node.key = lease->node.key;
@@ -130,6 +137,7 @@ void lease_end(struct engine *engine, struct job *job)
     }
     watch_wake(engine, lease->lane->queue);
     index_remove(&worker->leases, &lease->node);
+    index_remove(&engine->running, &lease->all);
     slab_give(&engine->leases, lease);
     job->lease = NULL;
     worker_settle(engine, worker);

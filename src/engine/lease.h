@@ -13,6 +13,7 @@ struct worker;
 
 struct lease {
     struct index_node node; // in its worker's leases, by end
+    struct index_node all;  // among the engine's, by token
     struct worker *worker;
     struct job *job;
     struct lane *lane; // whose leases it counts among
@@ -28,6 +29,15 @@ static inline struct lease *lease_of_node(struct index_node *node)
 {
     return (struct lease *)(void *)node; // it is the first member
 }
+
+static inline struct lease *lease_of_running(struct index_node *node)
+{
+    return (struct lease *)(void *)((char *)node - offsetof(struct lease, all));
+}
+
+// Puts a lease with all that it is to have among its worker's and the engine's. Room must have been
+// reserved in both.
+void lease_insert(struct engine *engine, struct lease *lease);
 
 // The job that `holder` claims, if it holds it. Otherwise NOT_FOUND, STATE or STALE.
 MUST_USE enum status lease_check(const struct engine *engine, const struct holder *holder,

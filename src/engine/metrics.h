@@ -27,7 +27,7 @@ struct metrics {
 // Of a queue, or with an empty name of all. NULL for a queue where nothing was measured. Borrowed.
 const struct metrics *engine_metrics(const struct engine *engine, struct slice name);
 
-// What is not given counts for all. A complete job is in no queue.
+// What is not given counts for all. A finished job counts for the queue that it finished in.
 //
 // With the client clock, a time and no priority, jobs are counted by what engine_queue says of them
 // at that time: a job whose lease has run out is stalled, and one in line is waiting.

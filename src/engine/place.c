@@ -40,6 +40,27 @@ static inline struct index *index_of(struct engine *engine, struct job *job)
     }
 }
 
+// A finished job is also among those of its queue, a failed one among all that failed.
+static void list_finished(struct engine *engine, struct job *job)
+{
+    if (job->state == JOB_FAILED) {
+        index_insert(&engine->failed, &job->node);
+        index_insert(&job->queue->failed, &job->node);
+    } else if (job->state == JOB_COMPLETE && job->queue) {
+        index_insert(&job->queue->complete, &job->node);
+    }
+}
+
+static void unlist_finished(struct engine *engine, struct job *job)
+{
+    if (job->state == JOB_FAILED) {
+        index_remove(&engine->failed, &job->node);
+        index_remove(&job->queue->failed, &job->node);
+    } else if (job->state == JOB_COMPLETE && job->queue) {
+        index_remove(&job->queue->complete, &job->node);
+    }
+}
+
 // The index that it is in because of a time, or NULL.
 static struct index *timed_index(struct engine *engine, const struct job *job)
 {
@@ -141,7 +162,8 @@ enum status place_reserve(struct engine *engine, const struct place *place)
     enum status status =
         tally_reserve(engine, queue, queue ? &queue->tallies : &engine->tallies, place->priority);
     if (!status && place->timed) {
-        status = index_reserve(queue ? &queue->deadlines : &engine->results, 1);
+        bool complete = place->state == JOB_COMPLETE;
+        status = index_reserve(complete ? &engine->results : &queue->deadlines, 1);
     }
     if (status) {
         return status;
@@ -155,9 +177,12 @@ enum status place_reserve(struct engine *engine, const struct place *place)
     case JOB_DEPENDS:
         return index_reserve(&queue->depends, 1);
     case JOB_COMPLETE:
-        return index_reserve(&engine->completed, 1);
-    case JOB_RUNNING:
+        status = index_reserve(&engine->completed, 1);
+        return status || !queue ? status : index_reserve(&queue->complete, 1);
     case JOB_FAILED:
+        status = index_reserve(&engine->failed, 1);
+        return status ? status : index_reserve(&queue->failed, 1);
+    case JOB_RUNNING:
     case JOB_STATE_COUNT:
         break;
     }
@@ -168,16 +193,17 @@ enum status place_reserve(struct engine *engine, const struct place *place)
 static bool enter_more(struct engine *engine, struct job *job)
 {
     struct index *timed = timed_index(engine, job);
+    bool complete = job->state == JOB_COMPLETE;
     if (timed) {
         struct job_rare *rare = job_rare(job);
-        rare->timed.key = time_key(job->queue ? rare->deadline_us : rare->result_until_us, job->id);
+        rare->timed.key = time_key(complete ? rare->result_until_us : rare->deadline_us, job->id);
         index_insert(timed, &rare->timed);
     }
     if (job->state == JOB_FAILED) {
         depends_count_failed(engine, job, true);
         cascade_note_all(engine, job);
     }
-    return timed && job->queue;
+    return timed && !complete;
 }
 
 static bool leave_more(struct engine *engine, struct job *job)
@@ -192,7 +218,7 @@ static bool leave_more(struct engine *engine, struct job *job)
         group_settle(engine, job->extra->group);
         job->extra->group = NULL;
     }
-    return timed && job->queue;
+    return timed && job->state != JOB_COMPLETE;
 }
 
 void job_enter(struct engine *engine, struct job *job)
@@ -202,6 +228,7 @@ void job_enter(struct engine *engine, struct job *job)
         watch_wake(engine, job->queue);
     } else {
         index_insert(index_of(engine, job), &job->node);
+        list_finished(engine, job);
     }
     count(engine, job, 1);
     if ((job->extra && enter_more(engine, job)) || falls_due(job)) {
@@ -224,6 +251,7 @@ void job_leave(struct engine *engine, struct job *job)
         line_remove(engine, job);
     } else {
         index_remove(index_of(engine, job), &job->node);
+        unlist_finished(engine, job);
     }
     if (job->lease) {
         lease_end(engine, job);
@@ -241,9 +269,11 @@ enum status job_load_place(struct engine *engine, struct job *job)
                                  .priority = job->priority,
                                  .state = job->state,
                                  .timed = rare != NULL };
-    bool taken = in_line(job) ? index_has(&job->queue->plain.line, job->node.key) ||
-                                    index_has(&job->queue->laned, job->node.key)
-                              : index_has(index_of(engine, job), job->node.key);
+    bool taken = in_line(job)
+                     ? index_has(&job->queue->plain.line, job->node.key) ||
+                           index_has(&job->queue->laned, job->node.key)
+                     : index_has(index_of(engine, job), job->node.key) ||
+                           (job->state == JOB_FAILED && index_has(&engine->failed, job->node.key));
     if (taken) {
         return STATUS_CORRUPT;
     }

@@ -10,10 +10,10 @@
 
 // A place that a job is to come to.
 struct place {
-    struct queue *queue; // NULL when it is to be complete
+    struct queue *queue; // NULL only for a complete job of an old store
     uint32_t domain;
     int32_t priority;
-    enum job_state state; // any but RUNNING and FAILED need room in an index of its queue
+    enum job_state state; // for RUNNING the lease, for FAILED the group needs room besides
     bool timed;           // with a deadline, or a result that does not stay
 };
 

@@ -348,18 +348,10 @@ static void add_new(struct engine *engine, int64_t now_us, struct job *job, stru
 void job_move_to(struct engine *engine, struct job *job, struct queue *queue)
 {
     struct queue *old = job->queue;
-    if (old == queue) {
-        return;
-    }
+    quota_uncount(engine, job);
     job->queue = queue;
-    size_t size = job_data(job).size;
-    if (queue) {
-        queue->jobs++;
-        quota_add(engine, queue, size);
-    }
-    if (old) {
-        old->jobs--;
-        quota_subtract(engine, old, size);
+    quota_count(engine, job);
+    if (old && old != queue) {
         queue_settle(engine, old);
     }
 }

@@ -15,7 +15,7 @@ MUST_USE enum status delay_check(int64_t now_us, int64_t delay_us, struct error 
 // Puts a job that is in no index, but has its queue and its dependencies, where it belongs.
 void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t delay_us);
 
-// Makes `queue` (or none, for NULL) the job's queue.
+// Makes `queue` the queue of a job that is in no index and is to be in it, not complete.
 void job_move_to(struct engine *engine, struct job *job, struct queue *queue);
 
 // Moves a job that is neither running nor complete into a queue, or a failed one into its own:

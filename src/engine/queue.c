@@ -3,6 +3,7 @@
 
 #include "engine/due.h"
 #include "engine/job.h"
+#include "engine/lease.h"
 #include "engine/metrics.h"
 #include "engine/page.h"
 #include "engine/quota.h"
@@ -74,14 +75,15 @@ static size_t queue_size(size_t name_size)
 }
 
 enum {
-    QUEUE_INDEXES = 7 + LANE_PLACES,
+    QUEUE_INDEXES = 9 + LANE_PLACES,
 };
 
 // The indexes of a queue, one after the other.
 static struct index *queue_index(struct queue *queue, size_t i)
 {
-    struct index *indexes[] = { &queue->laned,   &queue->scheduled, &queue->leased,   &queue->grace,
-                                &queue->depends, &queue->recurring, &queue->deadlines };
+    struct index *indexes[] = { &queue->laned,     &queue->scheduled, &queue->leased,
+                                &queue->grace,     &queue->depends,   &queue->recurring,
+                                &queue->deadlines, &queue->complete,  &queue->failed };
     size_t own = sizeof(indexes) / sizeof(indexes[0]);
     return i < own ? indexes[i] : &queue->lanes[i - own];
 }
@@ -155,8 +157,9 @@ void queue_free(struct engine *engine, struct queue *queue)
 
 bool queue_is_unused(const struct queue *queue)
 {
-    return !queue->known && !queue->paused && queue->jobs == 0 && queue->recurring.count == 0 &&
-           queue->listeners == 0 && !queue->days && queue->lane_count == 0 && !queue->plain.id;
+    return !queue->known && !queue->paused && queue->jobs == 0 && queue->complete.count == 0 &&
+           queue->recurring.count == 0 && queue->listeners == 0 && !queue->days &&
+           queue->lane_count == 0 && !queue->plain.id;
 }
 
 void queue_settle(struct engine *engine, struct queue *queue)
@@ -282,31 +285,55 @@ static struct page_source source_of(const struct engine *engine, const struct qu
     size_t run_out = client ? run_out_count(queue, now_us) : 0;
     const struct index *index = list == LIST_SCHEDULED           ? &queue->scheduled
                                 : list == LIST_DEPENDS           ? &queue->depends
+                                : list == LIST_COMPLETE          ? &queue->complete
+                                : list == LIST_FAILED            ? &queue->failed
                                 : list == LIST_RUNNING || client ? &queue->leased
                                                                  : &queue->grace;
     return (struct page_source){
         .index = index,
         .from = list == LIST_RUNNING ? run_out : 0,
         .to = list == LIST_STALLED && client ? run_out : index->count,
+        .backwards = list == LIST_COMPLETE || list == LIST_FAILED,
         .job_of = job_of_node,
     };
+}
+
+bool list_has_all(enum list list)
+{
+    return list == LIST_RUNNING || list == LIST_COMPLETE || list == LIST_FAILED;
+}
+
+static struct job *job_of_running(struct index_node *node)
+{
+    return lease_of_running(node)->job;
+}
+
+static struct page_source source_of_all(const struct engine *engine, enum list list)
+{
+    bool running = list == LIST_RUNNING;
+    const struct index *index = running                 ? &engine->running
+                                : list == LIST_COMPLETE ? &engine->completed
+                                                        : &engine->failed;
+    return (struct page_source){ .index = index,
+                                 .to = index->count,
+                                 .backwards = !running,
+                                 .job_of = running ? job_of_running : job_of_node };
 }
 
 enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list, struct slice name,
                         struct page *page, struct error *error)
 {
     enum status status = engine_begin(engine, &now_us, error);
-    if (!status && list != LIST_COMPLETE) {
+    bool of_all = name.size == 0 && list_has_all(list);
+    if (!status && !of_all) {
         status = name_check(name, "queue", error);
     }
     if (status) {
         return status;
     }
-    if (list == LIST_COMPLETE) {
-        page_fill(page, &(struct page_source){ .index = &engine->completed,
-                                               .to = engine->completed.count,
-                                               .backwards = true,
-                                               .job_of = job_of_node });
+    if (of_all) {
+        const struct page_source source = source_of_all(engine, list);
+        page_fill(page, &source);
         return STATUS_OK;
     }
     struct queue *queue = queue_find(engine, name);

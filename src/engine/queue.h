@@ -29,6 +29,8 @@ struct queue {
     struct index depends;   // by when they came
     struct index recurring; // by when the next job is due
     struct index deadlines; // of jobs not started yet
+    struct index complete;  // by when they were completed
+    struct index failed;    // by when they failed
     struct tallies tallies;
     struct metrics *metrics;     // NULL until something was measured
     struct stats_day *days;      // the newest first
@@ -57,7 +59,7 @@ struct queue {
         size_t listeners;
         size_t states[TALLY_PARTS];
     } counted;        // for the consistency check alone
-    size_t jobs;      // that refer to it
+    size_t jobs;      // that are not complete
     uint64_t bytes;   // of their data
     size_t listeners; // workers
     struct queue *dirty_next;

@@ -34,6 +34,20 @@ void quota_subtract(struct engine *engine, struct queue *queue, size_t size)
     engine->bytes -= size;
 }
 
+void quota_count(struct engine *engine, const struct job *job)
+{
+    job->queue->jobs++;
+    quota_add(engine, job->queue, job_data(job).size);
+}
+
+void quota_uncount(struct engine *engine, const struct job *job)
+{
+    if (job_counts(job)) {
+        job->queue->jobs--;
+        quota_subtract(engine, job->queue, job_data(job).size);
+    }
+}
+
 // Whether so many more fit; what shrinks always does.
 static bool fits(uint64_t there, uint64_t more, uint64_t less, uint64_t limit)
 {
@@ -65,7 +79,7 @@ enum status quota_check_job(const struct engine *engine, const struct queue *que
 {
     const struct quotas *host = &engine->quotas;
     const struct config *config = &engine->config;
-    bool counted = job && job->queue;
+    bool counted = job && job_counts(job);
     size_t old_size = counted ? job_data(job).size : 0;
     uint64_t jobs = engine->jobs.count - engine->completed.count;
     uint64_t limit = in_effect(config->max_jobs, host->jobs);

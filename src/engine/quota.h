@@ -46,6 +46,9 @@ MUST_USE enum status quota_check_recurring(const struct engine *engine, struct s
 MUST_USE enum status quota_check_interval(const struct engine *engine, int64_t interval_us,
                                           struct error *error);
 
+// The job counts for its queue from now on, or, if it did, no more (job_counts).
+void quota_count(struct engine *engine, const struct job *job);
+void quota_uncount(struct engine *engine, const struct job *job);
 // Such a job's bytes have come to, or gone from, its queue.
 void quota_add(struct engine *engine, struct queue *queue, size_t size);
 void quota_subtract(struct engine *engine, struct queue *queue, size_t size);

@@ -352,14 +352,13 @@ static enum status read_lease(struct engine *engine, struct job *job, struct que
     }
     struct lane *lane;
     if (slab_promise(&engine->leases, 1) || index_reserve(&worker->leases, 1) ||
-        lane_acquire(engine, queue, job->domain, &lane)) {
+        index_reserve(&engine->running, 1) || lane_acquire(engine, queue, job->domain, &lane)) {
         worker_settle(engine, worker);
         return STATUS_NO_MEMORY;
     }
     lane->running++;
     struct lease *lease = slab_take(&engine->leases);
-    *lease = (struct lease){ .node.key = time_key(expires_us, job->id),
-                             .worker = worker,
+    *lease = (struct lease){ .worker = worker,
                              .job = job,
                              .lane = lane,
                              .token = token,
@@ -368,7 +367,7 @@ static enum status read_lease(struct engine *engine, struct job *job, struct que
                              .pid = pid,
                              .started = started,
                              .grace = grace };
-    index_insert(&worker->leases, &lease->node);
+    lease_insert(engine, lease);
     job->lease = lease;
     return STATUS_OK;
 }
@@ -517,7 +516,7 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
     struct index_key key = take_key(reader);
     struct queue *queue = queue_id ? queue_by_id(engine, queue_id) : NULL;
     if (reader->bad || !job || job->state != JOB_STATE_COUNT || state >= JOB_STATE_COUNT ||
-        !queue != (state == JOB_COMPLETE)) {
+        !queue != (queue_id == 0) || (!queue && state != JOB_COMPLETE)) {
         reader->bad = true;
         return STATUS_OK;
     }
@@ -552,7 +551,11 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
         reader->bad = depends != (state == JOB_DEPENDS) || (depended_on && state == JOB_COMPLETE);
     }
     if (!status && !reader->bad) {
-        job_move_to(engine, job, queue);
+        if (state == JOB_COMPLETE) {
+            job->queue = queue; // it does not count for it
+        } else {
+            job_move_to(engine, job, queue);
+        }
         job->node.key = key;
         if (group) {
             const struct index_key order = { group_sequence, 0 };
@@ -579,6 +582,7 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
             job->extra->group = NULL;
             group_settle(engine, group);
         }
+        job->queue = state == JOB_COMPLETE ? NULL : job->queue;
         job->state = JOB_STATE_COUNT;
     } else {
         engine->loading.placed++;
@@ -658,10 +662,7 @@ static uint64_t free_headless(struct engine *engine)
         if (job->state == JOB_STATE_COUNT) {
             headless = job->id;
             map_remove(&engine->jobs, job_jid(job));
-            if (job->queue) {
-                job->queue->jobs--;
-                quota_subtract(engine, job->queue, job_data(job).size);
-            }
+            quota_uncount(engine, job);
             job_free(engine, job);
         }
     }

@@ -54,6 +54,8 @@ struct engine {
     struct index tag_order;     // by how many jobs have them
     struct index tracked_order; // by when they were tracked
     struct index completed;     // jobs, by when they were completed
+    struct index failed;        // jobs, by when they failed
+    struct index running;       // leases, by their tokens
     struct index results;       // jobs, by when their result is to be dropped
     struct index lanes_saved;   // those that have a record, by their numbers
     struct index limit_order;   // by when they were first set

@@ -118,7 +118,7 @@ void qless_print_job(struct buffer *out, const struct engine *engine, const stru
     print_string(out, "jid", view.jid);
     print_string(out, "klass", view.klass);
     print_string(out, "state", slice_from_cstr(job_state_name(view.state)));
-    print_string(out, "queue", view.queue);
+    print_string(out, "queue", view.state == JOB_COMPLETE ? SLICE_EMPTY : view.queue);
     print_string(out, "worker", view.worker);
     qless_cjson_key(out, "tracked");
     qless_cjson_bool(out, view.tracked);

@@ -155,7 +155,9 @@ enum status qless_queue_forget(struct qless_ask *ask)
 static void fill_list(struct qless_ask *ask, const struct qless_job_list *list, struct page *page)
 {
     struct error error;
-    if (engine_jobs(ask->engine, ask->now_us, (enum list)list->which, list->name, page, &error)) {
+    bool unnamed = list->which != LIST_COMPLETE && list->name.size == 0; // qless has no such list
+    if (unnamed ||
+        engine_jobs(ask->engine, ask->now_us, (enum list)list->which, list->name, page, &error)) {
         page->total = page->found = 0;
     }
 }
@@ -178,6 +180,7 @@ static void score_job(struct qless_ask *ask, const struct qless_job_list *list,
     case LIST_WAITING:
     case LIST_DEPENDS:
     case LIST_COMPLETE:
+    case LIST_FAILED:
     default:
         out->score = view.time_us;
         break;

@@ -185,16 +185,14 @@ static struct slice state_label(struct jobs *jobs, const struct row *row, struct
 static void say_counts(struct jobs *jobs)
 {
     static const struct metric metric = { "sluice_jobs", METRIC_GAUGE,
-                                          "Jobs there are, by state. With an empty queue: in no "
-                                          "queue, or in one that is not told by name. With the "
+                                          "Jobs there are, by state; finished ones in the queue "
+                                          "that they finished in. With an empty queue: in one "
+                                          "that is not told by name. With the "
                                           "client clock, jobs whose lease has run out are stalled "
                                           "and jobs in line are waiting, as in Q.QUEUES." };
     metrics_family(jobs->text, &metric);
     for (const struct row *row = jobs->rows; row < jobs->rows + jobs->count; row++) {
         for (enum job_state state = 0; state < JOB_STATE_COUNT; state++) {
-            if (row->queue.size && state == JOB_COMPLETE) {
-                continue; // it is in no queue
-            }
             const struct count_filter filter = { .has_state = true,
                                                  .state = state,
                                                  .now_us = jobs->now_us };

@@ -2,9 +2,9 @@
 // The figures of jobs: how many there are, and how long things took, by namespace and queue.
 //
 // So many namespaces and queues have a row of their own, the first ones there were. In each
-// namespace a row with queue="" has the rest: jobs in no queue (complete ones), in queues that have
-// no row, and what was measured in queues that are gone. One with namespace="" has the namespaces
-// that have no row. So a sum over the rows is right, and there are never more of them.
+// namespace a row with queue="" has the rest: jobs in queues that have no row, and what was
+// measured in queues that are gone. One with namespace="" has the namespaces that have no row. So a
+// sum over the rows is right, and there are never more of them.
 //
 // The rest is the whole less the rows, so it takes as long as there are rows, however many queues
 // and jobs there are.

@@ -152,6 +152,9 @@ class Queues(tool.ServerCase):
         self.assertEqual([job["jid"] for job in self.lines("jobs", "-s", "waiting")], ["a", "b"])
         self.good("complete", "run")
         self.assertEqual([job["jid"] for job in self.lines("jobs", "-s", "complete")], ["run"])
+        self.assertEqual([(job["jid"], job["queue"]) for job in self.lines("jobs", "mail", "-s", "complete")],
+                         [("run", "mail")])
+        self.assertEqual(self.run_tool("jobs", "other", "-s", "complete").stdout, "")
         self.assertEqual(self.run_tool("jobs", "nothing").stderr, "sluice: there are no such jobs\n")
         self.refused(2, "--state is one of running|waiting|stalled|scheduled|depends|failed|complete,"
                      " not done", "jobs", "--state", "done")

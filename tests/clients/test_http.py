@@ -251,6 +251,14 @@ class Calls(TestCase):
         self.client().expect("Q.COMPLETE life j1 w", '"complete"')
         self.assertEqual(web.ask("POST", "/v1/ns/life/jobs/j2/fail",
                                  {"worker": "w", "group": "g", "message": "m"}).status, 204)
+        for query, jids in (("complete&queue=q", ["j1", "j0"]), ("complete&queue=r", []), ("complete", ["j1", "j0"]),
+                            ("failed&queue=q", ["j2"]), ("failed", ["j2"]), ("running", [])):
+            page = web.ask("GET", f"/v1/ns/life/jobs?state={query}").json()
+            self.assertEqual([(job["jid"], job["queue"]) for job in page["jobs"]], [(jid, "q") for jid in jids])
+        first = web.ask("GET", "/v1/ns/life/jobs?state=complete&queue=q&count=1&jids=true").json()
+        self.assertEqual((first["total"], first["jids"]), (2, ["j1"]))
+        rest = web.ask("GET", "/v1/ns/life/jobs?state=complete&queue=q&jids=true&cursor=" + first["next"]).json()
+        self.assertEqual((rest["jids"], rest["next"]), (["j0"], None))
 
     def test_a_queue_may_have_the_name_of_an_option(self):
         web = self.web()

@@ -32,8 +32,10 @@ class QueueCommands:
         return {"queue": self.queue()}
 
     def make_jobs(self):
-        names = ["waiting", "running", "stalled", "scheduled", "depends", "complete"]
-        return {"list": self.rng.choice(names), "queue": self.queue(), **self.page()}
+        names = ["waiting", "running", "stalled", "scheduled", "depends", "complete",
+                 "failed"]
+        queue = "" if self.chance(0.2) else self.queue()
+        return {"list": self.rng.choice(names), "queue": queue, **self.page()}
 
     def make_pause(self):
         return {"queues": self.few(QUEUES[:3])}

@@ -209,7 +209,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
             now = self.begin(command)
             dump = {"counts": self.queue_view(queue, now)}
             dump["length"] = self.call_length({"queue": queue})
-            for name in ("waiting", "running", "stalled", "scheduled", "depends"):
+            for name in ("waiting", "running", "stalled", "scheduled", "depends", "complete",
+                         "failed"):
                 jobs = self.list_jobs(name, queue, now)
                 dump[name] = page([self.view(job) for job in jobs], {})
             dump["recurring"] = [self.recurring_view(each) for each in self.recurring_in(queue)]
@@ -223,7 +224,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         return {
             "names": names,
             "queues": queues,
-            "complete": page([self.view(job) for job in self.complete_jobs()], {}),
+            **{name: page([self.view(job) for job in self.list_jobs(name, "", command["now"])], {})
+               for name in ("running", "complete", "failed")},
             "failures": [
                 [[group, len(jids)], page([self.view(self.jobs[jid]) for jid in jids[::-1]], {})]
                 for group, jids in self.groups.items()],
@@ -280,7 +282,7 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         assert not job.run_ends or job.expires <= job.run_ends
         assert job.state != "depends" or job.dependencies
         assert job.state in ("depends", "failed") or not job.dependencies
-        assert (job.state == "complete") == (job.queue == "")
+        assert job.queue
         assert job.state != "complete" or not job.dependents
         assert job.state != "scheduled" or job.due > 0
         assert job.state in ("scheduled", "depends") or job.due == 0

@@ -51,9 +51,16 @@ class JobRules:
     def depending_in(self, queue):
         return sorted(self.in_state("depends", queue), key=lambda job: (job.place, job.id))
 
+    def finished_jobs(self, state, queue=None):
+        """The newest first."""
+        if state == "complete":
+            return sorted(self.in_state(state, queue), key=lambda job: (job.time, job.id),
+                          reverse=True)
+        return sorted(self.in_state(state, queue), key=lambda job: job.failure_order, reverse=True)
+
     def complete_jobs(self):
         """The newest first."""
-        return sorted(self.in_state("complete"), key=lambda job: (job.time, job.id), reverse=True)
+        return self.finished_jobs("complete")
 
     def join_line(self, job, when):
         job.state = "waiting"

@@ -304,7 +304,6 @@ class LeaseRules:
         else:
             self.tell("completed", ["log"], now, jid=job.jid, queue=old_queue)
             job.state = "complete"
-            job.queue = ""
             job.result_until = now + ttl if ttl > 0 and job.result else 0
             self.unlock(job, "started", "finished")
             dependents, job.dependents = job.dependents, []

@@ -185,8 +185,10 @@ class QueueRules:
                 + len(self.in_state("scheduled", queue)))
 
     def list_jobs(self, name, queue, now):
-        if name == "complete":
-            return self.complete_jobs()
+        if name in ("complete", "failed"):
+            return self.finished_jobs(name, queue or None)
+        if name == "running" and not queue:
+            return sorted(self.in_state("running"), key=lambda job: job.token)
         if name == "waiting":
             return self.line(queue)
         if name == "running":
@@ -202,7 +204,7 @@ class QueueRules:
 
     def call_jobs(self, command):
         now = self.begin(command)
-        if command["list"] != "complete":
+        if command["queue"] or command["list"] not in ("running", "complete", "failed"):
             check_name(command["queue"])
         jobs = self.list_jobs(command["list"], command.get("queue", ""), now)
         return page([job.jid for job in jobs], command)

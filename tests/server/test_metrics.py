@@ -171,7 +171,7 @@ class Figures(Case):
                                   "stalled": 0, "complete": 2, "failed": 1})
         self.assertEqual(page.value("sluice_jobs", namespace="app", queue="mail", state="waiting"), 6)
         self.assertEqual(page.value("sluice_jobs", namespace="app", queue="fax", state="depends"), 1)
-        self.assertEqual(page.value("sluice_jobs", namespace="app", queue="", state="complete"), 2)
+        self.assertEqual(page.value("sluice_jobs", namespace="app", queue="mail", state="complete"), 2)
         self.assertEqual(page.total("sluice_jobs", namespace="other"), 1)
         self.assertEqual(page.total("sluice_jobs"), 13)
         self.assertEqual(page.total("sluice_jobs_by_priority"), 13)

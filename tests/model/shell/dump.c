@@ -54,7 +54,7 @@ static enum status dump_queue(struct shell *shell, struct slice queue)
     member_key(out, "counts");
     write_queue(shell, &view);
     member_uint(out, "length", engine_length(shell->engine, queue));
-    for (enum list list = LIST_WAITING; list < LIST_COMPLETE; list++) {
+    for (enum list list = LIST_WAITING; list <= LIST_FAILED; list++) {
         status = dump_list(shell, list, queue);
         if (status != STATUS_OK) {
             return status;
@@ -128,8 +128,10 @@ static enum status call_dump(struct shell *shell)
     write_queue_names(shell);
     member_key(out, "queues");
     enum status status = dump_queues(shell, arg_texts(shell, "queues"));
-    if (status == STATUS_OK) {
-        status = dump_list(shell, LIST_COMPLETE, SLICE_EMPTY);
+    for (enum list list = LIST_WAITING; status == STATUS_OK && list <= LIST_FAILED; list++) {
+        if (list_has_all(list)) {
+            status = dump_list(shell, list, SLICE_EMPTY);
+        }
     }
     if (status != STATUS_OK) {
         return status;

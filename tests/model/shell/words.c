@@ -16,7 +16,7 @@ const char *const words_dependency_policy[] = {
 };
 
 const char *const words_list[] = {
-    "waiting", "running", "stalled", "scheduled", "depends", "complete", NULL,
+    "waiting", "running", "stalled", "scheduled", "depends", "complete", "failed", NULL,
 };
 
 const char *const words_policy_scope[] = { "klass", "queue", NULL };

@@ -71,13 +71,18 @@ static void test_queues__jobs_are_listed_by_state(void **state)
                  "DEPENDS c 5 q S {} JID e");
     (void)run(t, "Q.POP app w 2 q");
     (void)run(t, "Q.COMPLETE app a w");
+    (void)run(t, "Q.PUT app r S {} JID f");
+    (void)run(t, "Q.POP app w 1 r");
+    (void)run(t, "Q.FAIL app f w bad words");
     static const struct {
         const char *line;
         const char *jid;
     } cases[] = {
         { "Q.JOBS app running q JIDS", "b" }, { "Q.JOBS app scheduled q JIDS", "c" },
         { "Q.JOBS app depends q JIDS", "d" }, { "Q.JOBS app waiting q JIDS", "e" },
-        { "Q.JOBS app complete JIDS", "a" },
+        { "Q.JOBS app complete JIDS", "a" },  { "Q.JOBS app complete q JIDS", "a" },
+        { "Q.JOBS app running JIDS", "b" },   { "Q.JOBS app failed r JIDS", "f" },
+        { "Q.JOBS app failed JIDS", "f" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char reply[120];
@@ -91,12 +96,21 @@ static void test_queues__jobs_are_listed_by_state(void **state)
          "1# \"total\" => (integer) 0\n2# \"jobs\" => (empty array)\n3# \"next\" => (nil)");
     says(t, "Q.JOBS app waiting q",
          "1# \"total\" => (integer) 1\n2# \"jobs\" => 1)  1# \"jid\" => \"e\"\n...");
-    says(t, "Q.JOBS app waiting", "(error) INVALID Q.JOBS: waiting jobs of which queue?");
-    says(t, "Q.JOBS app waiting COUNT 5", "(error) INVALID Q.JOBS: waiting jobs of which queue?");
-    says(t, "Q.JOBS app complete q", "(error) INVALID Q.JOBS: complete jobs are in no queue");
-    says(t, "Q.JOBS app failed q",
+    says(t, "Q.JOBS app failed q JIDS",
+         "1# \"total\" => (integer) 0\n2# \"jids\" => (empty array)\n3# \"next\" => (nil)");
+    static const char *const unnamed[] = { "waiting", "stalled", "scheduled", "depends" };
+    for (size_t i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++) {
+        char line[60], reply[200];
+        (void)snprintf(line, sizeof(line), "Q.JOBS app %s COUNT 5", unnamed[i]);
+        (void)snprintf(reply, sizeof(reply),
+                       "(error) INVALID Q.JOBS: queue must be given for %s jobs; only running, "
+                       "complete and failed ones are listed without",
+                       unnamed[i]);
+        says(t, line, reply);
+    }
+    says(t, "Q.JOBS app lost q",
          "(error) INVALID Q.JOBS: state must be one of waiting, running, stalled, scheduled, "
-         "depends, complete, not \"failed\"");
+         "depends, complete, failed, not \"lost\"");
 }
 
 static void test_queues__a_page_says_where_the_next_one_begins(void **state)

@@ -37,7 +37,7 @@ static const struct person people[] = {
     { "elsewhere", "r", "k", NULL, true, JOB_WAITING, 15, false },
     { "f1", "q", "k", "g1", true, JOB_FAILED, 1, false },
     { "f2", "r", "other", "g2", false, JOB_FAILED, 2, false },
-    { "done", NULL, "k", NULL, true, JOB_COMPLETE, 3, false },
+    { "done", "q", "k", NULL, true, JOB_COMPLETE, 3, false },
 };
 
 enum {
@@ -50,7 +50,7 @@ static void put_person(struct world *w, const char *jid)
     for (size_t i = 0; i < PEOPLE; i++) {
         const struct person *one = &people[i];
         if (strcmp(one->jid, jid) == 0) {
-            struct put_request request = { .queue = name_of(one->queue ? one->queue : "q"),
+            struct put_request request = { .queue = name_of(one->queue),
                                            .jid = name_of(jid),
                                            .klass = name_of(one->klass) };
             if (one->red) {
@@ -146,7 +146,7 @@ static void expect_unchanged(struct world *w, const struct person *one)
 {
     struct job_view view = view_of(w, one->jid);
     assert_int_equal(view.state, one->state);
-    assert_slice_equal(view.queue, one->queue ? one->queue : "");
+    assert_slice_equal(view.queue, one->queue);
     assert_string_equal(tags_of(w, one->jid), one->red ? "red" : "");
 }
 

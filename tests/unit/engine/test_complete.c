@@ -35,7 +35,7 @@ static void test_complete__a_job_is_done(void **state)
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 8 done");
     struct job_view view = view_of(w, "a");
     assert_int_equal(view.state, JOB_COMPLETE);
-    assert_slice_equal(view.queue, "");
+    assert_slice_equal(view.queue, "q");
     assert_slice_equal(view.worker, "");
     assert_int_equal(view.token, 0);
     assert_int_equal(view.time_us, us(8));
@@ -191,9 +191,89 @@ static void test_complete__the_newest_are_listed_first(void **state)
     do_one(w, 1, "a");
     do_one(w, 2, "b");
     do_one(w, 3, "c");
-    assert_string_equal(jobs(w, 4, LIST_COMPLETE, "any", 0, 9), "3: c,b,a");
+    assert_string_equal(jobs(w, 4, LIST_COMPLETE, NULL, 0, 9), "3: c,b,a");
     assert_string_equal(jobs(w, 4, LIST_COMPLETE, NULL, 1, 1), "3: b");
     assert_string_equal(jobs(w, 4, LIST_COMPLETE, NULL, 3, 1), "3: ");
+}
+
+// A job that went through a queue: it fails in `group`, or is done.
+static void finish_in(struct world *w, double now, const char *queue, const char *jid,
+                      const char *group)
+{
+    put(w, now, queue, jid);
+    assert_string_equal(pop(w, now, queue, "w1", 1), jid);
+    if (group) {
+        fail_job(w, now, "w1", jid, group);
+    } else {
+        complete(w, now, "w1", jid);
+    }
+}
+
+static void test_complete__finished_jobs_are_listed_by_the_queue_they_finished_in(void **state)
+{
+    struct world *w = *state;
+    finish_in(w, 1, "q", "a", NULL);
+    finish_in(w, 2, "r", "b", NULL);
+    finish_in(w, 3, "q", "c", NULL);
+    finish_in(w, 4, "q", "d", "one");
+    finish_in(w, 5, "r", "e", "one");
+    finish_in(w, 6, "q", "f", "two");
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(jobs(w, 7, LIST_COMPLETE, "q", 0, 9), "2: c,a");
+        assert_string_equal(jobs(w, 7, LIST_COMPLETE, "q", 1, 9), "2: a");
+        assert_string_equal(jobs(w, 7, LIST_COMPLETE, "r", 0, 9), "1: b");
+        assert_string_equal(jobs(w, 7, LIST_COMPLETE, NULL, 0, 9), "3: c,b,a");
+        assert_string_equal(jobs(w, 7, LIST_FAILED, "q", 0, 9), "2: f,d");
+        assert_string_equal(jobs(w, 7, LIST_FAILED, "r", 0, 9), "1: e");
+        assert_string_equal(jobs(w, 7, LIST_FAILED, NULL, 0, 9), "3: f,e,d");
+        assert_string_equal(jobs(w, 7, LIST_FAILED, "nowhere", 0, 9), "0: ");
+        assert_slice_equal(view_of(w, "b").queue, "r");
+        reload(w);
+    }
+    // They leave these lists as they leave the others.
+    put(w, 8, "r", "a");
+    unfail(w, 8, "r", "one", 1);
+    delete_job(w, 8, "f");
+    delete_job(w, 8, "b");
+    assert_string_equal(jobs(w, 8, LIST_COMPLETE, "q", 0, 9), "1: c");
+    assert_string_equal(jobs(w, 8, LIST_COMPLETE, "r", 0, 9), "0: ");
+    assert_string_equal(jobs(w, 8, LIST_FAILED, "q", 0, 9), "0: ");
+    assert_string_equal(jobs(w, 8, LIST_FAILED, NULL, 0, 9), "1: e");
+}
+
+static void test_complete__running_jobs_are_listed_without_a_queue(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "a");
+    put(w, 0, "r", "b");
+    put(w, 0, "q", "c");
+    pop(w, 1, "r", "w1", 1);
+    pop(w, 2, "q", "w2", 2);
+    // By when they were popped, whatever a heartbeat does to their leases.
+    heartbeat(w, 3, "w1", "b");
+    assert_string_equal(jobs(w, 4, LIST_RUNNING, NULL, 0, 9), "3: b,a,c");
+    reload(w);
+    assert_string_equal(jobs(w, 4, LIST_RUNNING, NULL, 1, 1), "3: a");
+    complete(w, 5, "w2", "a");
+    assert_string_equal(jobs(w, 5, LIST_RUNNING, NULL, 0, 9), "2: b,c");
+    refused(w, STATUS_INVALID, "queue");
+    jobs(w, 5, LIST_WAITING, NULL, 0, 9);
+}
+
+static void test_complete__a_complete_job_counts_for_no_quota_and_keeps_its_queue(void **state)
+{
+    struct world *w = *state;
+    set(w, "q-max-jobs", "1");
+    finish_in(w, 0, "q", "a", NULL);
+    said(w, engine_forget(w->engine, at(w, 1), slices_of(w, "q"), &w->error));
+    finish_in(w, 2, "q", "b", NULL);
+    put(w, 3, "q", "a");
+    refused(w, STATUS_TOO_LARGE, "queue q has 1 jobs and may have 1");
+    put(w, 3, "q", "b");
+    said(w, engine_update_data(w->engine, at(w, 4), SLICE("b"), SLICE("[1,2,3]"), &w->error));
+    cancel(w, 5, "a");
+    put(w, 6, "q", "b");
+    assert_int_equal(faults_of(w), 0);
 }
 
 static void test_complete__more_than_so_many_are_not_kept(void **state)
@@ -364,6 +444,11 @@ int main(void)
         SERVER_TEST(test_complete__a_delay_or_dependencies_without_a_next_queue_are_refused),
         SERVER_TEST(test_complete__starts_the_retries_anew_and_forgets_the_failure),
         SERVER_TEST(test_complete__the_newest_are_listed_first),
+        SERVER_TEST(test_complete__finished_jobs_are_listed_by_the_queue_they_finished_in),
+        CLIENT_TEST(test_complete__finished_jobs_are_listed_by_the_queue_they_finished_in),
+        SERVER_TEST(test_complete__running_jobs_are_listed_without_a_queue),
+        CLIENT_TEST(test_complete__running_jobs_are_listed_without_a_queue),
+        SERVER_TEST(test_complete__a_complete_job_counts_for_no_quota_and_keeps_its_queue),
         SERVER_TEST(test_complete__more_than_so_many_are_not_kept),
         SERVER_TEST(test_complete__what_is_too_old_is_not_kept),
         CLIENT_TEST(test_complete__what_is_too_old_is_not_kept),

@@ -238,7 +238,7 @@ static const struct reason reasons[] = {
       "Job a has failed in group bad after 2 attempts." },
     { has_failed_once, 5, EXPLAIN_FAILED, "failed", JOB_FAILED, 0, 0, -1, "q", "", "", "bad", 1, "",
       "Job a has failed in group bad after 1 attempt." },
-    { is_done, 5, EXPLAIN_COMPLETE, "complete", JOB_COMPLETE, 0, 0, -1, "", "", "", "", 1, "",
+    { is_done, 5, EXPLAIN_COMPLETE, "complete", JOB_COMPLETE, 0, 0, -1, "q", "", "", "", 1, "",
       "Job a is complete." },
 };
 

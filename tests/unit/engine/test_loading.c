@@ -128,6 +128,28 @@ static void put_many(struct world *w, int count)
     }
 }
 
+static void test_loading__a_complete_job_of_an_old_store_has_no_queue(void **state)
+{
+    struct world *w = *state;
+    keep_changes(w);
+    put(w, 1, "q", "a");
+    pop(w, 1, "q", "w1", 1);
+    complete(w, 1, "w1", "a");
+    struct records *records = take(w);
+    memset((char *)find(records, RECORD_HEAD, 1)->bytes.data + 1, 0, 8);
+    struct engine *loaded = NULL;
+    assert_int_equal(load(records, &w->fault.allocator, &loaded, &w->error), STATUS_OK);
+    records_free(records);
+    engine_free(w->engine);
+    w->engine = loaded;
+    assert_int_equal(faults_of(w), 0);
+    assert_slice_equal(view_of(w, "a").queue, "");
+    assert_string_equal(jobs(w, 2, LIST_COMPLETE, NULL, 0, 9), "1: a");
+    assert_string_equal(jobs(w, 2, LIST_COMPLETE, "q", 0, 9), "0: ");
+    put(w, 2, "q", "a");
+    assert_string_equal(jobs(w, 2, LIST_WAITING, "q", 0, 9), "1: a");
+}
+
 // Jobs in several states, some of which depend on others.
 static struct records *some(struct world *w)
 {
@@ -362,6 +384,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVER_TEST(test_loading__records_of_a_kind_come_in_any_order),
+        SERVER_TEST(test_loading__a_complete_job_of_an_old_store_has_no_queue),
         SERVER_TEST(test_loading__two_bodies_do_not_have_one_number),
         SERVER_TEST(test_loading__two_jobs_do_not_have_one_jid),
         SERVER_TEST(test_loading__a_body_has_one_head_and_a_head_a_body),

@@ -268,18 +268,20 @@ static void test_metrics__priorities_are_listed_in_order_and_forgotten_when_gone
     assert_string_equal(listed(w, "r"), "");
 }
 
-static void test_metrics__a_complete_job_is_in_no_queue(void **state)
+static void test_metrics__a_complete_job_counts_for_the_queue_it_finished_in(void **state)
 {
     struct world *w = *state;
     put_priority(w, "q", "a", 3);
     pop(w, 1, "q", "w1", 1);
     assert_int_equal(count_of(w, "q", JOB_RUNNING), 1);
     complete(w, 2, "w1", "a");
-    assert_int_equal(count_all(w, "q"), 0);
+    assert_int_equal(count_all(w, "q"), 1);
+    assert_int_equal(count_of(w, "q", JOB_COMPLETE), 1);
     assert_int_equal(count_of(w, NULL, JOB_COMPLETE), 1);
-    assert_string_equal(listed(w, "q"), "");
+    assert_string_equal(listed(w, "q"), "3");
     assert_string_equal(listed(w, NULL), "3");
     said(w, engine_delete(w->engine, at(w, 3), SLICE("a"), &w->error));
+    assert_int_equal(count_all(w, "q"), 0);
     assert_string_equal(listed(w, NULL), "");
     const struct count_filter odd = { .has_state = true, .state = JOB_STATE_COUNT };
     assert_int_equal(engine_count(w->engine, &odd), 0);
@@ -568,7 +570,7 @@ int main(void)
         SERVER_TEST(test_metrics__counts_agree_with_a_recount_after_random_calls),
         CLIENT_TEST(test_metrics__counts_agree_with_a_recount_after_random_calls),
         SERVER_TEST(test_metrics__priorities_are_listed_in_order_and_forgotten_when_gone),
-        SERVER_TEST(test_metrics__a_complete_job_is_in_no_queue),
+        SERVER_TEST(test_metrics__a_complete_job_counts_for_the_queue_it_finished_in),
         SERVER_TEST(test_metrics__many_priorities_come_and_go),
         SERVER_TEST(test_metrics__where_nothing_was_measured_there_is_nothing),
         SERVER_TEST(test_metrics__the_story_of_a_job_that_is_done_at_once),

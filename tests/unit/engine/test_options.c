@@ -294,7 +294,7 @@ static void test_options__for_each_the_job_counts_before_the_klass_before_the_qu
     reload(w);
     assert_string_equal(options_of(w, "e", true),
                         "exponential 50, timeout -1e-06, ttl -1e-06, crashes -1, hold");
-    // A complete job is in no queue.
+    // A complete job is still one of its queue.
     pop(w, 0, "r", "w1", 1);
     complete(w, 0, "w1", "d");
     assert_string_equal(options_of(w, "d", true), "exponential 50, timeout 60, ttl -1e-06");
