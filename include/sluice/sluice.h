@@ -281,7 +281,8 @@ SLUICE_API void sluice_job_free(struct sluice_job *job);
 // The job as Q.GET says it.
 SLUICE_API enum sluice_status sluice_get(struct sluice *sluice, const char *jid,
                                          struct sluice_value **out, struct sluice_error *error);
-// Waits until a job is finished: a map of its state and result, as Q.WAIT says it.
+// Waits until a job is finished: a map of its state, its result, and the group and
+// message of its failure, as Q.WAIT says it.
 SLUICE_API enum sluice_status sluice_wait(struct sluice *sluice, const char *jid, double wait,
                                           struct sluice_value **out, struct sluice_error *error);
 SLUICE_API enum sluice_status sluice_cancel(struct sluice *sluice, const char *jid,

@@ -32,6 +32,13 @@ struct host {
     void *context;
 };
 
+// How a job ended that a call waited for.
+struct finish {
+    struct slice state;          // complete, failed or canceled
+    struct slice result;         // empty: none
+    struct slice group, message; // of a failed one
+};
+
 struct call;
 
 // Whether the caller may run the command with these arguments; DENIED with a sentence.
@@ -51,8 +58,8 @@ struct call {
     // run again, with the same words, when there may be something. With `last` set it answers in
     // any case: its time is over, or the host cannot wait.
     bool last;
-    uint64_t waiter;       // the number to wait under, for engine_wait
-    struct slice finished; // what the engine told the waiter of the job's state, when it has
+    uint64_t waiter;             // the number to wait under, for engine_wait
+    const struct finish *finish; // what the engine told the waiter; NULL: nothing yet
     struct wait wait;
 };
 

@@ -378,24 +378,29 @@ static const struct argument wait_takes[] = {
            "how long to wait; 0: as long as it takes (0)", SECONDS_RANGE),
 };
 
-static void say_finished(struct reply *reply, struct slice state, struct slice result)
+static void say_finish(struct reply *reply, const struct finish *finish)
 {
-    reply_map(reply, 2);
+    reply_map(reply, 4);
     reply_key(reply, "state");
-    reply_text(reply, state);
+    reply_text(reply, finish->state);
     reply_key(reply, "result");
-    reply_json_or_null(reply, result);
+    reply_json_or_null(reply, finish->result);
+    reply_key(reply, "group");
+    reply_text_or_null(reply, finish->group);
+    reply_key(reply, "message");
+    reply_text_or_null(reply, finish->message);
     reply_end(reply);
 }
 
 static enum status run_wait(struct call *call, struct error *error)
 {
     const struct wait_arguments *given = call->arguments;
-    const struct job *job = engine_get(call->engine, given->jid);
-    if (!job && call->finished.size) {
-        say_finished(call->reply, call->finished, SLICE_EMPTY);
+    if (call->finish) {
+        // The job may be gone by now, or have been put again.
+        say_finish(call->reply, call->finish);
         return STATUS_OK;
     }
+    const struct job *job = engine_get(call->engine, given->jid);
     if (!call->last || !job) {
         bool finished;
         enum status status =
@@ -408,7 +413,14 @@ static enum status run_wait(struct call *call, struct error *error)
     struct job_view view;
     job_view(call->engine, job, &view);
     if (view.state == JOB_COMPLETE || view.state == JOB_FAILED) {
-        say_finished(call->reply, slice_from_cstr(job_state_name(view.state)), view.result);
+        bool failed = view.state == JOB_FAILED;
+        const struct finish finish = {
+            .state = slice_from_cstr(job_state_name(view.state)),
+            .result = view.result,
+            .group = failed ? view.failure_group : SLICE_EMPTY,
+            .message = failed ? view.failure_message : SLICE_EMPTY,
+        };
+        say_finish(call->reply, &finish);
     } else if (call->last) {
         reply_null(call->reply);
     } else {
@@ -661,11 +673,14 @@ static const struct command commands[] = {
         TAKES(wait_arguments, wait_takes),
         .run = run_wait,
         .summary = "Waits until a job has finished.",
-        .replies = "Its state (complete, failed, or canceled when it is gone) and its result; null "
-                   "when the time was over.",
+        .replies = "Its state (complete, failed, or canceled when it is gone), its result, and the "
+                   "group and message of its failure; null when the time was over. A call that waits "
+                   "when the job finishes gets them even if the job is deleted at once.",
         EXAMPLES({ "Q.WAIT app bob TIMEOUT 30",
 "1# \"state\" => \"complete\"\n"
-"2# \"result\" => \"{\\\"sent\\\":true}\"" }),
+"2# \"result\" => \"{\\\"sent\\\":true}\"\n"
+"3# \"group\" => (nil)\n"
+"4# \"message\" => (nil)" }),
     },
 };
 

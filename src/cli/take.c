@@ -108,16 +108,12 @@ static const struct option wait_options[] = {
       .summary = "how long at most (as long as it takes)" },
 };
 
-// Why it failed stands with the job.
-static int show_failure(const struct tool *tool, const char *jid)
+static int show_failure(const char *jid, const struct sluice_value *end)
 {
-    struct sluice_value *job = NULL;
-    (void)sluice_get(tool->queue, jid, &job, NULL);
-    const char *group = sluice_value_text(value_at(job, "failure/group"), NULL);
-    char *message = value_text(value_at(job, "failure/message"), NULL);
+    const char *group = sluice_value_text(sluice_value_get(end, "group"), NULL);
+    char *message = value_text(sluice_value_get(end, "message"), NULL);
     tool_complain("job %s has failed: %s: %s", jid, group ? group : "-", message);
     tool_free(message);
-    sluice_value_free(job);
     return EXIT_REFUSED;
 }
 
@@ -136,7 +132,7 @@ static int show_end(const struct tool *tool, const char *jid, const struct sluic
         return EXIT_DONE;
     }
     if (!strcmp(state, "failed")) {
-        return show_failure(tool, jid);
+        return show_failure(jid, end);
     }
     tool_complain("job %s is gone: %s", jid, state);
     return EXIT_NOTHING;

@@ -74,9 +74,9 @@ static void answer(struct asking *asking, enum status status)
 static bool again(struct waiter *waiter, bool last)
 {
     struct asking *asking = asking_of(waiter);
-    struct run run = { .call = { .last = last,
-                                 .finished = slice_from_cstr(waiter->finished),
-                                 .waiter = waiter->number } };
+    struct run run = {
+        .call = { .last = last, .finish = waiter_finish(waiter), .waiter = waiter->number }
+    };
     enum status status = run_it(&run, asking, waiter->ns, waiter->words);
     if (!status && run.call.wait.kind != WAIT_NONE) {
         return false;

@@ -7,6 +7,7 @@
 
 #include "base/slice.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum event_kind {
@@ -23,7 +24,9 @@ enum event_kind {
     EVENT_CONFIG_SET,
     EVENT_CONFIG_UNSET,
     EVENT_PROGRESS, // message: what it says
-    EVENT_FINISHED, // state: complete, failed or canceled; waiter: to whom
+    // state: complete, failed or canceled; result, or group and message; waiter: to whom; first: of
+    // those that this end of the job is told to, one after the other
+    EVENT_FINISHED,
     EVENT_KIND_COUNT,
 };
 
@@ -49,7 +52,9 @@ struct event {
     struct slice option;
     struct slice value;
     struct slice state;
+    struct slice result;
     uint64_t waiter;
+    bool first;
     int32_t progress_ppm;
 };
 

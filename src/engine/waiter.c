@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/waiter.h"
 
+#include "engine/failure.h"
 #include "engine/job.h"
 #include "engine/state.h"
 
@@ -50,13 +51,23 @@ void waiters_finish(struct engine *engine, struct job *job, int64_t when_us, str
         return;
     }
     rare->waiters = reversed(rare->waiters);
+    struct event event = { .kind = EVENT_FINISHED,
+                           .channels = EVENT_TO_WAITER,
+                           .when_us = when_us,
+                           .jid = job_jid(job),
+                           .state = state };
+    if (job->state == JOB_COMPLETE) {
+        event.result = slice_make(job->extra->result, job->extra->result_size);
+    } else if (job->state == JOB_FAILED) {
+        struct job_view view = { 0 };
+        failure_view(job->extra->failure, &view);
+        event.group = view.failure_group;
+        event.message = view.failure_message;
+    }
     for (const struct waiter *at = rare->waiters; at; at = at->next) {
-        engine_emit(engine, &(struct event){ .kind = EVENT_FINISHED,
-                                             .channels = EVENT_TO_WAITER,
-                                             .when_us = when_us,
-                                             .jid = job_jid(job),
-                                             .state = state,
-                                             .waiter = at->id });
+        event.waiter = at->id;
+        event.first = at == rare->waiters;
+        engine_emit(engine, &event);
     }
     waiters_forget(engine, job);
 }

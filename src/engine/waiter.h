@@ -13,7 +13,8 @@ struct waiter {
 
 struct slice waiter_key(const void *waiter);
 
-// The job has finished: tells all who wait for it, in the order in which they came.
+// The job has finished: tells all who wait for it how, with its result or why it failed, in the
+// order in which they came. A job that is complete or failed must be so by now.
 void waiters_finish(struct engine *engine, struct job *job, int64_t when_us, struct slice state);
 
 // Nobody waits any more, without a word.

@@ -51,7 +51,7 @@ static const struct http_shape answers[] = {
     { "Q.HEARTBEAT", "moment" },
     { "Q.COMPLETE", "State" },
     { "Q.RETRY", "integer" },
-    { "Q.WAIT", "{state:string,result:any}" },
+    { "Q.WAIT", "{state:string,result:any,group:string?,message:string?}" },
     { "Q.GET", "[Job?]" },
     { "Q.HISTORY", "[{when:moment,what:string,queue:string?,worker:string?,group:string?,"
                    "message:string?,data:any,until:moment?}]" },

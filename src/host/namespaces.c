@@ -41,7 +41,7 @@ static void on_event(void *context, const struct event *event)
 {
     struct ns *ns = context;
     if (event->channels & EVENT_TO_WAITER) {
-        waiting_finished(ns, event->waiter, event->state);
+        waiting_finished(ns, event);
     }
     if (event->channels & ~(unsigned)EVENT_TO_WAITER) {
         ns->all->options.event(ns->all->options.context, ns, event);

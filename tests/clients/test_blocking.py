@@ -233,10 +233,23 @@ class Results(Base):
         self.boss.send("Q.POP", self.ns, "w", 1, "q")
         self.got(self.boss, "a")
         self.boss.expect(("Q.COMPLETE", self.ns, "a", "w", "RESULT", "[1]"), '"complete"')
-        first.hear('{"state": "complete", "result": "[1]"}')
-        second.hear('{"state": "complete", "result": "[1]"}')
+        first.hear('{"state": "complete", "result": "[1]", "group": _, "message": _}')
+        second.hear('{"state": "complete", "result": "[1]", "group": _, "message": _}')
         third = self.client(3)
-        third.expect(f"Q.WAIT {self.ns} a", '{"state": "complete", "result": "[1]"}')
+        third.expect(f"Q.WAIT {self.ns} a", '{"state": "complete", "result": "[1]", "group": _, "message": _}')
+
+    def test_waiters_get_the_result_of_a_job_that_is_not_kept(self):
+        self.boss.expect(f"Q.CONFIG.SET {self.ns} jobs-history-count 0", "+OK")
+        for jid in ("a", "b"):
+            self.put(jid)
+        waiters = [self.waiter("a", 1), self.waiter("a", 2), self.waiter("b", 3)]
+        self.boss.send("Q.POP", self.ns, "w", 2, "q")
+        self.got(self.boss, "a", "b")
+        self.boss.expect(("Q.MCOMPLETE", self.ns, 4, "a", "w", "RESULT", "[1]",
+                          4, "b", "w", "RESULT", "[2]"), '["complete", "complete"]')
+        for waiter, result in zip(waiters, ("[1]", "[1]", "[2]")):
+            waiter.hear('{"state": "complete", "result": "%s", "group": _, "message": _}' % result)
+        self.boss.expect(f"Q.GET {self.ns} a", "[nil]")
 
     def test_a_failure_ends_the_wait(self):
         self.put("a")
@@ -244,13 +257,13 @@ class Results(Base):
         self.boss.send("Q.POP", self.ns, "w", 1, "q")
         self.got(self.boss, "a")
         self.boss.expect(("Q.FAIL", self.ns, "a", "w", "group", "words"), "+OK")
-        waiter.hear('{"state": "failed", "result": _}')
+        waiter.hear('{"state": "failed", "result": _, "group": "group", "message": "words"}')
 
     def test_a_cancel_ends_the_wait(self):
         self.put("a")
         waiter = self.waiter("a")
         self.boss.expect(f"Q.CANCEL {self.ns} a", ":1")
-        waiter.hear('{"state": "canceled", "result": _}')
+        waiter.hear('{"state": "canceled", "result": _, "group": _, "message": _}')
 
     def test_the_time_of_a_wait_is_over(self):
         self.put("a")

@@ -229,7 +229,9 @@ class JobRules:
         """Who waits for the job is told, in the order in which they came."""
         for waiter in [waiter for waiter, jid in self.waiters.items() if jid == job.jid]:
             del self.waiters[waiter]
-            self.events.append(["finished", "waiter", when, job.jid, how, waiter])
+            failure = [job.group, job.message] if how == "failed" else ["", ""]
+            result = job.result if how == "complete" else ""
+            self.events.append(["finished", "waiter", when, job.jid, how, waiter, result, *failure])
 
     # Calls
 

@@ -12,6 +12,7 @@ static void write_more(struct json_writer *out, const struct event *event)
     if (event->kind == EVENT_FINISHED) {
         member_text(out, "state", event->state);
         member_uint(out, "waiter", event->waiter);
+        member_text(out, "result", event->result);
     } else {
         member_int(out, "progress_ppm", event->progress_ppm);
     }

@@ -98,8 +98,49 @@ static void test_call__who_waits_for_a_job_is_told_how_it_finished(void **state)
     assert_int_equal(t->wait.timeout_us, 5000000);
     (void)run(t, "Q.POP app w 1 mail");
     (void)run(t, "Q.COMPLETE app bob w RESULT 7");
-    assert_string_equal(t->finished, "complete");
-    says(t, "Q.WAIT app bob TIMEOUT 5", "1# \"state\" => \"complete\"\n2# \"result\" => \"7\"");
+    static const char answer[] = "1# \"state\" => \"complete\"\n2# \"result\" => \"7\"\n"
+                                 "3# \"group\" => (nil)\n4# \"message\" => (nil)";
+    assert_slice_equal(t->finish.state, "complete");
+    says(t, "Q.WAIT app bob TIMEOUT 5", answer);
+    // What it was told counts, whatever has become of the job since.
+    (void)run(t, "Q.PUT app mail Send {} JID bob");
+    says(t, "Q.WAIT app bob TIMEOUT 5", answer);
+    (void)run(t, "Q.CANCEL app bob");
+    says(t, "Q.WAIT app bob TIMEOUT 5", answer);
+}
+
+static void test_call__the_result_of_a_job_that_is_not_kept_is_told(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.CONFIG.SET app jobs-history-count 0");
+    (void)run(t, "Q.PUT app mail Send {} JID bob");
+    says(t, "Q.WAIT app bob", "(waits)");
+    (void)run(t, "Q.POP app w 1 mail");
+    (void)run(t, "Q.COMPLETE app bob w RESULT 7");
+    says(t, "Q.GET app bob", "1) (nil)");
+    says(t, "Q.WAIT app bob",
+         "1# \"state\" => \"complete\"\n2# \"result\" => \"7\"\n"
+         "3# \"group\" => (nil)\n4# \"message\" => (nil)");
+}
+
+static void test_call__who_waits_for_a_job_that_fails_is_told_why(void **state)
+{
+    struct talk *t = *state;
+    static const char answer[] = "1# \"state\" => \"failed\"\n2# \"result\" => (nil)\n"
+                                 "3# \"group\" => \"smtp\"\n4# \"message\" => \"no route\"";
+    (void)run(t, "Q.PUT app mail Send {} JID bob");
+    says(t, "Q.WAIT app bob", "(waits)");
+    (void)run(t, "Q.POP app w 1 mail");
+    (void)run(t, "Q.FAIL app bob w smtp 'no route'");
+    says(t, "Q.WAIT app bob", answer);
+    (void)run(t, "Q.DELETE app bob");
+    says(t, "Q.WAIT app bob", answer);
+    t->finish = (struct finish){ 0 };
+    // One that comes when it has failed already gets the same.
+    (void)run(t, "Q.PUT app mail Send {} JID bob");
+    (void)run(t, "Q.POP app w 1 mail");
+    (void)run(t, "Q.FAIL app bob w smtp 'no route'");
+    says(t, "Q.WAIT app bob", answer);
 }
 
 static void test_call__who_waits_for_a_job_that_is_canceled_is_told(void **state)
@@ -110,7 +151,9 @@ static void test_call__who_waits_for_a_job_that_is_canceled_is_told(void **state
     says(t, "Q.WAIT app bob", "(waits)");
     assert_int_equal(t->wait.timeout_us, INT64_MAX);
     (void)run(t, "Q.CANCEL app bob");
-    says(t, "Q.WAIT app bob", "1# \"state\" => \"canceled\"\n2# \"result\" => (nil)");
+    says(t, "Q.WAIT app bob",
+         "1# \"state\" => \"canceled\"\n2# \"result\" => (nil)\n"
+         "3# \"group\" => (nil)\n4# \"message\" => (nil)");
 }
 
 static void test_call__when_the_time_is_over_waiting_ends_with_null(void **state)
@@ -207,6 +250,8 @@ int main(void)
         TALK_TEST(test_call__all_forms_for_many_do_what_the_form_for_one_does),
         TALK_TEST(test_call__a_pop_waits_until_it_is_the_last_time),
         TALK_TEST(test_call__who_waits_for_a_job_is_told_how_it_finished),
+        TALK_TEST(test_call__the_result_of_a_job_that_is_not_kept_is_told),
+        TALK_TEST(test_call__who_waits_for_a_job_that_fails_is_told_why),
         TALK_TEST(test_call__who_waits_for_a_job_that_is_canceled_is_told),
         TALK_TEST(test_call__when_the_time_is_over_waiting_ends_with_null),
         TALK_TEST(test_call__a_job_that_goes_while_one_begins_to_wait_is_not_found),

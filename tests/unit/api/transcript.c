@@ -261,7 +261,19 @@ static void hear(void *context, const struct event *event)
 {
     struct talk *talk = context;
     if (event->kind == EVENT_FINISHED && event->waiter == TALK_WAITER) {
-        (void)snprintf(talk->finished, sizeof(talk->finished), "%.*s", SLICE_PRINT(event->state));
+        const struct slice from[] = { event->state, event->result, event->group, event->message };
+        struct slice *const to[] = { &talk->finish.state, &talk->finish.result, &talk->finish.group,
+                                     &talk->finish.message };
+        char *at = talk->finish_bytes;
+        for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+            assert_true(from[i].size <=
+                        (size_t)(talk->finish_bytes + sizeof(talk->finish_bytes) - at));
+            *to[i] = slice_make(at, from[i].size);
+            if (from[i].size) {
+                memcpy(at, from[i].data, from[i].size);
+            }
+            at += from[i].size;
+        }
     }
 }
 
@@ -348,7 +360,7 @@ const char *run_words(struct talk *talk, const struct slice *words, size_t count
         .host = &talk->host,
         .last = talk->last,
         .waiter = TALK_WAITER,
-        .finished = slice_from_cstr(talk->finished),
+        .finish = talk->finish.state.size ? &talk->finish : NULL,
     };
     enum status status =
         call_run(&call, (struct slices){ words + 2, count - 2 }, &talk->scratch, &error);

@@ -22,9 +22,10 @@ struct talk {
     struct host host;
     uint64_t random;
     int64_t now_us;
-    bool last;          // a command that could wait answers at once
-    struct wait wait;   // what the last command waits for
-    char finished[32];  // the state that the waiter was told of
+    bool last;            // a command that could wait answers at once
+    struct wait wait;     // what the last command waits for
+    struct finish finish; // what the waiter was told, when it was
+    char finish_bytes[256];
     struct buffer text; // what the last command answered
     struct slice words[8192];
     struct buffer bytes; // of the words

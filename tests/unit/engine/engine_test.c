@@ -61,6 +61,7 @@ static void receive(void *context, const struct event *event)
         note_field(text, "option", event->option);
         note_field(text, "value", event->value);
         note_field(text, "state", event->state);
+        note_field(text, "result", event->result);
     }
     if (event->kind == EVENT_PROGRESS) {
         buffer_printf(text, " at %d", event->progress_ppm);

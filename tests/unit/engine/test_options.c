@@ -575,13 +575,14 @@ static void test_options__what_is_not_started_by_its_deadline_fails(void **state
     assert_string_equal(state_of(w, "waiting"), "failed");
     assert_string_equal(state_of(w, "scheduled"), "failed");
     assert_string_equal(state_of(w, "depends"), "failed");
-    expect_events(w,
-                  "tracker: failed waiting; "
-                  "log: failed waiting in q as expired saying Job was not started by its deadline; "
-                  "waiter 3: finished waiting state failed; "
-                  "log: failed scheduled in q as expired saying Job was not started by its "
-                  "deadline; "
-                  "log: failed depends in q as expired saying Job was not started by its deadline");
+    expect_events(
+        w, "tracker: failed waiting; "
+           "log: failed waiting in q as expired saying Job was not started by its deadline; "
+           "waiter 3: finished waiting as expired saying Job was not started by its deadline "
+           "state failed; "
+           "log: failed scheduled in q as expired saying Job was not started by its "
+           "deadline; "
+           "log: failed depends in q as expired saying Job was not started by its deadline");
     assert_int_equal(w->event_us, us(50));
     assert_string_equal(history_of(w, "waiting"), "0 put in q; 50 failed as expired");
     assert_slice_equal(view_of(w, "waiting").failure_message,

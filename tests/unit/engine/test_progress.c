@@ -409,7 +409,7 @@ static void test_progress__waiters_are_told_in_the_order_in_which_they_came(void
     forget_events(w);
     fail_job(w, 5, "w1", "a", "bad");
     expect_events(w, "log+tracker: failed a in q by w1 as bad saying it broke; "
-                     "waiter 10: finished a state failed");
+                     "waiter 10: finished a as bad saying it broke state failed");
 }
 
 static void test_progress__a_waiter_comes_after_the_dependents(void **state)
@@ -473,18 +473,22 @@ static void test_progress__a_failure_of_its_own_is_told(void **state)
     forget_events(w);
     retry_with(w, 1,
                (struct retry_request){ .holder = { SLICE("retried"), SLICE("w1"), .token = 0 } });
-    expect_events(w, "waiter 2: finished retried state failed");
-    tick(w, 60);
     expect_events(w,
-                  "worker+log: lock_lost lost by w1; "
-                  "log: failed lost in q by w1 as failed-retries-q saying Job exhausted retries in "
-                  "queue \"q\"; "
-                  "waiter 1: finished lost state failed; "
-                  "log: failed follows in q as dependency-failed saying Job lost failed, and this "
-                  "one depends on it; "
-                  "waiter 3: finished follows state failed; "
-                  "log: canceled goes in q; "
-                  "waiter 4: finished goes state canceled");
+                  "waiter 2: finished retried as failed-retries-q saying Job exhausted retries in "
+                  "queue \"q\" state failed");
+    tick(w, 60);
+    expect_events(
+        w, "worker+log: lock_lost lost by w1; "
+           "log: failed lost in q by w1 as failed-retries-q saying Job exhausted retries in "
+           "queue \"q\"; "
+           "waiter 1: finished lost as failed-retries-q saying Job exhausted retries in queue "
+           "\"q\" state failed; "
+           "log: failed follows in q as dependency-failed saying Job lost failed, and this "
+           "one depends on it; "
+           "waiter 3: finished follows as dependency-failed saying Job lost failed, and this one "
+           "depends on it state failed; "
+           "log: canceled goes in q; "
+           "waiter 4: finished goes state canceled");
 }
 
 static void test_progress__who_asks_late_is_told_at_once(void **state)
