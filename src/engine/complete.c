@@ -158,23 +158,33 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
     return status;
 }
 
+int64_t retention_due(const struct engine *engine)
+{
+    const struct index_node *oldest = index_first(&engine->completed);
+    int64_t count_max = engine->config.jobs_history_count;
+    if (!oldest) {
+        return INT64_MAX;
+    }
+    if (count_max >= 0 && engine->completed.count > (size_t)count_max) {
+        return 0;
+    }
+    int64_t time_us = time_of_key(oldest->key);
+    int64_t kept_us = engine->config.jobs_history_us;
+    return time_us > 0 && kept_us > INT64_MAX - time_us ? INT64_MAX : time_us + kept_us;
+}
+
+void retention_delete(struct engine *engine)
+{
+    struct job *job = job_of_node(index_first(&engine->completed));
+    job_leave(engine, job);
+    job_remove(engine, job);
+}
+
 // Deletes complete jobs that are too old or too many, at most a slice of them.
 static void retain(struct engine *engine, int64_t now_us)
 {
-    int64_t count_max = engine->config.jobs_history_count;
-    for (int i = 0; i < RETENTION_SLICE; i++) {
-        struct index_node *node = index_first(&engine->completed);
-        if (!node) {
-            return;
-        }
-        bool old = time_of_key(node->key) <= now_us - engine->config.jobs_history_us;
-        bool too_many = count_max >= 0 && engine->completed.count > (size_t)count_max;
-        if (!old && !too_many) {
-            return;
-        }
-        struct job *job = job_of_node(node);
-        job_leave(engine, job);
-        job_remove(engine, job);
+    for (int i = 0; i < RETENTION_SLICE && retention_due(engine) <= now_us; i++) {
+        retention_delete(engine);
     }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // With the server clock every call starts with due_run. It takes the queue whose next due thing is
 // first (the heap), does that one thing, dated by its due time, and goes on until nothing is due or
-// the slice is done. Without memory it stops where it is; the next call goes on.
+// the slice is done. The retention of complete jobs, which is not by queue, comes in between by its
+// own due time. Without memory it stops where it is; the next call goes on.
 #include "engine/due.h"
 
 #include "engine/cascade.h"
@@ -250,8 +251,15 @@ static bool run(struct engine *engine, int64_t now_us)
     uint64_t start = engine->pool.steps;
     for (int done = 0; done < DUE_SLICE_THINGS && engine->pool.steps - start < DUE_SLICE_STEPS;
          done++) {
-        if (engine->due_count == 0 || engine->due[0]->due_us > now_us) {
+        int64_t first_us = engine->due_count ? engine->due[0]->due_us : INT64_MAX;
+        int64_t retention_us = retention_due(engine);
+        if (earlier(first_us, retention_us) > now_us) {
             return false;
+        }
+        if (retention_us < first_us) {
+            retention_delete(engine);
+            engine_settle(engine);
+            continue;
         }
         struct queue *queue = engine->due[0];
         engine->call_us = queue->due_us;
@@ -272,7 +280,8 @@ static bool run(struct engine *engine, int64_t now_us)
 bool due_is_there(const struct engine *engine, int64_t now_us)
 {
     return engine->clock == ENGINE_CLOCK_SERVER &&
-           ((engine->due_count && engine->due[0]->due_us <= now_us) || engine->results.count);
+           ((engine->due_count && engine->due[0]->due_us <= now_us) || engine->results.count ||
+            retention_due(engine) <= now_us);
 }
 
 bool due_run(struct engine *engine, int64_t now_us)
@@ -303,6 +312,9 @@ bool due_wake(struct engine *engine, int64_t now_us)
 int64_t due_next(const struct engine *engine)
 {
     int64_t due_us = engine->due_count ? engine->due[0]->due_us : INT64_MAX;
-    return engine->clock == ENGINE_CLOCK_SERVER ? earlier(due_us, first_time(&engine->results))
-                                                : due_us;
+    if (engine->clock == ENGINE_CLOCK_SERVER) {
+        due_us = earlier(due_us, first_time(&engine->results));
+        due_us = earlier(due_us, retention_due(engine));
+    }
+    return due_us;
 }

@@ -29,7 +29,10 @@ from model_unique import UniqueRules
 __all__ = ["DAY", "SECOND", "Model"]
 
 # The kinds of things that fall due, in the order in which they happen at the same instant.
-DUE_LEASE, DUE_DEADLINE, DUE_RECURRING, DUE_SCHEDULED, DUE_RESULT = range(5)
+DUE_LEASE, DUE_DEADLINE, DUE_RECURRING, DUE_SCHEDULED, DUE_RESULT, DUE_RETIRED = range(6)
+# What is due in no queue comes behind all queues.
+BEHIND_ALL_QUEUES = 1 << 62
+AT_ONCE = 0
 
 
 class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneRules, LeaseRules,
@@ -126,6 +129,11 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         for recurring in self.recurrings.values():
             order = self.queues[recurring.queue]
             things.append((recurring.next, order, DUE_RECURRING, recurring.id, recurring))
+        oldest_first = self.complete_jobs()[::-1]
+        too_many = len(oldest_first) - self.option_int("jobs-history-count")
+        for rank, job in enumerate(oldest_first):
+            when = AT_ONCE if rank < too_many else job.time + self.option_us("jobs-history")
+            things.append((when, BEHIND_ALL_QUEUES, DUE_RETIRED, rank, job))
         return things
 
     def happen(self, now):
@@ -142,6 +150,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
                 self.deadline_passes(subject, when)
             elif kind == DUE_RESULT:
                 self.drop_result(subject)
+            elif kind == DUE_RETIRED:
+                self.remove(subject)
             elif kind == DUE_RECURRING:
                 self.skip_missed(subject, now)
                 if subject.next <= now:

@@ -205,6 +205,11 @@ int64_t us(double seconds)
     return llround(seconds * US);
 }
 
+double kept_until(const struct world *w, double completed)
+{
+    return w->clock == ENGINE_CLOCK_SERVER ? completed + RETENTION : -1;
+}
+
 int64_t at(struct world *w, double now)
 {
     w->now = now;

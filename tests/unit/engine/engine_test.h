@@ -18,8 +18,9 @@
 #include "test.h"
 
 enum {
-    US = 1000000, // in a second
-    DAY = 86400,  // seconds
+    US = 1000000,        // in a second
+    DAY = 86400,         // seconds
+    RETENTION = 7 * DAY, // of complete jobs, unless another is set
 };
 
 struct world {
@@ -60,6 +61,8 @@ void said(struct world *w, enum status status);
 
 // Notes the time of a call and gives it in microseconds.
 int64_t at(struct world *w, double now);
+// When a job that completed then is deleted by itself, as tick says it.
+double kept_until(const struct world *w, double completed);
 
 int64_t us(double seconds);
 

@@ -301,8 +301,40 @@ static void test_complete__what_is_too_old_is_not_kept(void **state)
     assert_string_equal(jobs(w, 99, LIST_COMPLETE, NULL, 0, 9), "3: c,b,a");
     do_one(w, 120, "d");
     assert_string_equal(jobs(w, 120, LIST_COMPLETE, NULL, 0, 9), "3: d,c,b");
-    // Only a completion sweeps.
-    assert_string_equal(jobs(w, 1000, LIST_COMPLETE, NULL, 0, 9), "3: d,c,b");
+    if (w->clock == ENGINE_CLOCK_CLIENT) {
+        // Only a completion sweeps.
+        assert_string_equal(jobs(w, 1000, LIST_COMPLETE, NULL, 0, 9), "3: d,c,b");
+        return;
+    }
+    assert_true(tick(w, 149) == 150);
+    assert_string_equal(jobs(w, 149, LIST_COMPLETE, NULL, 0, 9), "3: d,c,b");
+    assert_true(tick(w, 150) == 199);
+    assert_string_equal(state_of(w, "b"), "none");
+    assert_true(tick(w, 219) == 220);
+    assert_string_equal(jobs(w, 219, LIST_COMPLETE, "q", 0, 9), "1: d");
+    assert_true(tick(w, 220) == -1);
+    assert_string_equal(jobs(w, 220, LIST_COMPLETE, NULL, 0, 9), "0: ");
+}
+
+// What happens by itself does not depend on who looked when: at 99.5 one recurring job finds the
+// jid of its first run free, since the job of that jid was swept at 99; the other one does not.
+static void test_complete__jobs_are_swept_in_the_order_of_what_is_due(void **state)
+{
+    struct world *w = *state;
+    set(w, "jobs-history", "95");
+    do_one(w, 4, "a-1");
+    do_one(w, 5, "b-1");
+    for (int i = 0; i < 2; i++) {
+        recur_with(w, 10,
+                   (struct recur_request){ .queue = SLICE("q"),
+                                           .jid = i ? SLICE("b") : SLICE("a"),
+                                           .klass = SLICE("k"),
+                                           .interval_us = us(10000),
+                                           .offset_us = us(89.5) });
+    }
+    tick(w, 1000);
+    assert_string_equal(jobs(w, 1000, LIST_WAITING, "q", 0, 9), "2: a-1,b-2");
+    assert_string_equal(jobs(w, 1000, LIST_COMPLETE, NULL, 0, 9), "0: ");
 }
 
 static void test_complete__at_most_a_hundred_are_swept_at_once(void **state)
@@ -314,6 +346,11 @@ static void test_complete__at_most_a_hundred_are_swept_at_once(void **state)
         do_one(w, i, jid);
     }
     set(w, "jobs-history-count", "1");
+    if (w->clock == ENGINE_CLOCK_SERVER) {
+        // There it is due at once, and the next call does a slice of what is due.
+        assert_string_equal(jobs(w, 300, LIST_COMPLETE, NULL, 0, 9), "1: j249");
+        return;
+    }
     do_one(w, 300, "x");
     assert_string_equal(jobs(w, 300, LIST_COMPLETE, NULL, 0, 1), "151: x");
     do_one(w, 301, "y");
@@ -452,7 +489,9 @@ int main(void)
         SERVER_TEST(test_complete__more_than_so_many_are_not_kept),
         SERVER_TEST(test_complete__what_is_too_old_is_not_kept),
         CLIENT_TEST(test_complete__what_is_too_old_is_not_kept),
+        SERVER_TEST(test_complete__jobs_are_swept_in_the_order_of_what_is_due),
         SERVER_TEST(test_complete__at_most_a_hundred_are_swept_at_once),
+        CLIENT_TEST(test_complete__at_most_a_hundred_are_swept_at_once),
         SERVER_TEST(test_complete__a_swept_job_takes_its_tags_along),
         SERVER_TEST(test_complete__the_history_keeps_its_first_entry_and_the_newest),
         SERVER_TEST(test_complete__the_history_keeps_a_hundred_by_default_and_all_with_zero),

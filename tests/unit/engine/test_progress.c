@@ -280,7 +280,7 @@ static void test_progress__a_result_is_kept_with_the_job_unless_it_has_a_time(vo
     complete_as(w, 1, "a", "\"for good\"");
     assert_slice_equal(view_of(w, "a").result, "\"for good\"");
     assert_int_equal(view_of(w, "a").result_until_us, 0);
-    assert_true(tick(w, 100000) == -1);
+    assert_true(tick(w, 100000) == kept_until(w, 1));
     assert_slice_equal(view_of(w, "a").result, "\"for good\"");
     put(w, 100000, "q", "a");
     assert_slice_equal(view_of(w, "a").result, "");
@@ -317,7 +317,7 @@ static void test_progress__with_the_server_clock_a_result_is_dropped_in_time(voi
     assert_slice_equal(view_of(w, "d").result, "");
     // One that was put again has no result that could be dropped.
     put(w, 51, "q", "a");
-    assert_true(tick(w, 51) == -1);
+    assert_true(tick(w, 51) == kept_until(w, 10));
     assert_slice_equal(view_of(w, "c").result, "3");
 }
 
@@ -366,7 +366,7 @@ static void test_progress__many_results_are_dropped_in_slices(void **state)
         complete_as(w, 1, jid, "1");
     }
     assert_true(tick(w, 11) == 11);
-    assert_true(tick(w, 11) == -1);
+    assert_true(tick(w, 11) == kept_until(w, 1));
     assert_slice_equal(view_of(w, "j1499").result, "");
 }
 
@@ -377,7 +377,7 @@ static void test_progress__a_time_without_a_result_is_nothing(void **state)
     pop(w, 0, "q", "w1", 1);
     complete(w, 1, "w1", "a");
     assert_int_equal(view_of(w, "a").result_until_us, 0);
-    assert_true(tick(w, 1) == -1);
+    assert_true(tick(w, 1) == kept_until(w, 1));
     put(w, 2, "q", "a");
     pop(w, 2, "q", "w1", 1);
     complete_as(w, 3, "a", "1");
