@@ -163,7 +163,8 @@ static const struct command commands[] = {
         .run = run_bulk,
         .summary = "Does one thing to all jobs that match: the first thousand at once, the others "
                    "in the background.",
-        .details = "cancel: but complete jobs, and jobs that others depend on. retry: failed jobs "
+        .details = "cancel: every job but complete ones and those that a job depends on which does "
+                   "not match, directly or through others. retry: failed jobs "
                    "go back into the queue that they failed in, scheduled ones are due now. move: "
                    "jobs that are not running nor complete go to another queue. Jobs made after "
                    "the start are left out.",

@@ -59,6 +59,8 @@ enum argument_about {
     ABOUT_TOKEN,         // a lease's; may be left out with the right to operate only
     ABOUT_SECRET,        // never shown, neither in the audit log nor elsewhere
     ABOUT_CONFLICT,      // what to do with another job: `replace` needs the right to operate
+    ABOUT_DEPENDENTS, // a flag: jobs of any queue are concerned, the command's right is needed on
+                      // all
 };
 
 #define ARGUMENT_NO_HAS UINT16_MAX

@@ -295,12 +295,26 @@ static enum status run_depends_clear(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // To remove
 
+struct cancel_arguments {
+    struct slices jids;
+    bool dependents;
+};
+
+static const struct argument cancel_takes[] = {
+    REST(cancel_arguments, jids, NAME, "jid", "the jobs", .about = ABOUT_JOB),
+    OPTION(cancel_arguments, dependents, FLAG, "DEPENDENTS",
+           "also cancels the jobs that depend on them, and those that depend on these, and so on",
+           .about = ABOUT_DEPENDENTS),
+};
+
 static enum status run_cancel(struct call *call, struct error *error)
 {
-    const struct jids_arguments *given = call->arguments;
+    const struct cancel_arguments *given = call->arguments;
     size_t canceled = 0;
     enum status status =
-        engine_cancel(call->engine, call->now_us, given->jids, &canceled, NULL, error);
+        given->dependents
+            ? engine_cancel_dependents(call->engine, call->now_us, given->jids, &canceled, error)
+            : engine_cancel(call->engine, call->now_us, given->jids, &canceled, NULL, error);
     if (!status) {
         reply_count(call->reply, canceled);
     }
@@ -536,13 +550,15 @@ static const struct command commands[] = {
         .name = "Q.CANCEL",
         .group = "jobs",
         .flags = SHRINKS | COMMAND_AUDITED,
-        TAKES(jids_arguments, jids_takes),
+        TAKES(cancel_arguments, cancel_takes),
         .run = run_cancel,
-        .summary = "Removes jobs, in whatever state but complete; who holds one loses its lease.",
-        .details = "A job that others depend on is refused unless all of those are named too; "
-                   "then none is canceled. A jid that does not exist or is complete is passed "
-                   "over.",
-        .replies = "How many were canceled.",
+        .summary = "Removes jobs in any state but complete. A worker that holds one loses its "
+                   "lease.",
+        .details = "A job that others depend on is refused with STATE, and no job is canceled, "
+                   "unless all of those are named too, or DEPENDENTS is given. With DEPENDENTS at "
+                   "most max-dependency-search jobs that are not named are canceled; more are "
+                   "refused with TOO_LARGE. A jid that does not exist or is complete is ignored.",
+        .replies = "The number of jobs that were canceled.",
         EXAMPLES({ "Q.CANCEL app report nobody", "(integer) 1" }),
     },
     {

@@ -11,6 +11,13 @@ static const struct option note_options[] = {
       .summary = "more about it; - and @FILE as in put" },
 };
 
+static const struct option cancel_options[] = {
+    { .name = "dependents",
+      .type = OPTION_FLAG,
+      .word = "DEPENDENTS",
+      .summary = "also the jobs that depend on them, and those that depend on these, and so on" },
+};
+
 static const struct tool_command commands[] = {
     { .name = "peek",
       .group = "Jobs",
@@ -44,13 +51,16 @@ static const struct tool_command commands[] = {
       .group = "Jobs",
       .arguments = "JID...",
       MANY,
+      OPTIONS(cancel_options),
       CALL(.words = "Q.CANCEL", .form = CALL_COUNT, .said = "canceled",
            .missing = "none of them is there to be canceled"),
       .summary = "Removes jobs, in whatever state but complete",
       .details =
-          "Who holds one loses its lease. A job that others depend on is refused unless all "
-          "of those are named too; then none is canceled. For many jobs by what they have in "
-          "common there is `sluice bulk start cancel`." },
+          "A worker that holds one loses its lease. A job that others depend on is refused, and "
+          "no job is canceled, unless all of those are named too, or --dependents is given. "
+          "`sluice bulk start cancel` cancels jobs by what they have in common.",
+      .examples = EXAMPLES({ "sluice cancel ann bob", NULL },
+                           { "sluice cancel --dependents nightly", NULL }) },
     { .name = "delete",
       .group = "Jobs",
       .arguments = "JID",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "engine/bulk.h"
 
-#include "engine/cancel.h"
 #include "engine/due.h"
 #include "engine/job.h"
 #include "engine/place.h"
@@ -150,20 +149,6 @@ static void end(struct engine *engine, struct bulk *bulk)
 // ---------------------------------------------------------------------------------------------
 // Acts. Each says by `*did` whether it changes, or would change, the job.
 
-static enum status cancel_one(struct engine *engine, struct job *job, int64_t now_us, bool dry,
-                              bool *did)
-{
-    *did = job->state != JOB_COMPLETE && !(job->extra && job->extra->dependent_count);
-    if (!*did || dry) {
-        return STATUS_OK;
-    }
-    if (leave_reserve(engine, job)) {
-        return STATUS_NO_MEMORY;
-    }
-    cancel_job(engine, job, now_us);
-    return STATUS_OK;
-}
-
 static enum status retry_one(struct engine *engine, struct job *job, int64_t now_us, bool dry,
                              bool *did)
 {
@@ -215,12 +200,13 @@ static enum status tag_one(struct engine *engine, struct job *job, int64_t now_u
     return STATUS_OK;
 }
 
-static enum status act(struct engine *engine, const struct bulk_request *request, struct job *job,
+static enum status act(struct engine *engine, const struct bulk *bulk, struct job *job,
                        int64_t now_us, bool *did)
 {
+    const struct bulk_request *request = &bulk->request;
     switch (request->act) {
     case BULK_CANCEL:
-        return cancel_one(engine, job, now_us, request->dry_run, did);
+        return bulk_cancel_one(engine, bulk, job, now_us, did);
     case BULK_RETRY:
         return retry_one(engine, job, now_us, request->dry_run, did);
     case BULK_MOVE:
@@ -232,25 +218,70 @@ static enum status act(struct engine *engine, const struct bulk_request *request
     return tag_one(engine, job, now_us, request, did);
 }
 
+// Acts on a job that matches. One that was canceled is gone.
+static enum status act_and_count(struct engine *engine, struct bulk *bulk, struct job *job,
+                                 int64_t now_us)
+{
+    bool did = false;
+    bool counted = bulk_has_counted(bulk, job);
+    if (counted && !job->extra->freed) {
+        return STATUS_OK; // a dry run came to it before the walk did
+    }
+    enum status status = act(engine, bulk, job, now_us, &did);
+    if (!status) {
+        bulk->view.matched += !counted;
+        bulk->view.changed += did;
+        bool gone = did && bulk->request.act == BULK_CANCEL && !bulk->request.dry_run;
+        if (!gone && bulk->request.act == BULK_CANCEL) {
+            bulk_count(bulk, job);
+        }
+    }
+    return status;
+}
+
+static bool takes_freed(const struct engine *engine, const struct bulk *bulk)
+{
+    return bulk->request.act == BULK_CANCEL && engine->freed_first;
+}
+
+// A job that nothing depends on any more, of the list of those.
+static enum status take_freed(struct engine *engine, struct bulk *bulk, int64_t now_us)
+{
+    struct job *job = engine->freed_first;
+    bool stays = bulk->request.dry_run || !bulk_matches(engine, bulk, job);
+    enum status status =
+        bulk_matches(engine, bulk, job) ? act_and_count(engine, bulk, job, now_us) : STATUS_OK;
+    if (!status && stays) {
+        bulk_freed_forget(engine, job);
+    }
+    return status;
+}
+
+// The next job of the walk; without memory the walk comes to it again.
+static enum status walk_on(struct engine *engine, struct bulk *bulk, int64_t now_us)
+{
+    const struct bulk_cursor before = bulk->cursor;
+    uint64_t looked_at = bulk->view.looked_at;
+    struct job *job = bulk_next(engine, bulk);
+    enum status status = job ? act_and_count(engine, bulk, job, now_us) : STATUS_OK;
+    if (status) {
+        bulk->cursor = before;
+        bulk->view.looked_at = looked_at;
+    }
+    return status;
+}
+
 // Looks at up to a slice of jobs. Says whether there is more.
 static bool run_slice(struct engine *engine, struct bulk *bulk, int64_t now_us)
 {
     for (int step = 0; step < SLICE_STEPS; step++) {
-        const struct bulk_cursor before = bulk->cursor;
-        uint64_t looked_at = bulk->view.looked_at;
-        struct job *job = bulk_next(engine, bulk);
-        bool did = false;
-        enum status status = job ? act(engine, &bulk->request, job, now_us, &did) : STATUS_OK;
+        enum status status = takes_freed(engine, bulk) ? take_freed(engine, bulk, now_us)
+                                                       : walk_on(engine, bulk, now_us);
         engine_settle(engine);
         if (status) {
-            // This job comes again.
-            bulk->cursor = before;
-            bulk->view.looked_at = looked_at;
             return true;
         }
-        bulk->view.matched += job != NULL;
-        bulk->view.changed += did;
-        if (bulk->cursor.stage == BULK_END) {
+        if (bulk->cursor.stage == BULK_END && !takes_freed(engine, bulk)) {
             end(engine, bulk);
             return false;
         }
@@ -258,12 +289,14 @@ static bool run_slice(struct engine *engine, struct bulk *bulk, int64_t now_us)
     return true;
 }
 
-static struct bulk *first_open(const struct engine *engine)
+// The first operation, or cancel, that is under way.
+static struct bulk *first_open(const struct engine *engine, bool cancel)
 {
     struct index_cursor cursor = index_cursor_at(&engine->bulks, 0);
     for (struct index_node *node; (node = index_cursor_next(&cursor));) {
-        if (!bulk_of_node(node)->view.done) {
-            return bulk_of_node(node);
+        struct bulk *bulk = bulk_of_node(node);
+        if (!bulk->view.done && (!cancel || bulk->request.act == BULK_CANCEL)) {
+            return bulk;
         }
     }
     return NULL;
@@ -271,11 +304,11 @@ static struct bulk *first_open(const struct engine *engine)
 
 bool bulk_run(struct engine *engine, int64_t now_us)
 {
-    struct bulk *bulk = engine->bulks.count ? first_open(engine) : NULL;
+    struct bulk *bulk = engine->bulks.count ? first_open(engine, false) : NULL;
     if (bulk) {
         changed(engine, bulk);
         (void)run_slice(engine, bulk, now_us);
-        bulk = first_open(engine);
+        bulk = first_open(engine, false);
     }
     return bulk != NULL;
 }
@@ -306,7 +339,10 @@ enum status engine_bulk(struct engine *engine, int64_t now_us, const struct bulk
     bulk_add(engine, bulk, ++engine->sequence);
     *id = bulk->view.id;
     engine_settle(engine);
-    (void)run_slice(engine, bulk, now_us);
+    // The list of freed jobs is that of one cancel.
+    if (request->act != BULK_CANCEL || first_open(engine, true) == bulk) {
+        (void)run_slice(engine, bulk, now_us);
+    }
     return STATUS_OK;
 }
 
@@ -345,6 +381,9 @@ enum status engine_bulk_stop(struct engine *engine, int64_t now_us, uint64_t id,
                          (unsigned long long)id);
     }
     if (bulk) {
+        if (bulk == first_open(engine, true)) {
+            bulk_freed_clear(engine);
+        }
         bulk->view.stopped = true;
         end(engine, bulk);
     }

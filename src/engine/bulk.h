@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One act on all jobs that a filter matches, done in slices: the first 1,000 jobs looked at in the
 // call itself, then 1,000 with each engine_tick, which asks to be called at once until it is done.
+// After that one operation goes on at a time. A cancel begins when no other cancel is under way.
 #ifndef SLUICE_ENGINE_BULK_H
 #define SLUICE_ENGINE_BULK_H
 
@@ -17,7 +18,7 @@ struct job_filter {
 };
 
 enum bulk_act {
-    BULK_CANCEL, // but complete jobs, and jobs that others depend on
+    BULK_CANCEL, // but complete jobs, and jobs that others depend on which it does not cancel
     BULK_RETRY,  // failed jobs go back into their queue, as by unfail; scheduled ones are due now
     BULK_MOVE,   // jobs that are waiting, stalled, scheduled, depending or failed go to `to`; of
                  // those that are there already only failed ones are looked at
@@ -109,8 +110,27 @@ static inline struct bulk *bulk_of_node(struct index_node *node)
 // Where jobs that a filter can match are first looked for.
 enum bulk_stage bulk_first_stage(const struct job_filter *filter);
 
+// Whether the filter, and what else the act asks for, matches a job.
+bool bulk_matches(const struct engine *engine, const struct bulk *bulk, const struct job *job);
+
 // Looks at one more job: it, if the filter matches it, else NULL. At the end the stage is BULK_END.
 struct job *bulk_next(const struct engine *engine, struct bulk *bulk);
+
+// BULK_CANCEL of a job that matches; says whether it was, or would be, canceled. The jobs that only
+// it was left to depend on are then in the list of freed jobs, which the operation takes up before
+// it walks on.
+MUST_USE enum status bulk_cancel_one(struct engine *engine, const struct bulk *bulk,
+                                     struct job *job, int64_t now_us, bool *did);
+// Whether the operation has counted the job before; and that it has.
+bool bulk_has_counted(const struct bulk *bulk, const struct job *job);
+void bulk_count(const struct bulk *bulk, const struct job *job);
+// Takes a job out of the list, if it is in it; or all of them.
+void bulk_freed_forget(struct engine *engine, struct job *job);
+void bulk_freed_clear(struct engine *engine);
+// How far an operation is, as it is saved. The list of freed jobs is not saved: a cancel that is
+// loaded walks once more over what is left.
+void bulk_progress_to_save(const struct bulk *bulk, struct bulk_view *view,
+                           struct bulk_cursor *cursor);
 
 // Does a slice of what is under way. Says whether there is more.
 bool bulk_run(struct engine *engine, int64_t now_us);

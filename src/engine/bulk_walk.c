@@ -9,7 +9,7 @@
 #include "engine/state.h"
 #include "engine/tag.h"
 
-static bool matches(const struct engine *engine, const struct bulk *bulk, const struct job *job)
+bool bulk_matches(const struct engine *engine, const struct bulk *bulk, const struct job *job)
 {
     const struct job_filter *filter = &bulk->request.filter;
     int64_t age_us = bulk->view.began_us - job->created_us;
@@ -217,5 +217,5 @@ struct job *bulk_next(const struct engine *engine, struct bulk *bulk)
     cursor->key = key_after(node->key);
     struct job *job = cursor->stage == BULK_TAGGED ? tagging_of_node(node)->job : job_of_node(node);
     bulk->view.looked_at++;
-    return matches(engine, bulk, job) ? job : NULL;
+    return bulk_matches(engine, bulk, job) ? job : NULL;
 }

@@ -83,6 +83,18 @@ static enum status check_dependents(struct engine *engine, struct slices jids,
                      SLICE_PRINT(blocker->jid), SLICE_PRINT(blocker->dependent));
 }
 
+static void cancel_named(struct engine *engine, int64_t now_us, struct slices jids,
+                         size_t *canceled)
+{
+    for (size_t i = 0; i < jids.count; i++) {
+        struct job *job = map_find(&engine->jobs, jids.items[i]);
+        if (job && job->state != JOB_COMPLETE) {
+            cancel_job(engine, job, now_us);
+            ++*canceled;
+        }
+    }
+}
+
 enum status engine_cancel(struct engine *engine, int64_t now_us, struct slices jids,
                           size_t *canceled, struct cancel_blocker *blocker, struct error *error)
 {
@@ -95,13 +107,85 @@ enum status engine_cancel(struct engine *engine, int64_t now_us, struct slices j
     if (!status) {
         status = check_dependents(engine, jids, blocker ? blocker : &unwanted, error);
     }
-    for (size_t i = 0; !status && i < jids.count; i++) {
-        struct job *job = map_find(&engine->jobs, jids.items[i]);
-        if (!job || job->state == JOB_COMPLETE) {
+    if (!status) {
+        cancel_named(engine, now_us, jids, canceled);
+    }
+    engine_settle(engine);
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// With all that depends on them
+
+// Jobs that depend on those named and are not named themselves, in the order in which they are
+// found: a list through the jobs.
+struct closure {
+    struct job *first, *last;
+    int64_t count;
+};
+
+// Adds the dependents of a job that are not marked yet.
+static enum status add_dependents(struct engine *engine, const struct job *job,
+                                  struct closure *closure, struct error *error)
+{
+    int64_t max = engine->config.max_dependency_search;
+    const struct edge *edge = job->extra ? job->extra->dependents : NULL;
+    for (; edge; edge = edge->next_dependent) {
+        struct job *dependent = edge->dependent;
+        engine_step(engine);
+        if (dependent->extra->visit == engine->visit) {
             continue;
         }
-        cancel_job(engine, job, now_us);
-        ++*canceled;
+        if (++closure->count > max) {
+            return error_set(error, STATUS_TOO_LARGE,
+                             "more jobs depend on those to be canceled than max-dependency-search "
+                             "allows: %lld",
+                             (long long)max);
+        }
+        if (leave_reserve(engine, dependent)) {
+            return engine_no_memory(error);
+        }
+        dependent->extra->visit = engine->visit;
+        dependent->extra->visit_next = NULL;
+        *(closure->last ? &closure->last->extra->visit_next : &closure->first) = dependent;
+        closure->last = dependent;
+    }
+    return STATUS_OK;
+}
+
+static enum status find_closure(struct engine *engine, struct slices jids, struct closure *closure,
+                                struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; !status && i < jids.count; i++) {
+        const struct job *job = map_find(&engine->jobs, jids.items[i]);
+        status = job ? add_dependents(engine, job, closure, error) : STATUS_OK;
+    }
+    for (struct job *job = closure->first; !status && job; job = job->extra->visit_next) {
+        status = add_dependents(engine, job, closure, error);
+    }
+    return status;
+}
+
+enum status engine_cancel_dependents(struct engine *engine, int64_t now_us, struct slices jids,
+                                     size_t *canceled, struct error *error)
+{
+    struct closure closure = { 0 };
+    *canceled = 0;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = mark(engine, jids, error);
+    }
+    if (!status) {
+        status = find_closure(engine, jids, &closure, error);
+    }
+    if (!status) {
+        cancel_named(engine, now_us, jids, canceled);
+        for (struct job *job = closure.first, *next; job; job = next) {
+            next = job->extra->visit_next;
+            cancel_job(engine, job, now_us);
+            ++*canceled;
+        }
     }
     engine_settle(engine);
     return status;

@@ -8,6 +8,7 @@
 #include "engine/depends.h"
 #include "engine/due.h"
 #include "engine/failure.h"
+#include "engine/group.h"
 #include "engine/job.h"
 #include "engine/options.h"
 #include "engine/place.h"
@@ -15,6 +16,8 @@
 #include "engine/state.h"
 
 #include <stdio.h>
+
+#define DEPENDENCY_FAILED SLICE("dependency-failed")
 
 enum {
     SLICE_JOBS = 1000,
@@ -115,10 +118,40 @@ static enum status fail_too(struct engine *engine, struct job *job, const struct
     char text[MESSAGE_SIZE];
     int size = snprintf(text, sizeof(text), "Job %.*s failed, and this one depends on it",
                         SLICE_PRINT(job_jid(failed)));
-    const struct failure_words words = { .group = SLICE("dependency-failed"),
+    const struct failure_words words = { .group = DEPENDENCY_FAILED,
                                          .message = slice_make(text, (size_t)size),
                                          .when_us = when_us };
     return fail_by_itself(engine, job, &words);
+}
+
+// Whether a failed job was to be canceled, failed only for the sake of those that depended on it,
+// and has none of them left.
+static bool is_to_be_canceled(const struct engine *engine, const struct job *job)
+{
+    return job->state == JOB_FAILED && job->extra->dependent_count == 0 &&
+           job->extra->members_failed && policy_of(engine, job) == DEPENDENCY_CANCEL &&
+           slice_equal(group_key(job->extra->group), DEPENDENCY_FAILED);
+}
+
+// Cancels a job. What failed for its sake is looked at again, and canceled in turn.
+static enum status cancel_too(struct engine *engine, struct job *job, int64_t when_us)
+{
+    if (leave_reserve(engine, job)) {
+        engine_settle(engine);
+        return STATUS_NO_MEMORY;
+    }
+    for (const struct edge *edge = job->extra->dependencies; edge; edge = edge->next_dependency) {
+        struct job *dependency = edge->dependency;
+        engine_step(engine);
+        if (dependency->state == JOB_FAILED && dependency->extra->dependent_count == 1 &&
+            !dependency->extra->cascades) {
+            cascade_insert(engine, dependency);
+            job_changed(engine, dependency, JOB_DIRTY_HEAD);
+        }
+    }
+    cancel_job(engine, job, when_us);
+    engine_settle(engine);
+    return STATUS_OK;
 }
 
 // Deals with one dependent of a failed job.
@@ -137,12 +170,8 @@ static enum status deal_with(struct engine *engine, struct edge *edge)
     case DEPENDENCY_RUN:
         return depends_pass(engine, edge, when_us);
     case DEPENDENCY_CANCEL:
-        if (job->extra->dependent_count == 0) {
-            cancel_job(engine, job, when_us);
-            engine_settle(engine);
-            return STATUS_OK;
-        }
-        return fail_too(engine, job, failed, when_us);
+        return job->extra->dependent_count == 0 ? cancel_too(engine, job, when_us)
+                                                : fail_too(engine, job, failed, when_us);
     case DEPENDENCY_FAIL:
         return fail_too(engine, job, failed, when_us);
     case DEPENDENCY_UNSET:
@@ -166,7 +195,7 @@ static bool run(struct engine *engine)
             if (!is_concerned(engine, edge)) {
                 continue;
             }
-            if (done == SLICE_JOBS || (done && engine->pool.steps - start > DUE_SLICE_STEPS)) {
+            if (done >= SLICE_JOBS || (done && engine->pool.steps - start > DUE_SLICE_STEPS)) {
                 engine->slice_full = true;
                 return true;
             }
@@ -175,9 +204,17 @@ static bool run(struct engine *engine)
             }
             done++;
         }
-        cascade_forget(engine, failed);
-        job_changed(engine, failed, JOB_DIRTY_HEAD);
-        if (engine->cascade_first && engine->pool.steps - start > DUE_SLICE_STEPS) {
+        if (is_to_be_canceled(engine, failed)) {
+            if (cancel_too(engine, failed, failed->extra->failure->when_us)) {
+                return true;
+            }
+            done++;
+        } else {
+            cascade_forget(engine, failed);
+            job_changed(engine, failed, JOB_DIRTY_HEAD);
+        }
+        if (engine->cascade_first &&
+            (done >= SLICE_JOBS || engine->pool.steps - start > DUE_SLICE_STEPS)) {
             engine->slice_full = true;
             return true;
         }

@@ -305,6 +305,13 @@ MUST_USE enum status engine_cancel(struct engine *engine, int64_t now_us, struct
                                    size_t *canceled, struct cancel_blocker *blocker,
                                    struct error *error);
 
+// The same with all jobs that depend on those named, directly or through others: first those named,
+// then those that depend on them, in the order in which they are found. TOO_LARGE when more than
+// `max-dependency-search` do; then none is removed.
+MUST_USE enum status engine_cancel_dependents(struct engine *engine, int64_t now_us,
+                                              struct slices jids, size_t *canceled,
+                                              struct error *error);
+
 // Removes a job that is complete or failed.
 MUST_USE enum status engine_delete(struct engine *engine, int64_t now_us, struct slice jid,
                                    struct error *error);

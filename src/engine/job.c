@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine/job.h"
 
+#include "engine/bulk.h"
+
 #include "engine/depends.h"
 #include "engine/failure.h"
 #include "engine/history.h"
@@ -72,6 +74,7 @@ static void free_extra(struct engine *engine, struct job *job)
         return;
     }
     free_rare(engine, job);
+    bulk_freed_forget(engine, job);
     tags_clear(engine, job);
     depends_clear(engine, job);
     failure_free(engine, extra->failure);

@@ -77,6 +77,14 @@ struct job_extra {
     struct job *cascade_next;
     bool cascades;
     bool has_data;
+    // For a bulk cancel (bulk_cancel.c): the list of jobs that nothing depends on any more; the
+    // operation that the rest is about; how many dependents it has canceled, or would have; whether
+    // it has counted the job.
+    struct job *freed_next, *freed_previous;
+    uint64_t bulk;
+    uint32_t bulk_canceled;
+    bool bulk_counted;
+    bool freed;
     // For the search for circles.
     struct job *visit_next;
     uint64_t visit;

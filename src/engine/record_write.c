@@ -366,16 +366,19 @@ void record_write_bulk(const struct bulk *bulk, struct buffer *out)
     put_i64(out, filter->older_us);
     put_i64(out, filter->newer_us);
     put_string(out, request->to);
-    put_u8(out, bulk->view.done);
-    put_i64(out, bulk->view.began_us);
-    put_u64(out, bulk->view.looked_at);
-    put_u64(out, bulk->view.matched);
-    put_u64(out, bulk->view.changed);
+    struct bulk_view view;
+    struct bulk_cursor cursor;
+    bulk_progress_to_save(bulk, &view, &cursor);
+    put_u8(out, view.done);
+    put_i64(out, view.began_us);
+    put_u64(out, view.looked_at);
+    put_u64(out, view.matched);
+    put_u64(out, view.changed);
     put_u64(out, bulk->job_last);
-    put_u8(out, (uint8_t)bulk->cursor.stage);
-    put_u64(out, bulk->cursor.container);
-    put_u32(out, bulk->cursor.part);
-    put_key(out, bulk->cursor.key);
+    put_u8(out, (uint8_t)cursor.stage);
+    put_u64(out, cursor.container);
+    put_u32(out, cursor.part);
+    put_key(out, cursor.key);
     for (size_t i = 0; i < request->tags.count; i++) {
         put_string(out, request->tags.items[i]);
     }

@@ -96,6 +96,9 @@ struct engine {
     // Failed jobs whose dependents are to be dealt with, in the order in which they failed.
     struct job *cascade_first, *cascade_last;
 
+    // Jobs that nothing depends on any more, since the bulk cancel under way canceled what did.
+    struct job *freed_first, *freed_last;
+
     // Those that were looked for last, since the next call is often about them again.
     struct queue *queue_last;
     struct worker *worker_last;

@@ -123,6 +123,7 @@ static enum status check_name(struct permission *permission, enum argument_about
     case ABOUT_TOKEN:
     case ABOUT_SECRET:
     case ABOUT_CONFLICT:
+    case ABOUT_DEPENDENTS:
         break;
     }
     return STATUS_OK;
@@ -171,6 +172,19 @@ static enum status check_conflict(const struct permission *permission,
                 " to replace a job", permission->error);
 }
 
+// Jobs that depend on those named may be in any queue.
+static enum status check_dependents(const struct permission *permission,
+                                    const struct argument *argument)
+{
+    bool given;
+    memcpy(&given, (const char *)permission->call->arguments + argument->offset, sizeof(given));
+    return !given || (permission->whole & permission->right)
+               ? STATUS_OK
+               : deny(permission->user, permission->call->command, permission->call->ns,
+                      permission->right, " on the whole namespace with DEPENDENTS",
+                      permission->error);
+}
+
 static bool is_name(const struct argument *argument)
 {
     return argument->about >= ABOUT_QUEUE && argument->about <= ABOUT_RECURRING_NEW;
@@ -199,6 +213,8 @@ static enum status check_arguments(const struct call *call, struct error *error)
             status = check_token(&permission, &command->arguments[i]);
         } else if (command->arguments[i].about == ABOUT_CONFLICT) {
             status = check_conflict(&permission, &command->arguments[i]);
+        } else if (command->arguments[i].about == ABOUT_DEPENDENTS) {
+            status = check_dependents(&permission, &command->arguments[i]);
         }
     }
     if (!status && !permission.named && !(permission.whole & permission.right)) {

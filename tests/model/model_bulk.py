@@ -39,6 +39,7 @@ class BulkRules:
         group = wanted.get("group", "")
         return (wanted.get("queue", "") in ("", job.queue)
                 and wanted.get("klass", "") in ("", job.klass)
+                and (not wanted.get("tag", "") or wanted["tag"] in job.tags)
                 and (not group or (job.state == "failed" and job.group == group))
                 and wanted.get("state", job.state) == job.state
                 and ("older_us" not in wanted or age >= wanted["older_us"])
@@ -47,8 +48,6 @@ class BulkRules:
     def bulk_changes(self, job, command):
         """Whether the act would change that job."""
         act = command["act"]
-        if act == "cancel":
-            return job.state != "complete" and not job.dependents
         if act == "retry":
             return job.state in ("failed", "scheduled")
         if act == "move":
@@ -61,9 +60,7 @@ class BulkRules:
 
     def bulk_change(self, job, command, now):
         act = command["act"]
-        if act == "cancel":
-            self.cancel(job, now)
-        elif act == "retry" and job.state == "failed":
+        if act == "retry" and job.state == "failed":
             self.unfail_into(job, job.queue, now)
         elif act == "retry":
             self.join_line(job, now)
@@ -75,6 +72,32 @@ class BulkRules:
                     self.add_tag(job, tag, now)
                 else:
                     self.remove_tag(job, tag)
+
+    def bulk_cancel(self, jobs, command, view):
+        """A job goes when nothing that stays depends on it: at once, or when the last that does
+        goes."""
+        now, dry = view["began_us"], view["dry_run"]
+        counted, gone = set(), set()
+
+        def counts(job):
+            if job.jid in gone or not self.filter_matches(job, command, now):
+                return False
+            view["matched"] += job.jid not in counted
+            counted.add(job.jid)
+            return job.state != "complete" and gone.issuperset(job.dependents)
+
+        for first in jobs:
+            pending = [first]
+            while pending:
+                job = pending.pop(0)
+                if not counts(job):
+                    continue
+                view["changed"] += 1
+                gone.add(job.jid)
+                dependencies = [self.jobs[jid] for jid in job.dependencies]
+                if not dry:
+                    self.cancel(job, now)
+                pending += [other for other in dependencies if gone.issuperset(other.dependents)]
 
     def move(self, job, queue, now):
         if job.state == "failed":
@@ -125,6 +148,9 @@ class BulkRules:
             "matched": 0,
             "changed": 0,
         }
+        if command["act"] == "cancel":
+            self.bulk_cancel(jobs, command, view)
+            jobs = []
         for job in jobs:
             if self.filter_matches(job, command, now):
                 view["matched"] += 1

@@ -73,6 +73,10 @@ class DependsRules:
                     continue
                 when = max(failed.failure_when, job.time)
                 self.dependency_failed(job, failed, when)
+            if (not failed.dependents and failed.group == "dependency-failed"
+                    and self.in_effect(failed, "dependency_policy") == "cancel"
+                    and any(self.jobs[jid].state == "failed" for jid in failed.dependencies)):
+                self.cancel_too(failed, failed.failure_when)
 
     def dependency_failed(self, job, failed, when):
         policy = self.in_effect(job, "dependency_policy")
@@ -81,10 +85,18 @@ class DependsRules:
             failed.dependents.remove(job.jid)
             self.undepend(job, failed.jid, when)
         elif policy == "cancel" and not job.dependents:
-            self.cancel(job, when)
+            self.cancel_too(job, when)
+            self.to_deal_with.discard(failed.jid)  # it is being looked at
         elif policy in ("cancel", "fail"):
             message = f"Job {failed.jid} failed, and this one depends on it"
             self.fail_by_itself(job, when, "dependency-failed", message)
+
+    def cancel_too(self, job, when):
+        """What failed only since the job depended on it is looked at again."""
+        for jid in job.dependencies:
+            if self.jobs[jid].state == "failed" and self.jobs[jid].dependents == [job.jid]:
+                self.to_deal_with.add(jid)
+        self.cancel(job, when)
 
     # Calls
 

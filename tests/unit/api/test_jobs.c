@@ -185,9 +185,30 @@ static void test_jobs__delete_is_for_what_has_finished(void **state)
     says(t, "Q.GET app a", "1) (nil)");
 }
 
+static void test_jobs__cancel_takes_dependents_along(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.PUT app q K {} JID a");
+    (void)run(t, "Q.PUT app q K {} JID b DEPENDS a");
+    (void)run(t, "Q.PUT app r K {} JID c DEPENDS a DEPENDS b");
+    (void)run(t, "Q.PUT app r K {} JID d DEPENDS c");
+    (void)run(t, "Q.PUT app r K {} JID other");
+    says(t, "Q.CANCEL app b",
+         "(error) STATE job b is a dependency of c, which is not to be canceled");
+    (void)run(t, "Q.CONFIG.SET app max-dependency-search 1");
+    says(t, "Q.CANCEL app DEPENDENTS b",
+         "(error) TOO_LARGE more jobs depend on those to be canceled than max-dependency-search "
+         "allows: 1");
+    (void)run(t, "Q.CONFIG.UNSET app max-dependency-search");
+    says(t, "Q.CANCEL app DEPENDENTS b nobody other", "(integer) 4");
+    says(t, "Q.GET app a b c d", "1)  1# \"jid\" => \"a\"\n...");
+    says(t, "Q.CANCEL app a", "(integer) 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TALK_TEST(test_jobs__cancel_takes_dependents_along),
         TALK_TEST(test_jobs__what_is_not_there_is_null_in_a_list_and_else_an_error),
         TALK_TEST(test_jobs__data_and_priority_can_be_changed),
         TALK_TEST(test_jobs__notes_stand_in_the_history),

@@ -123,11 +123,12 @@ static bool is_meant(const struct person *one, const struct job_filter *filter)
 }
 
 // Moves go to r; what is tagged is tagged blue and red; what is untagged is untagged red.
-static bool is_changed(const struct person *one, enum bulk_act act)
+// The job that is needed goes with the one that needs it, unless the filter tells them apart.
+static bool is_changed(const struct person *one, enum bulk_act act, const struct job_filter *filter)
 {
     switch (act) {
     case BULK_CANCEL:
-        return one->state != JOB_COMPLETE && !one->depended_on;
+        return one->state != JOB_COMPLETE && !(one->depended_on && filter->has_state);
     case BULK_RETRY:
         return one->state == JOB_FAILED || one->state == JOB_SCHEDULED;
     case BULK_MOVE:
@@ -194,7 +195,7 @@ static void check_filter(enum bulk_act act, struct job_filter filter)
     size_t meant = 0, changed = 0;
     for (size_t i = 0; i < PEOPLE; i++) {
         meant += is_meant(&people[i], &filter);
-        changed += is_meant(&people[i], &filter) && is_changed(&people[i], act);
+        changed += is_meant(&people[i], &filter) && is_changed(&people[i], act, &filter);
     }
     struct bulk_request request = request_for(w, act, filter);
     for (int pass = 0; pass < 2; pass++) {
@@ -210,7 +211,8 @@ static void check_filter(enum bulk_act act, struct job_filter filter)
         assert_int_equal(view.changed, changed);
         assert_true(view.looked_at >= view.matched && view.looked_at <= PEOPLE);
         for (size_t i = 0; i < PEOPLE; i++) {
-            bool is_now = pass == 1 && is_meant(&people[i], &filter) && is_changed(&people[i], act);
+            bool is_now =
+                pass == 1 && is_meant(&people[i], &filter) && is_changed(&people[i], act, &filter);
             if (is_now) {
                 expect_changed(w, &people[i], act);
             } else {
@@ -312,9 +314,122 @@ static void test_bulk__cancel_tells_each_as_cancel_does(void **state)
                      "log: canceled domain in q; log+tracker: canceled later in q; "
                      "worker+log: canceled running in q by w1; "
                      "worker+log: canceled grace in q by w1; log: canceled depends in q; "
-                     "log: canceled f1 in q");
-    assert_string_equal(queue_of(w, NOW, "q"), "waiting 1, listeners 1");
+                     "log: canceled needed in q; log: canceled f1 in q");
+    assert_string_equal(queue_of(w, NOW, "q"), "listeners 1");
     assert_int_equal(stats_of(w, "q", 0).failed, 0);
+}
+
+// A chain of jobs, the last put first if `upwards`; and one that depends on the one in the middle.
+static void put_chain(struct world *w, size_t count, bool upwards)
+{
+    for (size_t i = 0; i < count; i++) {
+        put(w, 0, "q", numbered("j", i));
+    }
+    for (size_t i = 1; i < count; i++) {
+        size_t at = upwards ? count - i : i;
+        put_depending(w, (double)i, "q", numbered("j", at), numbered("j", at - 1));
+        forget_events(w);
+    }
+}
+
+static void test_bulk__cancel_takes_whole_chains(void **state)
+{
+    (void)state;
+    for (int upwards = 0; upwards < 2; upwards++) {
+        struct world *w = world_new(ENGINE_CLOCK_SERVER, 1);
+        struct bulk_request request = { .act = BULK_CANCEL, .dry_run = true };
+        put_chain(w, 10, upwards);
+        struct bulk_view view = bulk(w, NOW, request);
+        assert_true(view.done);
+        assert_int_equal(view.matched, 10);
+        assert_int_equal(view.changed, 10);
+        assert_int_equal(count_all(w, NULL), 10);
+        forget_events(w);
+        request.dry_run = false;
+        view = bulk(w, NOW, request);
+        assert_true(view.done);
+        assert_int_equal(view.matched, 10);
+        assert_int_equal(view.changed, 10);
+        assert_int_equal(count_all(w, NULL), 0);
+        expect_events(w, "log: canceled j9 in q; log: canceled j8 in q; log: canceled j7 in q; "
+                         "log: canceled j6 in q; log: canceled j5 in q; log: canceled j4 in q; "
+                         "log: canceled j3 in q; log: canceled j2 in q; log: canceled j1 in q; "
+                         "log: canceled j0 in q");
+        world_free(w);
+    }
+}
+
+static void test_bulk__cancel_leaves_what_others_depend_on(void **state)
+{
+    struct world *w = *state;
+    put_chain(w, 10, false);
+    put_depending(w, 20, "other", "stays", "j4");
+    put_depending(w, 20, "other", "stays too", "stays");
+    struct bulk_request request = { .act = BULK_CANCEL,
+                                    .filter = { .queue = SLICE("q") },
+                                    .dry_run = true };
+    for (int pass = 0; pass < 2; pass++) {
+        struct bulk_view view = bulk(w, NOW, request);
+        assert_int_equal(view.matched, 10);
+        assert_int_equal(view.changed, 5);
+        request.dry_run = false;
+    }
+    assert_string_equal(state_of(w, "j4"), "depends");
+    assert_string_equal(state_of(w, "j5"), "none");
+    assert_string_equal(state_of(w, "stays too"), "depends");
+    forget_events(w);
+}
+
+// Also when it is saved and loaded on the way; and no slice is long.
+static void test_bulk__cancel_takes_a_long_chain_in_slices(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct world *w = world_new(ENGINE_CLOCK_SERVER, 1);
+        put_chain(w, MANY, way & 1);
+        put(w, 0, "q", "more");
+        uint64_t id = bulk(w, MANY, (struct bulk_request){ .act = BULK_CANCEL }).id;
+        size_t slices = 1;
+        while (!bulk_of(w, id).done) {
+            if ((way & 2) && slices == 7) {
+                reload(w);
+            }
+            size_t before = count_all(w, NULL);
+            tick(w, MANY);
+            assert_true(before - count_all(w, NULL) <= 1000);
+            forget_events(w);
+            slices++;
+        }
+        assert_true(slices <= 7 + 2 * MANY / 1000 + 2);
+        assert_int_equal(count_all(w, NULL), 0);
+        assert_int_equal(bulk_of(w, id).matched, MANY + 1);
+        assert_int_equal(bulk_of(w, id).changed, MANY + 1);
+        world_free(w);
+    }
+}
+
+static void test_bulk__a_cancel_that_is_stopped_forgets_what_it_had_freed(void **state)
+{
+    struct world *w = *state;
+    put_chain(w, 2500, true);
+    uint64_t id = bulk(w, MANY, (struct bulk_request){ .act = BULK_CANCEL }).id;
+    // Another one waits until the first is done.
+    uint64_t second = bulk(w, MANY, (struct bulk_request){ .act = BULK_CANCEL }).id;
+    assert_int_equal(bulk_of(w, second).looked_at, 0);
+    tick(w, MANY);
+    size_t left = count_all(w, NULL);
+    assert_true(left > 0 && left < 2500);
+    said(w, engine_bulk_stop(w->engine, us(MANY), id, &w->error));
+    assert_true(bulk_of(w, id).stopped);
+    assert_int_equal(count_all(w, NULL), left);
+    reload(w);
+    assert_true(bulk_of(w, id).stopped);
+    while (!bulk_of(w, second).done) {
+        tick(w, MANY);
+    }
+    assert_int_equal(bulk_of(w, second).matched, left);
+    assert_int_equal(count_all(w, NULL), 0);
+    forget_events(w);
 }
 
 static void test_bulk__a_moved_job_goes_to_the_end_of_the_line_with_a_clean_record(void **state)
@@ -700,7 +815,7 @@ static void without_memory(enum bulk_act act, struct buffer *wanted)
         struct bulk_view view = bulk_of(w, id);
         size_t changed = 0;
         for (size_t i = 0; i < PEOPLE; i++) {
-            changed += is_changed(&people[i], act);
+            changed += is_changed(&people[i], act, &(struct job_filter){ 0 });
         }
         assert_int_equal(view.changed, changed);
         struct buffer found;
@@ -782,6 +897,10 @@ int main(void)
         cmocka_unit_test(test_bulk__untag_with_every_filter_as_the_dry_run_said),
         SERVER_TEST(test_bulk__a_filter_for_what_is_not_there_changes_nothing),
         SERVER_TEST(test_bulk__cancel_tells_each_as_cancel_does),
+        cmocka_unit_test(test_bulk__cancel_takes_whole_chains),
+        SERVER_TEST(test_bulk__cancel_leaves_what_others_depend_on),
+        cmocka_unit_test(test_bulk__cancel_takes_a_long_chain_in_slices),
+        SERVER_TEST(test_bulk__a_cancel_that_is_stopped_forgets_what_it_had_freed),
         SERVER_TEST(test_bulk__a_moved_job_goes_to_the_end_of_the_line_with_a_clean_record),
         SERVER_TEST(test_bulk__a_retried_job_goes_back_where_it_failed),
         SERVER_TEST(test_bulk__a_job_that_cannot_take_more_tags_is_left_as_it_is),
