@@ -35,6 +35,12 @@ static const struct option set_options[] = {
       .value = "SECONDS",
       .word = "COOLDOWN",
       .summary = "how long that while is (30)" },
+    { .name = "free-attempts",
+      .type = OPTION_INTEGER,
+      .value = "N",
+      .word = "FREE-ATTEMPTS",
+      .summary =
+          "after so many attempts of a job, an answer with Retry-After costs a retry (100)" },
     { .name = "fail-4xx",
       .type = OPTION_FLAG,
       .word = "FAIL-4XX",

@@ -7,6 +7,7 @@
 enum {
     SECOND_US = 1000000,
     CONCURRENCY_MAX = 10000,
+    FREE_ATTEMPTS_MAX = 65534, // the engine counts attempts up to 65535
 };
 
 #define DAY_US (INT64_C(86400) * SECOND_US)
@@ -31,6 +32,9 @@ const struct argument push_takes[PUSH_TAKES] = {
                .max = 1000000),
     OPTION_HAS(push_arguments, cooldown_us, has_cooldown, SECONDS, "COOLDOWN",
                "how long that while is; then one job is tried (30)", .min = 1000, .max = DAY_US),
+    OPTION_HAS(push_arguments, free_attempts, has_free_attempts, INTEGER, "FREE-ATTEMPTS",
+               "after so many attempts of a job, an answer with Retry-After costs a retry (100)",
+               .min = 0, .max = FREE_ATTEMPTS_MAX),
     OPTION(push_arguments, fail_4xx, FLAG, "FAIL-4XX",
            "an answer from 400 to 499 fails the job at once, but for 408, 425 and 429"),
     OPTION_EACH(push_arguments, headers, TEXT, "HEADER",
@@ -80,11 +84,13 @@ static const struct command commands[] = {
         TAKES(push_arguments, push_takes),
         .run = run_set,
         .summary = "Has the server push jobs of a klass to an address, or changes how.",
-        .details = "From now on the server takes jobs of that klass itself, as the worker @push, "
-                   "and POSTs each to the address; docs/push.md says what it sends and what "
-                   "answers mean. Of several patterns that fit, a klass that is named as it is "
-                   "comes first, then the longest pattern. Jobs that no pattern fits stay for "
-                   "other workers. What is under way goes on.",
+        .details =
+            "From now on the server takes jobs of that klass itself, as the worker @push, "
+            "and POSTs each to the address; docs/push.md says what it sends and what "
+            "answers mean. Of several patterns that fit, a klass that is named as it is "
+            "comes first, then the longest pattern. Jobs that no pattern fits stay for "
+            "other workers. What is under way goes on. An address that is private is refused "
+            "while the setting push-allow-private is off.",
         .replies = "OK.",
         EXAMPLES({ "Q.PUSH.SET app Backfill https://jobs.example.com/backfill CONCURRENCY 20 "
                    "TIMEOUT 30",

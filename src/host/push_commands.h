@@ -7,7 +7,7 @@
 #include "api/call.h"
 
 enum {
-    PUSH_TAKES = 12, // rows of the table
+    PUSH_TAKES = 13, // rows of the table
 };
 
 // What Q.PUSH.SET takes.
@@ -22,8 +22,10 @@ struct push_arguments {
     int64_t backoff_us; // for jobs that have none of their own
     int64_t failures;   // in a row, then nothing is sent
     int64_t cooldown_us;
+    int64_t free_attempts; // beyond these, Retry-After costs a retry
     bool fail_4xx;
     bool has_concurrency, has_timeout, has_report, has_backoff, has_failures, has_cooldown;
+    bool has_free_attempts;
     struct slices headers, queues;
     struct slice secret;
 };

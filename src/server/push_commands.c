@@ -26,7 +26,7 @@ static void add_option(struct slice words[], size_t *count, const char *name, st
 
 enum {
     REPEATED_MAX = 64, // headers or queues of a push
-    WORDS_MAX = 24 + 4 * REPEATED_MAX,
+    WORDS_MAX = 26 + 4 * REPEATED_MAX,
     NUMBERS_SIZE = 256,
 };
 
@@ -45,6 +45,7 @@ static size_t words_of(const struct push_arguments *given, struct slice words[WO
         { "BACKOFF", given->has_backoff, true, given->backoff_us },
         { "FAILURES", given->has_failures, false, given->failures },
         { "COOLDOWN", given->has_cooldown, true, given->cooldown_us },
+        { "FREE-ATTEMPTS", given->has_free_attempts, false, given->free_attempts },
     };
     size_t count = 0;
     add_word(words, &count, given->pattern);
@@ -141,6 +142,13 @@ static enum status run_set(struct call *call, struct error *error)
     if (status) {
         return status;
     }
+    if (!server->settings.push_allow_private) {
+        status = push_plan_check_public(&plan, error);
+    }
+    if (status) {
+        push_plan_release(&plan);
+        return status;
+    }
     if (push_space_acquire(&server->push, ns, &space)) {
         push_plan_release(&plan);
         return error_set(error, STATUS_NO_MEMORY, "no memory for a push");
@@ -207,6 +215,8 @@ static void say_options(struct reply *reply, const struct push_arguments *given)
     reply_integer(reply, given->failures);
     reply_key(reply, "cooldown");
     reply_seconds(reply, given->cooldown_us);
+    reply_key(reply, "free-attempts");
+    reply_integer(reply, given->free_attempts);
     reply_key(reply, "fail-4xx");
     reply_boolean(reply, given->fail_4xx);
     reply_key(reply, "headers");
@@ -256,7 +266,7 @@ static void say_href(struct reply *reply, struct slice href, bool whole)
 static void say_entry(struct reply *reply, const struct push_entry *entry, bool admin)
 {
     static const char *const states[] = { "closed", "open", "trying" };
-    reply_map(reply, 18);
+    reply_map(reply, 19);
     reply_key(reply, "pattern");
     reply_text(reply, entry->plan.given.pattern);
     reply_key(reply, "href");

@@ -310,6 +310,15 @@ static int64_t backoff(const struct push_flight *flight, const struct job *job, 
     return delay_us - (int64_t)(chance % (uint64_t)(delay_us / JITTER_PART + 1));
 }
 
+// A destination that asks for a delay may mean the job, or itself. So the job waits longer each
+// time, beyond what was asked for, and jobs behind it are tried before it is.
+static int64_t asked_delay(const struct push_flight *flight, const struct job *job,
+                           int64_t asked_us, uint64_t chance)
+{
+    int64_t more_us = backoff(flight, job, chance);
+    return asked_us + (more_us > SECOND_US ? more_us : SECOND_US);
+}
+
 static void retry(struct push_flight *flight, const struct push_judgement *judgement,
                   struct slice message, int64_t now_us)
 {
@@ -322,11 +331,13 @@ static void retry(struct push_flight *flight, const struct push_judgement *judge
     }
     job_options_in_effect(engine, job, &options);
     uint64_t chance = random_source_next(&server->random);
-    bool own = options.backoff.kind != BACKOFF_UNSET;
+    bool own = options.backoff.kind != BACKOFF_UNSET && !judgement->asked;
     const struct retry_request request = {
         .holder = holder_of(flight),
         .has_delay = !own,
-        .delay_us = own ? 0 : backoff(flight, job, chance),
+        .delay_us = own                ? 0
+                    : judgement->asked ? asked_delay(flight, job, judgement->delay_us, chance)
+                                       : backoff(flight, job, chance),
         .seed = chance,
         .has_failure = true,
         .group = slice_from_cstr(judgement->group),
@@ -497,12 +508,58 @@ static void note_error(struct push_entry *entry, struct slice message)
     entry->last_error[size] = '\0';
 }
 
+static struct push_judgement judge(const struct push_flight *flight)
+{
+    const struct push_arguments *given = &flight->entry->plan.given;
+    const struct push_rules rules = { given->fail_4xx, given->free_attempts };
+    const struct job *job = engine_get(ns_of(flight)->engine, flight_jid(flight));
+    struct job_view view = { 0 };
+    if (job) {
+        job_view(ns_of(flight)->engine, job, &view);
+    }
+    return push_judge(&flight->outcome, &rules, view.attempts);
+}
+
+// Nothing is sent for a while: the destination asked for that, or cannot be reached by the server's
+// settings. The while is not longer than the cooldown, so that one answer never stops a push.
+static void hold(const struct push_flight *flight, const struct push_judgement *judgement,
+                 int64_t now_us)
+{
+    struct push_entry *entry = flight->entry;
+    int64_t most_us = entry->plan.given.cooldown_us;
+    int64_t delay_us = judgement->delay_us;
+    if (flight->outcome.refused) {
+        delay_us = most_us;
+        log_line(LOG_LEVEL_WARNING, "push to a private address refused",
+                 LOG_TEXT("namespace", ns_name(entry->space->ns)),
+                 LOG_TEXT("pattern", entry->plan.given.pattern),
+                 LOG_TEXT("jid", flight_jid(flight)),
+                 LOG_STRING("reason", "push-allow-private is off"));
+    }
+    int64_t until_us = now_us + (delay_us < most_us ? delay_us : most_us);
+    if (entry->held_us < until_us && delay_us) {
+        entry->held_us = until_us;
+    }
+}
+
+// The job goes back without the loss of a retry.
+static void put_off(struct push_flight *flight, const struct push_judgement *judgement,
+                    int64_t now_us)
+{
+    const struct job *job = engine_get(ns_of(flight)->engine, flight_jid(flight));
+    uint64_t chance = random_source_next(&push_of(flight)->server->random);
+    bool longer = judgement->asked && job;
+    give_back(flight,
+              longer ? asked_delay(flight, job, judgement->delay_us, chance) : judgement->delay_us,
+              now_us);
+}
+
 void flight_settle(struct push_flight *flight)
 {
     struct push_entry *entry = flight->entry;
     struct server *server = push_of(flight)->server;
     int64_t now_us = server_now(server);
-    struct push_judgement judgement = push_judge(&flight->outcome, entry->plan.given.fail_4xx);
+    struct push_judgement judgement = judge(flight);
     struct buffer text;
     buffer_init(&text, &allocator_system, MESSAGE_SIZE + server->settings.push_error_size);
     bool good = judgement.verdict == PUSH_COMPLETE || judgement.verdict == PUSH_ACCEPTED;
@@ -522,12 +579,11 @@ void flight_settle(struct push_flight *flight)
         await_report(flight, now_us);
         return;
     case PUSH_LATER:
-        if (entry->held_us < now_us + judgement.delay_us) {
-            entry->held_us = now_us + judgement.delay_us;
-        }
-        give_back(flight, judgement.delay_us, now_us);
+        hold(flight, &judgement, now_us);
+        put_off(flight, &judgement, now_us);
         break;
     case PUSH_RETRY:
+        hold(flight, &judgement, now_us);
         retry(flight, &judgement, message, now_us);
         break;
     case PUSH_FAIL:

@@ -71,7 +71,8 @@ static const char *word_of(CURLcode code)
 static struct push_judgement judge_error(const struct push_answer *answer)
 {
     struct push_judgement judgement = { .verdict = PUSH_RETRY, .health = PUSH_ILL };
-    if (answer->starved) {
+    // The server's own settings and limits are not the job's fault.
+    if (answer->starved || answer->refused) {
         judgement.verdict = PUSH_LATER;
         judgement.health = PUSH_UNKNOWN;
         judgement.delay_us = LATER_MIN_US;
@@ -88,7 +89,22 @@ static bool is_own_fault(long status)
     return status >= 400 && status < 500 && status != 408 && status != 425 && status != 429;
 }
 
-struct push_judgement push_judge(const struct push_answer *answer, bool fail_4xx)
+// The destination asked for a delay.
+static struct push_judgement judge_delay(const struct push_answer *answer,
+                                         const struct push_rules *rules, int64_t attempts)
+{
+    struct push_judgement judgement = {
+        .verdict = attempts > rules->free_attempts ? PUSH_RETRY : PUSH_LATER,
+        .health = PUSH_UNKNOWN,
+        .delay_us = answer->retry_after_us > LATER_MIN_US ? answer->retry_after_us : LATER_MIN_US,
+        .asked = true,
+    };
+    (void)snprintf(judgement.group, sizeof(judgement.group), "push:%ld", answer->status);
+    return judgement;
+}
+
+struct push_judgement push_judge(const struct push_answer *answer, const struct push_rules *rules,
+                                 int64_t attempts)
 {
     long status = answer->status;
     // A status that says that the job was not done counts whatever comes after it.
@@ -102,15 +118,10 @@ struct push_judgement push_judge(const struct push_answer *answer, bool fail_4xx
         };
     }
     if ((status == 429 || status == 503) && answer->retry_after_us >= 0) {
-        return (struct push_judgement){
-            .verdict = PUSH_LATER,
-            .health = PUSH_UNKNOWN,
-            .delay_us =
-                answer->retry_after_us > LATER_MIN_US ? answer->retry_after_us : LATER_MIN_US,
-        };
+        return judge_delay(answer, rules, attempts);
     }
     struct push_judgement judgement = {
-        .verdict = fail_4xx && is_own_fault(status) ? PUSH_FAIL : PUSH_RETRY,
+        .verdict = rules->fail_4xx && is_own_fault(status) ? PUSH_FAIL : PUSH_RETRY,
         .health = status >= 400 && status < 500 ? PUSH_WELL : PUSH_ILL,
     };
     (void)snprintf(judgement.group, sizeof(judgement.group), "push:%ld", status);

@@ -41,12 +41,19 @@ enum push_health {
 struct push_judgement {
     enum push_verdict verdict;
     enum push_health health;
-    int64_t delay_us;
-    char group[PUSH_GROUP_SIZE]; // of PUSH_RETRY and PUSH_FAIL: "push:503", "push:timeout"
+    int64_t delay_us;            // the least that PUSH_LATER and PUSH_RETRY wait
+    bool asked;                  // the destination asked for the delay, with Retry-After
+    char group[PUSH_GROUP_SIZE]; // "push:503", "push:timeout"
 };
 
-// `fail_4xx`: what is the request's own fault is not tried again.
-struct push_judgement push_judge(const struct push_answer *answer, bool fail_4xx);
+struct push_rules {
+    bool fail_4xx;         // what is the request's own fault is not tried again
+    int64_t free_attempts; // beyond these, Retry-After costs a retry
+};
+
+// `attempts`: how often the job was handed out, this time included.
+struct push_judgement push_judge(const struct push_answer *answer, const struct push_rules *rules,
+                                 int64_t attempts);
 
 // The value of Retry-After, seconds or a date, as a time from now on; below 0 when it is neither.
 int64_t push_retry_after(struct slice value, int64_t now_us);

@@ -8,15 +8,19 @@
 #include "base/json_writer.h"
 #include "base/num.h"
 #include "host/words.h"
+#include "server/push_address.h"
 #include "server/push_sign.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <openssl/crypto.h>
+#include <stdio.h>
 
 enum {
     SECOND_US = 1000000,
     HREF_SIZE_MAX = 2048,
     WORDS_MAX = 256,
+    HOST_SHOWN_MAX = 80,
 };
 
 static const struct command plan_command = {
@@ -152,6 +156,7 @@ static void fill_in(struct push_arguments *given)
     given->report_us = given->has_report ? given->report_us : INT64_C(3600) * SECOND_US;
     given->backoff_us = given->has_backoff ? given->backoff_us : SECOND_US;
     given->failures = given->has_failures ? given->failures : 10;
+    given->free_attempts = given->has_free_attempts ? given->free_attempts : 100;
     given->cooldown_us = given->has_cooldown ? given->cooldown_us : INT64_C(30) * SECOND_US;
 }
 
@@ -193,6 +198,61 @@ void push_plan_release(struct push_plan *plan)
     OPENSSL_cleanse(plan->room, plan->room_size);
     mem_free(plan->scratch.allocator, plan->room, plan->room_size);
     scratch_release(&plan->scratch);
+}
+
+// Names that lead to this machine, whatever a name server says (RFC 6761).
+static bool is_localhost(struct slice host)
+{
+    const struct slice name = SLICE("localhost");
+    host.size -= host.size && host.data[host.size - 1] == '.';
+    if (host.size < name.size) {
+        return false;
+    }
+    size_t start = host.size - name.size;
+    return ascii_equal(slice_sub(host, start, SIZE_MAX), name) &&
+           (start == 0 || host.data[start - 1] == '.');
+}
+
+// What stands between the brackets of an address of IPv6, without its zone.
+static bool is_private(char *host)
+{
+    uint8_t bytes[sizeof(struct in6_addr)];
+    size_t size = strlen(host);
+    if (host[0] == '[' && size > 1) {
+        host[strcspn(host, "%]")] = '\0';
+        return !push_address_text_is_public(host + 1);
+    }
+    if (is_localhost(slice_make(host, size))) {
+        return true;
+    }
+    // libcurl writes other forms of an IPv4 address, like 0x7f000001, as four decimal numbers.
+    size -= size && host[size - 1] == '.';
+    host[size] = '\0';
+    return inet_pton(AF_INET, host, bytes) == 1 && !push_address_text_is_public(host);
+}
+
+enum status push_plan_check_public(const struct push_plan *plan, struct error *error)
+{
+    char text[HREF_SIZE_MAX + 1];
+    char *host = NULL;
+    struct slice href = plan->given.href;
+    memcpy(text, href.data, href.size);
+    text[href.size] = '\0';
+    CURLU *url = curl_url();
+    if (!url || curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK ||
+        curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
+        curl_url_cleanup(url);
+        return error_set(error, STATUS_NO_MEMORY, "no memory to read the href");
+    }
+    curl_url_cleanup(url);
+    char shown[HOST_SHOWN_MAX];
+    (void)snprintf(shown, sizeof(shown), "%s", host);
+    bool private = is_private(host);
+    curl_free(host);
+    return private ? error_set(error, STATUS_INVALID,
+                               "the href has the private address %s, and push-allow-private is off",
+                               shown)
+                   : STATUS_OK;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -29,6 +29,10 @@ MUST_USE enum status push_plan_init(struct push_plan *plan, const struct allocat
                                     struct slices words, struct error *error);
 void push_plan_release(struct push_plan *plan);
 
+// INVALID when the host of the href is a private address or localhost. What a name leads to is only
+// known when a connection is made (push_address.h).
+MUST_USE enum status push_plan_check_public(const struct push_plan *plan, struct error *error);
+
 // The words as a JSON array, and back: `push_plan_init` after json_validate.
 void push_words_write(struct slices words, struct buffer *out);
 MUST_USE enum status push_plan_read(struct push_plan *plan, const struct allocator *allocator,

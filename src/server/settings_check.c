@@ -2,6 +2,7 @@
 // What settings must not say together. Who can reach the server must have to say who he is: an
 // open queue runs whatever a stranger puts into it.
 #include "server/address.h"
+#include "server/push_plan.h"
 #include "server/settings_table.h"
 
 #include <openssl/err.h>
@@ -91,8 +92,27 @@ static enum status check_tls(const struct settings *settings, struct error *erro
     return STATUS_OK;
 }
 
+static enum status check_push_address(const char *item, struct error *error)
+{
+    struct slice ns, json;
+    struct push_plan plan;
+    push_item_split(slice_from_cstr(item), &ns, &json);
+    enum status status = push_plan_read(&plan, &allocator_system, json, error);
+    if (!status) {
+        status = push_plan_check_public(&plan, error);
+        push_plan_release(&plan);
+    }
+    return status;
+}
+
 static enum status check_push(const struct settings *settings, struct error *error)
 {
+    for (size_t i = 0; i < settings->push.count && !settings->push_allow_private; i++) {
+        enum status status = check_push_address(settings->push.items[i], error);
+        if (status) {
+            return status;
+        }
+    }
     if (!*settings->push_ca) {
         return STATUS_OK;
     }

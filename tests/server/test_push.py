@@ -548,17 +548,40 @@ class Breaker(PushTest):
 class Refused(PushTest):
     """Without the setting, no private address is reached."""
 
-    flags = ()
+    flags = ("--http", "127.0.0.1:0")
+    HOSTS = ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0x7f000001")
 
-    def test_a_private_address_is_refused_whatever_its_name(self):
+    def test_a_private_address_is_refused_when_it_is_set(self):
+        for host in self.HOSTS:
+            with self.assertRaisesRegex(Refusal, "push-allow-private is off"):
+                self.client.do("Q.PUSH.SET", "app", "Work", f"http://{host}:80/")
+            connection = http.client.HTTPConnection("127.0.0.1", self.server.http_port)
+            connection.request("PUT", "/v1/ns/app/pushes/Work",
+                               json.dumps({"href": f"http://{host}:80/"}),
+                               {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            self.assertEqual(answer.status, 400)
+            self.assertIn("push-allow-private is off", json.loads(answer.read())["detail"])
+            connection.close()
+        self.assertEqual(self.client.do("Q.PUSHES", "app"), [])
+
+    def test_a_private_address_found_later_costs_no_retry_and_is_logged(self):
         worker = self.worker()
-        for klass, host in (("a", "127.0.0.1"), ("b", "localhost"), ("c", "[::ffff:127.0.0.1]"),
-                            ("d", "0x7f000001")):
-            self.client.do("Q.PUSH.SET", "app", klass, f"http://{host}:{worker.port}/", "BACKOFF",
-                           "0")
-            self.client.put(klass, klass=klass, retries=0)
-            job = self.client.until_state(klass, "failed")
-            self.assertEqual(job["failure"]["group"], "push:refused", host)
+        with sluiced.Server(*outside.SMALL, "--push-allow-private", "yes") as server:
+            with Talk(server) as client:
+                for klass, host in zip("abcd", self.HOSTS):
+                    client.do("Q.PUSH.SET", "app", klass, f"http://{host}:{worker.port}/",
+                              "BACKOFF", "0", "COOLDOWN", "0.1")
+            server.flags = [flag if flag != "yes" else "no" for flag in server.flags]
+            server.restart()
+            with Talk(server) as client:
+                for klass in "abcd":
+                    client.put(klass, klass=klass, retries=0)
+                    until(lambda name=klass: client.job(name)["attempts"] > 2, "attempts")
+                    job = client.job(klass)
+                    self.assertEqual((job["remaining"], job["failure"]), (0, None))
+                    self.assertIn("push-allow-private is off", client.push(klass)["last-error"])
+                server.hear("push to a private address refused")
         self.assertEqual(worker.requests, [])
 
 

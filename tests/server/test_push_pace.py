@@ -67,6 +67,40 @@ class Pace(PushTest):
         self.assertEqual(len(slow.requests), 1)
 
 
+class Delays(PushTest):
+    """Workers that answer with 429 and Retry-After."""
+
+    def test_a_job_that_is_always_delayed_does_not_hold_up_the_others(self):
+        worker = self.worker(lambda request: (429, b"", {"Retry-After": "1"})
+                             if request.task["id"] == "first" else (200, b"", {}))
+        self.push(worker, "CONCURRENCY", "1")
+        self.client.put("first", priority=10)
+        until(lambda: worker.requests, "the first request")
+        for jid in ("b", "c", "d", "e"):
+            self.client.put(jid)
+        for jid in ("b", "c", "d", "e"):
+            self.client.until_state(jid, "complete")
+
+    def test_a_long_delay_of_one_job_holds_the_others_no_longer_than_the_cooldown(self):
+        worker = self.worker(lambda request: (429, b"", {"Retry-After": "600000"})
+                             if request.task["id"] == "first" else (200, b"", {}))
+        self.push(worker, "CONCURRENCY", "1", "COOLDOWN", "0.1")
+        self.client.put("first", priority=10)
+        until(lambda: worker.requests, "the first request")
+        self.client.put("b")
+        self.client.until_state("b", "complete")
+        self.assertEqual(self.client.state("first"), "scheduled")
+
+    def test_a_job_that_only_ever_gets_429_ends_when_its_free_attempts_are_used_up(self):
+        worker = self.worker(lambda _: (429, b"slow down", {"Retry-After": "0"}))
+        self.push(worker, "FREE-ATTEMPTS", "1")
+        self.assertEqual(self.client.push()["free-attempts"], 1)
+        self.client.put("j1", retries=0)
+        job = self.client.until_state("j1", "failed")
+        self.assertEqual(job["failure"]["group"], "push:429")
+        self.assertEqual(len(worker.requests), 2)
+
+
 class Health(PushTest):
     def test_a_push_that_is_always_refused_says_so(self):
         worker = self.worker(lambda _: (400, b"no such thing", {}))

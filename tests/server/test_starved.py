@@ -126,7 +126,8 @@ class Starved(unittest.TestCase):
         file = tempfile.NamedTemporaryFile()  # pylint: disable=consider-using-with
         self.addCleanup(file.close)
         self.starve = Starve(file.name)
-        self.server = sluiced.Server("--segment-size", "1M", "--reserve-size", "1M",
+        self.server = sluiced.Server("--push-allow-private", "yes", "--segment-size", "1M",
+                                     "--reserve-size", "1M",
                                      "--checkpoint-interval", "50ms", STARVE_FILE=file.name)
         self.server.start()
         self.addCleanup(self.server.__exit__)

@@ -9,6 +9,9 @@
 #define NOW     (INT64_C(784111777) * SECOND) // Sun, 06 Nov 1994 08:49:37 GMT
 #define LONGEST (INT64_C(7) * 86400 * SECOND)
 
+static const struct push_rules strict = { .fail_4xx = true, .free_attempts = 100 };
+static const struct push_rules mild = { .free_attempts = 100 };
+
 static void test_push_judge__retry_after_is_seconds_or_a_date(void **state)
 {
     (void)state;
@@ -65,19 +68,20 @@ static void test_push_judge__what_each_status_means(void **state)
         { 408, -1, true, PUSH_RETRY, PUSH_WELL, "push:408" },
         { 425, -1, true, PUSH_RETRY, PUSH_WELL, "push:425" },
         { 429, -1, true, PUSH_RETRY, PUSH_WELL, "push:429" },
-        { 429, 5, true, PUSH_LATER, PUSH_UNKNOWN, "" },
-        { 429, 5 * SECOND, true, PUSH_LATER, PUSH_UNKNOWN, "" },
-        { 429, 0, false, PUSH_LATER, PUSH_UNKNOWN, "" },
+        { 429, 5, true, PUSH_LATER, PUSH_UNKNOWN, "push:429" },
+        { 429, 5 * SECOND, true, PUSH_LATER, PUSH_UNKNOWN, "push:429" },
+        { 429, 0, false, PUSH_LATER, PUSH_UNKNOWN, "push:429" },
         { 500, 5, true, PUSH_RETRY, PUSH_ILL, "push:500" },
         { 503, -1, true, PUSH_RETRY, PUSH_ILL, "push:503" },
-        { 503, 5, true, PUSH_LATER, PUSH_UNKNOWN, "" },
+        { 503, 5, true, PUSH_LATER, PUSH_UNKNOWN, "push:503" },
         { 999, -1, true, PUSH_RETRY, PUSH_ILL, "push:999" },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct push_answer answer = { .curl = CURLE_OK,
                                             .status = rows[i].status,
                                             .retry_after_us = rows[i].retry_after_us };
-        struct push_judgement judgement = push_judge(&answer, rows[i].fail_4xx);
+        const struct push_rules rules = { rows[i].fail_4xx, 100 };
+        struct push_judgement judgement = push_judge(&answer, &rules, 1);
         assert_int_equal(judgement.verdict, rows[i].verdict);
         assert_int_equal(judgement.health, rows[i].health);
         assert_string_equal(judgement.group, rows[i].group);
@@ -109,7 +113,7 @@ static void test_push_judge__what_is_no_answer_is_tried_again(void **state)
         const struct push_answer answer = { .curl = (int)rows[i].code,
                                             .status = 200,
                                             .retry_after_us = -1 };
-        struct push_judgement judgement = push_judge(&answer, true);
+        struct push_judgement judgement = push_judge(&answer, &strict, 1);
         assert_int_equal(judgement.verdict, PUSH_RETRY);
         assert_int_equal(judgement.health, PUSH_ILL);
         assert_string_equal(judgement.group, rows[i].group);
@@ -134,24 +138,42 @@ test_push_judge__a_too_large_answer_is_tried_again_unless_its_status_says_more(v
                                             .status = rows[i].status,
                                             .retry_after_us = -1,
                                             .too_large = true };
-        struct push_judgement judgement = push_judge(&answer, true);
+        struct push_judgement judgement = push_judge(&answer, &strict, 1);
         assert_int_equal(judgement.verdict, rows[i].verdict);
         assert_string_equal(judgement.group, rows[i].group);
     }
 }
 
-static void test_push_judge__an_address_that_was_refused_is_called_so(void **state)
+static void test_push_judge__an_address_that_was_refused_costs_no_retry(void **state)
 {
     (void)state;
     const struct push_answer answer = { .curl = CURLE_COULDNT_CONNECT, .refused = true };
-    assert_string_equal(push_judge(&answer, false).group, "push:refused");
+    struct push_judgement judgement = push_judge(&answer, &mild, 101);
+    assert_int_equal(judgement.verdict, PUSH_LATER);
+    assert_string_equal(judgement.group, "push:refused");
+}
+
+static void test_push_judge__retry_after_costs_a_retry_after_the_free_attempts(void **state)
+{
+    (void)state;
+    const struct push_answer answer = { .curl = CURLE_OK,
+                                        .status = 429,
+                                        .retry_after_us = 5 * SECOND };
+    const struct push_rules none = { 0 };
+    struct push_judgement judgement = push_judge(&answer, &mild, 100);
+    assert_int_equal(judgement.verdict, PUSH_LATER);
+    judgement = push_judge(&answer, &mild, 101);
+    assert_int_equal(judgement.verdict, PUSH_RETRY);
+    assert_int_equal(judgement.delay_us, 5 * SECOND);
+    assert_string_equal(judgement.group, "push:429");
+    assert_int_equal(push_judge(&answer, &none, 1).verdict, PUSH_RETRY);
 }
 
 static void test_push_judge__what_fails_on_this_side_is_nobodys_fault(void **state)
 {
     (void)state;
     const struct push_answer answer = { .curl = CURLE_COULDNT_CONNECT, .starved = true };
-    struct push_judgement judgement = push_judge(&answer, false);
+    struct push_judgement judgement = push_judge(&answer, &mild, 1);
     assert_int_equal(judgement.verdict, PUSH_LATER);
     assert_int_equal(judgement.health, PUSH_UNKNOWN);
     assert_true(judgement.delay_us > 0);
@@ -165,7 +187,8 @@ int main(void)
         cmocka_unit_test(test_push_judge__what_is_no_answer_is_tried_again),
         cmocka_unit_test(
             test_push_judge__a_too_large_answer_is_tried_again_unless_its_status_says_more),
-        cmocka_unit_test(test_push_judge__an_address_that_was_refused_is_called_so),
+        cmocka_unit_test(test_push_judge__an_address_that_was_refused_costs_no_retry),
+        cmocka_unit_test(test_push_judge__retry_after_costs_a_retry_after_the_free_attempts),
         cmocka_unit_test(test_push_judge__what_fails_on_this_side_is_nobodys_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,6 +208,49 @@ test_push_plan__a_name_fits_better_than_a_pattern_and_a_long_one_better_than_a_s
     assert_int_equal(fit("a?b", "fast", "axb"), 0); // only * is special
 }
 
+static void test_push_plan__private_hosts_are_known_in_every_form(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        const char *shown; // NULL: public, or not known before a connection is made
+    } rows[] = {
+        { "M|http://127.0.0.1/", "127.0.0.1" },
+        { "M|http://127.1:8080/x", "127.0.0.1" },
+        { "M|http://0x7f000001/", "127.0.0.1" },
+        { "M|http://2130706433/", "127.0.0.1" },
+        { "M|https://10.0.0.7/", "10.0.0.7" },
+        { "M|http://169.254.169.254/latest", "169.254.169.254" },
+        { "M|http://[::1]:80/", "[::1]" },
+        { "M|http://[::ffff:10.0.0.1]/", "[::ffff:10.0.0.1]" },
+        { "M|http://[fe80::1%25eth0]/", "[fe80::1]" },
+        { "M|http://localhost:8080/", "localhost" },
+        { "M|http://LocalHost./", "LocalHost." },
+        { "M|http://a.localhost/", "a.localhost" },
+        { "M|http://8.8.8.8/", NULL },
+        { "M|http://[2606:4700::1111]/", NULL },
+        { "M|http://notlocalhost/", NULL },
+        { "M|http://localhost.example.com/", NULL },
+        { "M|http://10.0.0.7.example.com/", NULL },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct slice words[WORDS];
+        struct push_plan plan;
+        struct error error = { 0 };
+        assert_int_equal(
+            push_plan_init(&plan, &allocator_system, words_of(rows[i].words, words), &error), 0);
+        enum status status = push_plan_check_public(&plan, &error);
+        push_plan_release(&plan);
+        if (rows[i].shown) {
+            assert_int_equal(status, STATUS_INVALID);
+            assert_non_null(strstr(error_sentence(&error), rows[i].shown));
+            assert_non_null(strstr(error_sentence(&error), "push-allow-private is off"));
+        } else if (status) {
+            fail_msg("%s: %s", rows[i].words, error_sentence(&error));
+        }
+    }
+}
+
 static void test_push_plan__without_memory_nothing_is_left(void **state)
 {
     (void)state;
@@ -238,6 +281,7 @@ int main(void)
             test_push_plan__an_item_is_split_as_it_was_written_and_shown_without_secrets),
         cmocka_unit_test(
             test_push_plan__a_name_fits_better_than_a_pattern_and_a_long_one_better_than_a_short),
+        cmocka_unit_test(test_push_plan__private_hosts_are_known_in_every_form),
         cmocka_unit_test(test_push_plan__without_memory_nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,10 @@ static void test_settings_check__what_others_can_reach_needs_users(void **state)
         { { "--max-payload=32M" },
           "max-payload is larger than max-request, which it has to fit in" },
         { { "--segment-size=70000" }, "segment-size is not a multiple of 4KiB" },
+        { { "--push=app Mail http://localhost:8080/" },
+          "the href has the private address localhost, and push-allow-private is off" },
+        { { "--push=app Mail http://10.0.0.7/", "--push-allow-private=yes" }, NULL },
+        { { "--push=app Mail http://jobs.example.com/" }, NULL },
         { { "--data=" }, "data is empty and needs a folder" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
