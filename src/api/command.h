@@ -149,11 +149,10 @@ MUST_USE enum status commands_new(const struct allocator *allocator,
 void commands_free(struct commands *commands);
 // In whatever case; NULL when there is none.
 const struct command *commands_find(const struct commands *commands, struct slice name);
+// Fills `error` for a name that no command has: INVALID, with the command whose name is nearest.
+void commands_explain_unknown(const struct commands *commands, struct slice name,
+                              struct error *error);
 // In the order of the tables: `index` from 0 until it is NULL.
-// INVALID, with a sentence that says that there is no such command, and which one is spelled nearly
-// like it.
-MUST_USE enum status commands_refuse(const struct commands *commands, struct slice name,
-                                     struct error *error);
 const struct command *commands_at(const struct commands *commands, size_t index);
 
 // ---------------------------------------------------------------------------------------------

@@ -100,18 +100,20 @@ const struct command *commands_find(const struct commands *commands, struct slic
     }
 }
 
-enum status commands_refuse(const struct commands *commands, struct slice name, struct error *error)
+void commands_explain_unknown(const struct commands *commands, struct slice name,
+                              struct error *error)
 {
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < commands->count; i++) {
         nearest_offer(&nearest, slice_from_cstr(commands->ordered[i]->name));
     }
     if (nearest.name.size) {
-        return error_set(error, STATUS_INVALID, "unknown command '%.*s'; did you mean %.*s?",
-                         SLICE_PRINT(slice_shown(name)), SLICE_PRINT(nearest.name));
+        error_set(error, STATUS_INVALID, "unknown command '%.*s'; did you mean %.*s?",
+                  SLICE_PRINT(slice_shown(name)), SLICE_PRINT(nearest.name));
+        return;
     }
-    return error_set(error, STATUS_INVALID, "unknown command '%.*s' (Q.HELP lists all commands)",
-                     SLICE_PRINT(slice_shown(name)));
+    error_set(error, STATUS_INVALID, "unknown command '%.*s' (Q.HELP lists all commands)",
+              SLICE_PRINT(slice_shown(name)));
 }
 
 const struct command *commands_at(const struct commands *commands, size_t index)

@@ -37,7 +37,7 @@ static enum sluice_status find_command(const struct folder *folder, const struct
     *out = call->command ? call->command : commands_find(folder->commands, name);
     if (!*out) {
         struct error why;
-        (void)commands_refuse(folder->commands, name, &why);
+        commands_explain_unknown(folder->commands, name, &why);
         return fault(error, SLUICE_INVALID, "%s", why.detail);
     }
     return SLUICE_OK;

@@ -252,7 +252,7 @@ static const struct command *find_command(struct connection *connection, struct 
     }
     if (!command) {
         struct error error;
-        (void)commands_refuse(server->commands, words.items[0], &error);
+        commands_explain_unknown(server->commands, words.items[0], &error);
         say_code(connection, "ERR", "%s", error.detail);
         return NULL;
     }
