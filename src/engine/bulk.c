@@ -225,6 +225,7 @@ static enum status act_and_count(struct engine *engine, struct bulk *bulk, struc
     bool did = false;
     bool counted = bulk_has_counted(bulk, job);
     if (counted && !job->extra->freed) {
+        bulk->view.looked_at--;
         return STATUS_OK; // a dry run came to it before the walk did
     }
     enum status status = act(engine, bulk, job, now_us, &did);
@@ -248,13 +249,17 @@ static bool takes_freed(const struct engine *engine, const struct bulk *bulk)
 static enum status take_freed(struct engine *engine, struct bulk *bulk, int64_t now_us)
 {
     struct job *job = engine->freed_first;
-    bool stays = bulk->request.dry_run || !bulk_matches(engine, bulk, job);
-    enum status status =
-        bulk_matches(engine, bulk, job) ? act_and_count(engine, bulk, job, now_us) : STATUS_OK;
-    if (!status && stays) {
+    bool matches = bulk_matches(engine, bulk, job);
+    bool is_new = matches && !bulk_has_counted(bulk, job);
+    enum status status = matches ? act_and_count(engine, bulk, job, now_us) : STATUS_OK;
+    if (status) {
+        return status;
+    }
+    bulk->view.looked_at += is_new;
+    if (!matches || bulk->request.dry_run) {
         bulk_freed_forget(engine, job);
     }
-    return status;
+    return STATUS_OK;
 }
 
 // The next job of the walk; without memory the walk comes to it again.

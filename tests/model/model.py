@@ -130,7 +130,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
             order = self.queues[recurring.queue]
             things.append((recurring.next, order, DUE_RECURRING, recurring.id, recurring))
         oldest_first = self.complete_jobs()[::-1]
-        too_many = len(oldest_first) - self.option_int("jobs-history-count")
+        kept = self.option_int("jobs-history-count")
+        too_many = len(oldest_first) - kept if kept >= 0 else 0
         for rank, job in enumerate(oldest_first):
             when = AT_ONCE if rank < too_many else job.time + self.option_us("jobs-history")
             things.append((when, BEHIND_ALL_QUEUES, DUE_RETIRED, rank, job))

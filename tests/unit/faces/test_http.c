@@ -36,7 +36,7 @@ static void test_http__a_job_is_put_popped_and_completed(void **state)
          "{\"worker\":\"w\",\"token\":1,\"result\":{\"sent\":true}}",
          "200 {\"state\":\"complete\"}");
     says(site, "GET " NS "/jobs/ann/result", NULL,
-         "200 {\"state\":\"complete\",\"result\":{\"sent\":true}}");
+         "200 {\"state\":\"complete\",\"result\":{\"sent\":true},\"group\":null,\"message\":null}");
     says(site, "GET " NS "/jobs/ann", NULL, "200 {\"jid\":\"ann\",\"klass\":\"Send\",...");
     says(site, "DELETE " NS "/jobs/ann", NULL, "204");
     says(site, "GET " NS "/jobs/ann", NULL,
