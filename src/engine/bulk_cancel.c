@@ -109,7 +109,8 @@ void bulk_progress_to_save(const struct bulk *bulk, struct bulk_view *view,
     }
     *cursor = (struct bulk_cursor){ .stage = bulk_first_stage(&bulk->request.filter) };
     if (!view->done) {
-        // The walk begins again. It does not meet the jobs that were canceled, so they stay counted.
+        // The walk begins again. It does not meet the jobs that were canceled, so they stay
+        // counted.
         view->changed = view->dry_run ? 0 : view->changed;
         view->matched = view->changed;
         view->looked_at = view->changed;
