@@ -349,9 +349,11 @@ static enum status run_stats(struct call *call, struct error *error)
     const struct stats_arguments *given = call->arguments;
     struct stats_view view;
     engine_stats(call->engine, given->queue, given->has_date ? given->date : call->now_us, &view);
-    reply_map(call->reply, 5);
+    reply_map(call->reply, 6);
     reply_key(call->reply, "retries");
     reply_integer(call->reply, view.retries);
+    reply_key(call->reply, "lost_leases");
+    reply_integer(call->reply, view.lost_leases);
     reply_key(call->reply, "failures");
     reply_integer(call->reply, view.failures);
     reply_key(call->reply, "failed");
@@ -676,14 +678,16 @@ static const struct command commands[] = {
         .summary = "Shows how a queue did on one day.",
         .details = "The histograms count by seconds (60 of them), then minutes (59), hours (23) "
                    "and days (6).",
-        .replies = "How many leases ran out, how many times jobs failed, how many of those have "
-                   "failed still; and of the times that jobs waited and ran how many there were, "
-                   "their mean and standard deviation in seconds, and a histogram.",
+        .replies = "How many times jobs were given back to be tried again (Q.RETRY), how many "
+                   "leases ran out, how many times jobs failed, how many of those are failed "
+                   "still; and of the times that jobs waited and ran how many there were, their "
+                   "mean and standard deviation in seconds, and a histogram.",
         EXAMPLES({ "Q.STATS app mail DATE 2026-07-14T00:00:00Z",
-                   "1# \"retries\" => (integer) 0\n"
-                   "2# \"failures\" => (integer) 3\n"
-                   "3# \"failed\" => (integer) 2\n"
-                   "4# \"wait\" => 1# \"count\" => (integer) 9\n"
+                   "1# \"retries\" => (integer) 2\n"
+                   "2# \"lost_leases\" => (integer) 0\n"
+                   "3# \"failures\" => (integer) 3\n"
+                   "4# \"failed\" => (integer) 2\n"
+                   "5# \"wait\" => 1# \"count\" => (integer) 9\n"
                    "   2# \"mean\" => (double) 0\n"
                    "   3# \"std\" => (double) 0\n"
                    "   4# \"histogram\" =>   1) (integer) 9\n"

@@ -618,7 +618,10 @@ struct stats_series {
 };
 
 struct stats_view {
-    int64_t retries, failed, failures;
+    int64_t lost_leases; // that ran out; qless calls them retries
+    int64_t retries;     // jobs that were given back to be tried again
+    int64_t failed;      // that failed then, and are failed still
+    int64_t failures;
     struct stats_series wait, run;
 };
 

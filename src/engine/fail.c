@@ -12,6 +12,7 @@
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/state.h"
+#include "engine/stats.h"
 #include "engine/unique.h"
 #include "engine/waiter.h"
 #include "engine/worker.h"
@@ -109,6 +110,13 @@ static int64_t retry_delay(const struct engine *engine, int64_t now_us,
     return delay_us < ENGINE_TIME_MAX - now_us ? delay_us : ENGINE_TIME_MAX - now_us;
 }
 
+static void count_retry(struct engine *engine, struct queue *queue, int64_t now_us)
+{
+    struct stats_day *day = stats_find(queue, now_us);
+    day->retries++;
+    stats_changed(engine, queue, day);
+}
+
 static enum status retry_again(struct engine *engine, int64_t now_us,
                                const struct retry_request *request, struct job *job,
                                struct queue *to, struct error *error)
@@ -133,14 +141,17 @@ static enum status retry_again(struct engine *engine, int64_t now_us,
         place_for(job, to, job->extra && job->extra->dependency_count, delay_us > 0);
     if ((request->has_failure && (!failure || job_reserve_extra(engine, job))) ||
         history_reserve(engine, job, &entry, 1) || leave_reserve(engine, job) ||
-        place_reserve(engine, &place)) {
+        place_reserve(engine, &place) || stats_reserve(engine, to, now_us)) {
         failure_free(engine, failure);
         return engine_no_memory(error);
     }
     history_append(engine, job, &entry);
     job_leave(engine, job);
     job_move_to(engine, job, to);
-    job->remaining -= !request->uncounted;
+    if (!request->uncounted) {
+        job->remaining--;
+        count_retry(engine, to, now_us);
+    }
     if (failure) {
         failure_free(engine, job->extra->failure);
         job->extra->failure = failure;

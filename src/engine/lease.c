@@ -169,7 +169,7 @@ static void announce_end(struct engine *engine, struct job *job, int64_t when_us
     history_append(engine, job,
                    &(struct history_entry){ .kind = HISTORY_TIMED_OUT, .when_us = when_us });
     struct stats_day *day = stats_find(job->queue, when_us);
-    day->retries++;
+    day->lost_leases++;
     stats_changed(engine, job->queue, day);
     job_changed(engine, job, JOB_DIRTY_HEAD);
 }

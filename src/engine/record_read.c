@@ -179,13 +179,14 @@ static enum status read_stats(struct engine *engine, struct record_key key, stru
     if (!day) {
         return STATUS_NO_MEMORY;
     }
-    day->retries = take_i64(reader);
+    day->lost_leases = take_i64(reader);
     day->failed = take_i64(reader);
     day->failures = take_i64(reader);
     bool has_histograms = read_counts(reader, &day->wait);
     if (!(read_counts(reader, &day->run) && has_histograms)) {
         stats_drop_histograms(engine, day);
     }
+    day->retries = reader->left ? take_i64(reader) : 0;
     return STATUS_OK;
 }
 

@@ -164,11 +164,12 @@ static void put_counts(struct buffer *out, const struct stats_counts *counts)
 
 void record_write_stats(const struct stats_day *day, struct buffer *out)
 {
-    put_i64(out, day->retries);
+    put_i64(out, day->lost_leases);
     put_i64(out, day->failed);
     put_i64(out, day->failures);
     put_counts(out, &day->wait);
     put_counts(out, &day->run);
+    put_i64(out, day->retries);
 }
 
 void record_write_worker(const struct worker *worker, struct buffer *out)

@@ -204,6 +204,7 @@ void engine_stats(const struct engine *engine, struct slice name, int64_t date_u
     const struct queue *queue = queue_find(engine, name);
     const struct stats_day *day = queue ? stats_find(queue, date_us) : NULL;
     if (day) {
+        view->lost_leases = day->lost_leases;
         view->retries = day->retries;
         view->failed = day->failed;
         view->failures = day->failures;

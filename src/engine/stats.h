@@ -18,8 +18,8 @@ struct stats_counts {
 
 struct stats_day {
     struct stats_day *older;
-    int64_t day; // since the epoch
-    int64_t retries, failed, failures;
+    int64_t day;                                    // since the epoch
+    int64_t lost_leases, retries, failed, failures; // see struct stats_view
     struct stats_counts wait, run;
     bool dirty;
 };

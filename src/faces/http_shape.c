@@ -77,7 +77,8 @@ static const struct http_shape answers[] = {
     { "Q.FAILURES", "[{group:string,count:integer}]" },
     { "Q.FAILED", "JobPage" },
     { "Q.UNFAIL", "integer" },
-    { "Q.STATS", "{retries:integer,failures:integer,failed:integer,wait:Series,run:Series}" },
+    { "Q.STATS", "{retries:integer,lost_leases:integer,failures:integer,failed:integer,wait:Series,"
+                 "run:Series}" },
     { "Q.METRICS", "{latency:Times,runtime:Times,lifetime:Times,time_to_completion:Times,"
                    "time_to_failure:Times,attempts:{count:integer,mean:number,max:integer},"
                    "queued:Rates,run:Rates}" },

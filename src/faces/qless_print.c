@@ -232,7 +232,7 @@ static void print_series(struct buffer *out, const char *key, const struct stats
 void qless_print_stats(struct buffer *out, const struct stats_view *view)
 {
     buffer_append_char(out, '{');
-    print_integer(out, "retries", view->retries);
+    print_integer(out, "retries", view->lost_leases);
     print_integer(out, "failed", view->failed);
     print_integer(out, "failures", view->failures);
     print_series(out, "wait", &view->wait);

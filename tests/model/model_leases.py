@@ -37,7 +37,7 @@ class LeaseRules:
         self.tell_tracker("stalled", when, job)
         self.write_history(job, when, "timed-out")
         self.tell("lock_lost", ["log", "worker"], when, jid=job.jid, worker=job.worker)
-        self.count(job.queue, when, "retries")
+        self.count(job.queue, when, "lost_leases")
         job.grace = True
         job.end = when + self.grace_us()
 
@@ -385,6 +385,7 @@ class LeaseRules:
         self.write_history(job, now, "retried", worker=worker, group=group, message=message,
                            until=now + delay if delay > 0 else 0)
         self.settle(job, to, now, delay)
+        self.count(to, now, "retries")
         return job.remaining
 
     def call_held(self, command):

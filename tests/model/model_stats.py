@@ -53,6 +53,7 @@ class Series:
 
 class StatsDay:
     def __init__(self):
+        self.lost_leases = 0
         self.retries = 0
         self.failed = 0
         self.failures = 0
@@ -61,6 +62,7 @@ class StatsDay:
 
     def view(self):
         return {
+            "lost_leases": self.lost_leases,
             "retries": self.retries,
             "failed": self.failed,
             "failures": self.failures,

@@ -92,6 +92,7 @@ void write_stats(struct shell *shell, struct slice queue, int64_t date_us)
     struct stats_view view;
     engine_stats(shell->engine, queue, date_us, &view);
     json_write_begin_object(out);
+    member_int(out, "lost_leases", view.lost_leases);
     member_int(out, "retries", view.retries);
     member_int(out, "failed", view.failed);
     member_int(out, "failures", view.failures);

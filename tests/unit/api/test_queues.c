@@ -184,21 +184,27 @@ static void test_queues__a_day_has_statistics(void **state)
     (void)run(t, "Q.COMPLETE app a w");
     const char *shown = run(t, "Q.STATS app q");
     assert_true(shows(shown, "1# \"retries\" => (integer) 0\n"
-                             "2# \"failures\" => (integer) 0\n"
-                             "3# \"failed\" => (integer) 0\n"
-                             "4# \"wait\" => 1# \"count\" => (integer) 1\n"
+                             "2# \"lost_leases\" => (integer) 0\n"
+                             "3# \"failures\" => (integer) 0\n"
+                             "4# \"failed\" => (integer) 0\n"
+                             "5# \"wait\" => 1# \"count\" => (integer) 1\n"
                              "   2# \"mean\" => (double) 2\n"
                              "   3# \"std\" => (double) 0\n"
                              "   4# \"histogram\" =>   1) (integer) 0\n"
                              "        2) (integer) 0\n"
                              "        3) (integer) 1\n..."));
-    assert_non_null(strstr(shown, "5# \"run\" => 1# \"count\" => (integer) 1\n"
+    assert_non_null(strstr(shown, "6# \"run\" => 1# \"count\" => (integer) 1\n"
                                   "   2# \"mean\" => (double) 3\n"));
     assert_non_null(strstr(shown, "\n      148) (integer) 0"));
-    says(
-        t, "Q.STATS app q DATE 2026-07-13T23:59:59Z",
-        "1# \"retries\" => (integer) 0\n2# \"failures\" => (integer) 0\n3# \"failed\" => (integer) "
-        "0\n4# \"wait\" => 1# \"count\" => (integer) 0\n...");
+    says(t, "Q.STATS app q DATE 2026-07-13T23:59:59Z",
+         "1# \"retries\" => (integer) 0\n2# \"lost_leases\" => (integer) 0\n"
+         "3# \"failures\" => (integer) 0\n4# \"failed\" => (integer) 0\n"
+         "5# \"wait\" => 1# \"count\" => (integer) 0\n...");
+    (void)run(t, "Q.PUT app q S {} JID b");
+    (void)run(t, "Q.POP app w 1 q");
+    (void)run(t, "Q.RETRY app b w");
+    says(t, "Q.STATS app q",
+         "1# \"retries\" => (integer) 1\n2# \"lost_leases\" => (integer) 0\n...");
 }
 
 static void test_queues__times_and_rates_are_measured(void **state)

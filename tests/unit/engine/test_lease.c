@@ -68,7 +68,7 @@ static void test_lease__running_out_starts_the_grace(void **state)
     assert_int_equal(view.remaining, 5);
     assert_int_equal(view.crashes, 0);
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 60 timed-out");
-    assert_int_equal(stats_of(w, "q", 60).retries, 1);
+    assert_int_equal(stats_of(w, "q", 60).lost_leases, 1);
     assert_string_equal(queue_of(w, 63, "q"), "stalled 1, listeners 1");
     assert_string_equal(jobs(w, 63, LIST_STALLED, "q", 0, 9), "1: a");
     assert_string_equal(jobs(w, 63, LIST_RUNNING, "q", 0, 9), "0: ");
@@ -92,7 +92,7 @@ static void test_lease__is_lost_when_the_grace_is_over(void **state)
     assert_int_equal(view.remaining, 4);
     assert_int_equal(view.crashes, 1);
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 60 timed-out");
-    assert_int_equal(stats_of(w, "q", 60).retries, 1);
+    assert_int_equal(stats_of(w, "q", 60).lost_leases, 1);
     assert_string_equal(queue_of(w, 75, "q"), "waiting 1, listeners 1");
     refused(w, STATUS_STATE, "a is not running: stalled");
     complete(w, 75, "w1", "a");
@@ -139,7 +139,7 @@ static void test_lease__a_heartbeat_ends_the_grace_and_the_next_one_begins_anew(
     assert_string_equal(history_of(w, "a"),
                         "0 put in q; 0 popped by w1; 60 timed-out; 126 timed-out");
     assert_int_equal(view_of(w, "a").remaining, 4);
-    assert_int_equal(stats_of(w, "q", 0).retries, 2);
+    assert_int_equal(stats_of(w, "q", 0).lost_leases, 2);
 }
 
 static void test_lease__without_a_grace_it_is_lost_at_once(void **state)
@@ -153,7 +153,7 @@ static void test_lease__without_a_grace_it_is_lost_at_once(void **state)
                         "0 put in q; 0 popped by w1; 60 timed-out; 60 popped by w2");
     assert_int_equal(view_of(w, "a").remaining, 4);
     assert_int_equal(view_of(w, "a").crashes, 1);
-    assert_int_equal(stats_of(w, "q", 60).retries, 1);
+    assert_int_equal(stats_of(w, "q", 60).lost_leases, 1);
 }
 
 static void test_lease__a_grace_of_zero_is_none(void **state)
@@ -389,7 +389,7 @@ static void test_lease__timeout_takes_it_away_at_no_cost(void **state)
     assert_int_equal(view.crashes, 0);
     assert_int_equal(view.token, 0);
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 5 timed-out");
-    assert_int_equal(stats_of(w, "q", 5).retries, 0);
+    assert_int_equal(stats_of(w, "q", 5).lost_leases, 0);
     assert_string_equal(queue_of(w, 5, "q"), "waiting 1, listeners 1");
     assert_string_equal(held(w, 5, "w1", false), "0: ");
 }

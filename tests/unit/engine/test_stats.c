@@ -21,7 +21,7 @@ static void test_stats__a_queue_without_any_has_zeros(void **state)
 {
     struct world *w = *state;
     struct stats_view view = stats_of(w, "q", 0);
-    assert_int_equal(view.retries + view.failed + view.failures, 0);
+    assert_int_equal(view.retries + view.lost_leases + view.failed + view.failures, 0);
     assert_int_equal(view.wait.count, 0);
     about(view.wait.mean, 0);
     about(view.wait.std, 0);
@@ -142,9 +142,31 @@ static void test_stats__failures_and_lost_leases_are_counted(void **state)
     struct stats_view view = stats_of(w, "q", 0);
     assert_int_equal(view.failed, 1);
     assert_int_equal(view.failures, 1);
-    assert_int_equal(view.retries, 1);
+    assert_int_equal(view.lost_leases, 1);
+    assert_int_equal(view.retries, 0);
     assert_int_equal(view.wait.count, 3);
     assert_int_equal(view.run.count, 0);
+}
+
+static void test_stats__retries_are_counted_apart_from_lost_leases(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "a");
+    pop(w, 0, "q", "w1", 1);
+    retry(w, 1, "w1", "a");
+    pop(w, 2, "q", "w1", 1);
+    int32_t remaining;
+    const struct retry_request moved = { .holder = { .jid = SLICE("a"), .worker = SLICE("w1") },
+                                         .to = SLICE("r") };
+    said(w, engine_retry(w->engine, us(3), &moved, &remaining, &w->error));
+    assert_int_equal(stats_of(w, "q", 0).retries, 1);
+    assert_int_equal(stats_of(w, "q", 0).lost_leases, 0);
+    assert_int_equal(stats_of(w, "r", 0).retries, 1);
+    // It was not the job's fault, so no retry is counted.
+    pop(w, 4, "r", "w1", 1);
+    const struct retry_request excused = { .holder = moved.holder, .uncounted = true };
+    said(w, engine_retry(w->engine, us(5), &excused, &remaining, &w->error));
+    assert_int_equal(stats_of(w, "r", 0).retries, 1);
 }
 
 static void test_stats__old_days_are_forgotten_and_their_histograms_sooner(void **state)
@@ -191,6 +213,7 @@ int main(void)
         CLIENT_TEST(test_stats__wait_after_a_retry_counts_from_the_pop_before_it),
         SERVER_TEST(test_stats__days_are_apart),
         SERVER_TEST(test_stats__failures_and_lost_leases_are_counted),
+        SERVER_TEST(test_stats__retries_are_counted_apart_from_lost_leases),
         CLIENT_TEST(test_stats__failures_and_lost_leases_are_counted),
         SERVER_TEST(test_stats__old_days_are_forgotten_and_their_histograms_sooner),
         SERVER_TEST(test_stats__what_is_kept_can_be_set),
