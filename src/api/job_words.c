@@ -38,6 +38,16 @@ static struct slice next_part(struct slice *rest, char separator)
     return part;
 }
 
+// How many delays a list has: one more than it has commas.
+static size_t count_delays(struct slice text)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < text.size; i++) {
+        count += text.data[i] == ',';
+    }
+    return count;
+}
+
 static enum status read_delays(struct slice text, struct backoff *out)
 {
     if (out->kind != BACKOFF_LIST) {
@@ -46,8 +56,7 @@ static enum status read_delays(struct slice text, struct backoff *out)
     bool more;
     do {
         more = text.size && memchr(text.data, ',', text.size);
-        if (out->list_count == BACKOFF_LIST_MAX ||
-            num_parse_seconds(next_part(&text, ','), &out->list_us[out->list_count++])) {
+        if (num_parse_seconds(next_part(&text, ','), &out->list_us[out->list_count++])) {
             return STATUS_INVALID;
         }
     } while (more);
@@ -67,6 +76,10 @@ static enum status read_backoff(struct slice text, struct backoff *out, struct e
     struct slice cap = next_part(&rest, ':');
     struct slice jitter = next_part(&rest, ':');
     int64_t percent = 0;
+    if (out->kind == BACKOFF_LIST && count_delays(delays) > BACKOFF_LIST_MAX) {
+        return error_set(error, STATUS_TOO_LARGE, "BACKOFF list has %zu delays, and may have %d",
+                         count_delays(delays), BACKOFF_LIST_MAX);
+    }
     if (out->kind == BACKOFF_UNSET || read_delays(delays, out) ||
         (cap.size && num_parse_seconds(cap, &out->cap_us)) ||
         (jitter.size && num_parse_i64(jitter, &percent)) || percent < 0 || percent > 100 ||

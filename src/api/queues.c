@@ -633,8 +633,11 @@ static const struct command commands[] = {
         TAKES(unfail_arguments, unfail_takes),
         .run = run_unfail,
         .summary = "Puts the jobs that failed first in a group into a queue.",
-        .details = "Their retries start anew. For more than a thousand, or each into the queue "
-                   "that it failed in, there is `Q.BULK ns retry GROUP group`.",
+        .details =
+            "Their retries start anew. A job whose lock (UNIQUE) another job holds by now stays "
+            "failed; EXISTS names the holder when no other job is found. For more than a thousand, "
+            "or each into the queue "
+            "that it failed in, there is `Q.BULK ns retry GROUP group`.",
         .replies = "How many were put.",
         EXAMPLES({ "Q.UNFAIL app smtp mail COUNT 1", "(integer) 1" }),
     },

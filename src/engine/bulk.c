@@ -8,6 +8,7 @@
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/tag.h"
+#include "engine/unique.h"
 
 #include <string.h>
 
@@ -149,15 +150,24 @@ static void end(struct engine *engine, struct bulk *bulk)
 // ---------------------------------------------------------------------------------------------
 // Acts. Each says by `*did` whether it changes, or would change, the job.
 
+// A job whose lock another job holds by now is left as it is.
+static enum status leave_if_locked(struct engine *engine, const struct job *job, int64_t now_us,
+                                   bool *did)
+{
+    enum status status = *did ? unique_reserve_again(engine, now_us, job, NULL) : STATUS_OK;
+    *did = *did && !status;
+    return status == STATUS_EXISTS ? STATUS_OK : status;
+}
+
 static enum status retry_one(struct engine *engine, struct job *job, int64_t now_us, bool dry,
                              bool *did)
 {
     *did = job->state == JOB_FAILED || job->state == JOB_SCHEDULED;
-    if (!*did || dry) {
-        return STATUS_OK;
+    if (job->state == JOB_SCHEDULED) {
+        return dry ? STATUS_OK : due_move(engine, job, now_us);
     }
-    return job->state == JOB_FAILED ? job_requeue(engine, now_us, job, job->queue)
-                                    : due_move(engine, job, now_us);
+    enum status status = leave_if_locked(engine, job, now_us, did);
+    return status || !*did || dry ? status : job_requeue(engine, now_us, job, job->queue, NULL);
 }
 
 static enum status move_one(struct engine *engine, struct job *job, int64_t now_us, bool dry,
@@ -166,13 +176,14 @@ static enum status move_one(struct engine *engine, struct job *job, int64_t now_
     bool there = job->queue && slice_equal(queue_name(job->queue), name);
     *did = job->state == JOB_FAILED ||
            (!there && job->state != JOB_RUNNING && job->state != JOB_COMPLETE);
-    if (!*did || dry) {
-        return STATUS_OK;
+    enum status status = leave_if_locked(engine, job, now_us, did);
+    if (status || !*did || dry) {
+        return status;
     }
     struct queue *to;
-    enum status status = queue_acquire(engine, name, &to, NULL);
+    status = queue_acquire(engine, name, &to, NULL);
     if (!status) {
-        status = job_requeue(engine, now_us, job, to);
+        status = job_requeue(engine, now_us, job, to, NULL);
         if (status) {
             queue_abandon(engine, to);
         }
@@ -183,9 +194,8 @@ static enum status move_one(struct engine *engine, struct job *job, int64_t now_
 static enum status tag_one(struct engine *engine, struct job *job, int64_t now_us,
                            const struct bulk_request *request, bool *did)
 {
-    size_t had = job->extra ? job->extra->tag_count : 0;
     bool tag = request->act == BULK_TAG;
-    bool fits = !tags_check(engine, tag ? had : 0, request->tags, NULL);
+    bool fits = !tag || !tags_check_count(engine, tags_count_with(job, request->tags), NULL);
     *did = false;
     for (size_t i = 0; fits && i < request->tags.count; i++) {
         *did = *did || job_has_tag(job, request->tags.items[i]) != tag;
@@ -329,7 +339,7 @@ enum status engine_bulk(struct engine *engine, int64_t now_us, const struct bulk
         status = bulk_check(request, error);
     }
     if (!status && takes_tags(request)) {
-        status = tags_check(engine, 0, request->tags, error);
+        status = tags_check(engine, request->tags, error);
     }
     if (status) {
         return status;

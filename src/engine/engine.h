@@ -515,7 +515,12 @@ MUST_USE enum status engine_wait(struct engine *engine, int64_t now_us, struct s
 // The waiter waits no more. No error when it did not.
 void engine_wait_end(struct engine *engine, uint64_t id);
 
-// Moves the `count` jobs that failed first in a group into a queue. Gives how many.
+// Moves the `count` jobs that failed first in a group into a queue. Gives how many. One whose lock
+// another job holds by now stays failed; EXISTS when no other is found. At most UNFAIL_KEPT_MAX of
+// those are passed over.
+enum {
+    UNFAIL_KEPT_MAX = 1000,
+};
 MUST_USE enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice queue,
                                    struct slice group, size_t count, size_t *moved,
                                    struct error *error);

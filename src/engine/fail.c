@@ -13,7 +13,6 @@
 #include "engine/queue.h"
 #include "engine/state.h"
 #include "engine/stats.h"
-#include "engine/unique.h"
 #include "engine/waiter.h"
 #include "engine/worker.h"
 
@@ -224,23 +223,30 @@ enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice na
         return status;
     }
     struct queue *queue;
-    if (queue_acquire(engine, name, &queue, error)) {
+    status = queue_acquire(engine, name, &queue, error);
+    if (status) {
         engine_settle(engine);
-        return STATUS_NO_MEMORY;
+        return status;
     }
     // Each job on its own: of a thousand that are to be moved some may have been when memory ends.
-    for (; *moved < count && (group = map_find(&engine->groups, group_name)); ++*moved) {
-        if (job_requeue(engine, now_us, job_of_node(index_first(&group->jobs)), queue)) {
+    // Those whose lock another job holds stay, and are in front of those that are looked at next.
+    size_t kept = 0;
+    struct index_node *node;
+    while (*moved < count && kept < UNFAIL_KEPT_MAX &&
+           (group = map_find(&engine->groups, group_name)) &&
+           (node = index_at(&group->jobs, kept))) {
+        status = job_requeue(engine, now_us, job_of_node(node), queue, error);
+        engine_settle(engine);
+        if (status == STATUS_NO_MEMORY) {
             break;
         }
-        engine_settle(engine);
+        ++*(status ? &kept : moved);
     }
     if (*moved == 0) {
         queue_abandon(engine, queue);
-        status = engine_no_memory(error);
     }
     engine_settle(engine);
-    return status;
+    return *moved ? STATUS_OK : status;
 }
 
 enum status engine_unfail_job(struct engine *engine, int64_t now_us, struct slice jid,
@@ -256,13 +262,7 @@ enum status engine_unfail_job(struct engine *engine, int64_t now_us, struct slic
                            job_state_name(job->state));
     }
     if (!status) {
-        status = unique_reserve_again(engine, now_us, job, error);
-    }
-    if (!status && job_requeue(engine, now_us, job, job->queue)) {
-        status = engine_no_memory(error);
-    }
-    if (!status) {
-        unique_take_again(engine, job);
+        status = job_requeue(engine, now_us, job, job->queue, error);
     }
     engine_settle(engine);
     return status;

@@ -98,8 +98,13 @@ void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t d
     }
 }
 
-enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, struct queue *queue)
+enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, struct queue *queue,
+                        struct error *error)
 {
+    enum status status = unique_reserve_again(engine, now_us, job, error);
+    if (status) {
+        return status;
+    }
     int64_t due_us = job->state == JOB_SCHEDULED ? time_of_key(job->node.key)
                      : job->state == JOB_DEPENDS ? job->extra->due_us
                                                  : 0;
@@ -111,7 +116,7 @@ enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, 
     const struct place place = place_for(job, queue, depends, due_us > now_us);
     if (queue_reserve_known(engine, queue) || history_reserve(engine, job, &entry, 1) ||
         leave_reserve(engine, job) || place_reserve(engine, &place)) {
-        return STATUS_NO_MEMORY;
+        return engine_no_memory(error);
     }
     queue_make_known(engine, queue, now_us);
     failure_forget(engine, job);
@@ -120,6 +125,7 @@ enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, 
     job_move_to(engine, job, queue);
     job_start_anew(job, now_us);
     job->time_us = now_us;
+    unique_take_again(engine, job);
     place_job(engine, job, now_us, due_us > now_us ? due_us - now_us : 0);
     job_changed(engine, job, JOB_DIRTY_HEAD);
     return STATUS_OK;
@@ -333,6 +339,8 @@ static void set_given(struct engine *engine, const struct put_request *request, 
     }
     if (plan->unique) {
         unique_give(engine, job, plan->unique);
+    } else {
+        unique_take_again(engine, job);
     }
 }
 
@@ -457,6 +465,8 @@ enum status engine_put(struct engine *engine, int64_t now_us, const struct put_r
     struct job *holder = NULL, *existing = NULL;
     if (request->unique.by != UNIQUE_NONE) {
         status = unique_new(engine, now_us, request, &plan.unique, &holder, error);
+    } else if (job) {
+        status = unique_reserve_again(engine, now_us, job, error);
     }
     bool conflicts = holder != job || request->unique.conflict == UNIQUE_ONCE;
     if (!status && holder && conflicts) {

@@ -19,10 +19,10 @@ void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t d
 void job_move_to(struct engine *engine, struct job *job, struct queue *queue);
 
 // Moves a job that is neither running nor complete into a queue, or a failed one into its own:
-// unfail, and bulk acts. One that is scheduled or depends keeps its time. NO_MEMORY when nothing
-// has changed.
+// unfail, and bulk acts. One that is scheduled or depends keeps its time; one that gave up its lock
+// takes it again. NO_MEMORY, or EXISTS when another job holds the lock: then nothing has changed.
 MUST_USE enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job,
-                                 struct queue *queue);
+                                 struct queue *queue, struct error *error);
 
 // Forgets the job's failure and result.
 void job_forget_outcome(struct engine *engine, struct job *job);

@@ -226,7 +226,7 @@ static enum status check(const struct engine *engine, int64_t now_us,
                            "the jids of its jobs are longer",
                            request->jid.size, RECURRING_JID_SIZE_MAX);
     }
-    return status ? status : tags_check(engine, 0, request->tags, error);
+    return status ? status : tags_check(engine, request->tags, error);
 }
 
 // A recurring job that is nowhere yet.
@@ -569,6 +569,13 @@ static enum status retag(struct engine *engine, struct recurring *recurring, str
     if (tags_make(engine, tags, &made, &count)) {
         return engine_no_memory(error);
     }
+    // The limit may be lower than what it has already.
+    enum status status =
+        count > recurring->tag_count ? tags_check_count(engine, count, error) : STATUS_OK;
+    if (status) {
+        drop_tags(engine, made, count);
+        return status;
+    }
     drop_tags(engine, recurring->tags, recurring->tag_count);
     recurring->tags = made;
     recurring->tag_count = (uint32_t)count;
@@ -613,7 +620,7 @@ enum status engine_recur_tag(struct engine *engine, int64_t now_us, struct slice
         status = recurring_find(engine, jid, &recurring, error);
     }
     if (!status) {
-        status = tags_check(engine, recurring->tag_count, tags, error);
+        status = tags_check(engine, tags, error);
     }
     return status ? status : change_tags(engine, recurring, tags, (struct slices){ 0 }, error);
 }

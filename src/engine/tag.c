@@ -77,21 +77,41 @@ static enum status tag_acquire(struct engine *engine, struct slice name, struct 
     return STATUS_OK;
 }
 
-enum status tags_check(const struct engine *engine, size_t had, struct slices tags,
-                       struct error *error)
+enum status tags_check_count(const struct engine *engine, size_t count, struct error *error)
 {
-    if ((int64_t)(had + tags.count) > engine->config.max_tags) {
-        return error_set(error, STATUS_TOO_LARGE, "%zu tags; at most %lld are allowed",
-                         had + tags.count, (long long)engine->config.max_tags);
+    if ((int64_t)count > engine->config.max_tags) {
+        return error_set(error, STATUS_TOO_LARGE, "%zu tags; max-tags allows %lld", count,
+                         (long long)engine->config.max_tags);
     }
-    return names_check(tags, "tag", error);
+    return STATUS_OK;
+}
+
+enum status tags_check(const struct engine *engine, struct slices tags, struct error *error)
+{
+    enum status status = tags_check_count(engine, tags.count, error);
+    return status ? status : names_check(tags, "tag", error);
+}
+
+size_t tags_count_with(const struct job *job, struct slices tags)
+{
+    size_t count = job && job->extra ? job->extra->tag_count : 0;
+    for (size_t i = 0; i < tags.count; i++) {
+        bool there = job && job_has_tag(job, tags.items[i]);
+        for (size_t j = 0; j < i && !there; j++) {
+            there = slice_equal(tags.items[i], tags.items[j]);
+        }
+        count += !there;
+    }
+    return count;
 }
 
 enum status tags_reserve(struct engine *engine, const struct job *job, struct slices tags,
                          struct error *error)
 {
-    size_t had = job && job->extra ? job->extra->tag_count : 0;
-    enum status status = tags_check(engine, had, tags, error);
+    enum status status = tags_check(engine, tags, error);
+    if (!status) {
+        status = tags_check_count(engine, tags_count_with(job, tags), error);
+    }
     size_t pinned = 0;
     while (!status && pinned < tags.count) {
         struct tag *tag;

@@ -26,9 +26,14 @@ struct tagging {
 
 struct slice tag_key(const void *tag);
 
-// Whether these may be tags of something that has `had` tags already.
-MUST_USE enum status tags_check(const struct engine *engine, size_t had, struct slices tags,
+// Whether these may be tags that are given in one call, and whether something may have so many.
+MUST_USE enum status tags_check(const struct engine *engine, struct slices tags,
                                 struct error *error);
+MUST_USE enum status tags_check_count(const struct engine *engine, size_t count,
+                                      struct error *error);
+
+// How many tags a job (NULL for one that has none) would have with these too.
+size_t tags_count_with(const struct job *job, struct slices tags);
 
 // Makes room for a job (NULL for one that has none, or will have none) to get tags, and pins them.
 // Refuses too many, and names that are none.

@@ -35,8 +35,9 @@ void unique_give(struct engine *engine, struct job *job, struct unique *unique);
 void unique_started(struct engine *engine, struct job *job);
 void unique_finished(struct engine *engine, struct job *job);
 
-// A job that gave its lock up when it finished is to run again: makes room for its lock among those
-// that are held. EXISTS when another job holds it, which the sentence names. Then the job takes it.
+// A job that gave its lock up, when it finished or started, is to start anew: makes room for its
+// lock among those that are held. EXISTS when another job holds it, which the sentence names. Then
+// the job takes it.
 MUST_USE enum status unique_reserve_again(struct engine *engine, int64_t now_us,
                                           const struct job *job, struct error *error);
 void unique_take_again(struct engine *engine, struct job *job);

@@ -45,13 +45,14 @@ class BulkRules:
                 and ("older_us" not in wanted or age >= wanted["older_us"])
                 and ("newer_us" not in wanted or age <= wanted["newer_us"]))
 
-    def bulk_changes(self, job, command):
+    def bulk_changes(self, job, command, now):
         """Whether the act would change that job."""
         act = command["act"]
         if act == "retry":
-            return job.state in ("failed", "scheduled")
+            return job.state == "scheduled" or (job.state == "failed" and
+                                                not self.locked_out(job, now))
         if act == "move":
-            return job.state in MOVABLE
+            return job.state in MOVABLE and not self.locked_out(job, now)
         new = [tag for tag in command["tags"] if tag not in job.tags]
         if act == "tag":
             fits = len(job.tags) + len(set(new)) <= self.option_int("max-tags")
@@ -107,6 +108,7 @@ class BulkRules:
         keeps = job.state in ("scheduled", "depends") and job.due > now
         self.write_history(job, now, "put", queue=queue, until=job.due if keeps else 0)
         self.begin_anew(job, now)
+        self.retake_lock(job, now)
         self.forget_passed_deadline(job, now)
         if job.state in IN_LINE:
             self.leave_line(job)
@@ -154,7 +156,7 @@ class BulkRules:
         for job in jobs:
             if self.filter_matches(job, command, now):
                 view["matched"] += 1
-                if self.bulk_changes(job, command):
+                if self.bulk_changes(job, command, now):
                     view["changed"] += 1
                     if not view["dry_run"]:
                         self.bulk_change(job, command, now)

@@ -168,6 +168,7 @@ class JobRules:
         self.unfail(job)
         self.write_history(job, now, "put", queue=queue)
         self.begin_anew(job, now)
+        self.retake_lock(job, now)
         self.forget_passed_deadline(job, now)
         self.settle(job, queue, now)
         self.look_at_dependencies(job)
@@ -182,23 +183,27 @@ class JobRules:
         now = self.begin(command)
         check_name(command["queue"])
         check_name(command["group"])
-        jids = self.groups.get(command["group"], [])[: command["count"]]
-        for jid in jids:
+        moved, kept = 0, 0
+        for jid in list(self.groups.get(command["group"], [])):
+            if moved == command["count"]:
+                break
+            if self.locked_out(self.jobs[jid], now):
+                kept += 1
+                continue
             self.unfail_into(self.jobs[jid], command["queue"], now)
-        return len(jids)
+            moved += 1
+        if kept and not moved:
+            raise Refused("exists")
+        return moved
 
     def call_unfail_job(self, command):
         now = self.begin(command)
         job = self.find(command["jid"])
         if job.state != "failed":
             raise Refused("state")
-        lock = (job.unique_by, job.unique_key)
-        given_up = job.unique_by != "none" and not job.unique_held and job.unique_until != "time"
-        if given_up and self.lock_holder(lock, job.jid, now):
+        if self.locked_out(job, now):
             raise Refused("exists")
         self.unfail_into(job, job.queue, now)
-        if given_up:
-            self.take_lock(job, lock, {"until": job.unique_until}, now)
 
     def call_failure_groups(self, command):
         return [[group, len(jids)] for group, jids in self.groups.items()]
@@ -257,6 +262,8 @@ class JobRules:
             if conflict in ("existing", "once"):
                 return self.view(holder)
             self.check_way(holder, conflict, depends)
+        if not lock and jid in self.jobs and self.locked_out(self.jobs[jid], now):
+            raise Refused("exists")
         self.check_depends(jid, depends)
         for tag in command.get("tags", []):
             check_name(tag)
@@ -276,6 +283,8 @@ class JobRules:
         self.write_anew(job, command, options, now)
         if lock:
             self.take_lock(job, lock, command["unique"], now)
+        else:
+            self.retake_lock(job, now)
         if depends:
             for dependency in list(job.dependencies):
                 if dependency not in depends:

@@ -56,6 +56,20 @@ class UniqueRules:
         job.unique_over = now + unique["for_us"] if job.unique_until == "time" else 0
         job.unique_held = True
 
+    def given_up(self, job):
+        """Whether it has a lock that it does not hold, and takes again when it starts anew."""
+        return job.unique_by != "none" and not job.unique_held and job.unique_until != "time"
+
+    def locked_out(self, job, now):
+        """Whether another job holds the lock that it would take again."""
+        lock = (job.unique_by, job.unique_key)
+        return self.given_up(job) and self.lock_holder(lock, job.jid, now) is not None
+
+    def retake_lock(self, job, now):
+        if self.given_up(job):
+            lock = (job.unique_by, job.unique_key)
+            self.take_lock(job, lock, {"until": job.unique_until}, now)
+
     def unlock(self, job, *until):
         """What the lock was held until has come."""
         if job.unique_until in until:

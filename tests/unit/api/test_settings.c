@@ -101,6 +101,10 @@ static void test_settings__policies_are_set_shown_and_taken_away(void **state)
     says(t, "Q.POLICY.SET app job Send TIMEOUT 1",
          "(error) INVALID Q.POLICY.SET: scope must be one of klass, queue, not \"job\"");
     says(t, "Q.POLICY.SET app klass Send TIMEOUT 30 MAX-CRASHES 0", "OK");
+    says(t, "Q.POLICY.SET app queue mail BACKOFF list:1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
+         "(error) TOO_LARGE BACKOFF list has 17 delays, and may have 16");
+    says(t, "Q.POLICY.SET app queue mail BACKOFF list:1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16",
+         "OK");
     says(t, "Q.POLICY.SET app queue mail BACKOFF list:1,2 ON-DEPENDENCY-FAILURE cancel", "OK");
     says(t, "Q.POLICIES app",
          "1) 1# \"scope\" => \"klass\"\n"

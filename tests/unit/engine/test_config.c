@@ -251,7 +251,7 @@ static void test_config__max_tags_acts(void **state)
     refused(w, STATUS_TOO_LARGE, "tags");
     tag(w, 0, "a", "x,y,z");
     tag(w, 0, "a", "x,y");
-    refused(w, STATUS_TOO_LARGE, "tags");
+    refused(w, STATUS_TOO_LARGE, "3 tags; max-tags allows 2");
     tag(w, 0, "a", "z");
     refused(w, STATUS_TOO_LARGE, "tags");
     put_with(

@@ -24,6 +24,33 @@ static void test_tag__removing_what_is_not_there_is_passed_over(void **state)
     assert_string_equal(tags_of(w, "a"), "");
 }
 
+static void test_tag__a_tag_that_is_there_already_fits_at_the_limit(void **state)
+{
+    struct world *w = *state;
+    set(w, "max-tags", "2");
+    put(w, 0, "q", "a");
+    tag(w, 1, "a", "red,blue");
+    tag(w, 1, "a", "blue");
+    tag(w, 1, "a", "blue,red");
+    refused(w, STATUS_TOO_LARGE, "3 tags; max-tags allows 2");
+    tag(w, 1, "a", "blue,green");
+    put_with(w, 2,
+             (struct put_request){
+                 .jid = SLICE("b"), .has_tags = true, .tags = slices_of(w, "red,red") });
+    tag(w, 2, "b", "blue,blue");
+    assert_string_equal(tags_of(w, "b"), "red,blue");
+    recur_with(w, 3,
+               (struct recur_request){ .queue = SLICE("q"),
+                                       .jid = SLICE("r"),
+                                       .klass = SLICE("k"),
+                                       .data = SLICE("{}"),
+                                       .interval_us = us(60),
+                                       .tags = slices_of(w, "red,blue") });
+    said(w, engine_recur_tag(w->engine, at(w, 3), SLICE("r"), slices_of(w, "blue"), &w->error));
+    refused(w, STATUS_TOO_LARGE, "3 tags; max-tags allows 2");
+    said(w, engine_recur_tag(w->engine, at(w, 3), SLICE("r"), slices_of(w, "green"), &w->error));
+}
+
 static void test_tag__of_a_job_that_does_not_exist_is_refused(void **state)
 {
     struct world *w = *state;
@@ -106,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SERVER_TEST(test_tag__tags_stand_in_the_order_in_which_they_were_given),
         SERVER_TEST(test_tag__removing_what_is_not_there_is_passed_over),
+        SERVER_TEST(test_tag__a_tag_that_is_there_already_fits_at_the_limit),
         SERVER_TEST(test_tag__of_a_job_that_does_not_exist_is_refused),
         SERVER_TEST(test_tag__jobs_are_listed_in_the_order_in_which_they_got_it),
         CLIENT_TEST(test_tag__jobs_are_listed_in_the_order_in_which_they_got_it),

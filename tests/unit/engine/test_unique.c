@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Jobs that are to be the only ones of their kind.
-#include "engine_test.h"
+#include "engine_test_more.h"
 
 #include <string.h>
 
@@ -385,22 +385,69 @@ static void test_unique__until_finished_the_lock_ends_with_the_job(void **state)
     assert_true(holds(w, "b"));
 }
 
-static void test_unique__a_failure_ends_it_and_unfail_does_not_bring_it_back(void **state)
+// `a` has failed in the group `bad`, and `b` holds its lock.
+static void fail_and_take_over(struct world *w)
 {
-    struct world *w = *state;
     put_with(w, 0, unique_job("a", by_key("key")));
     pop(w, 1, "q", "w1", 1);
     fail_job(w, 1, "w1", "a", "bad");
     assert_false(holds(w, "a"));
     put_with(w, 2, wants_key("b", UNIQUE_REFUSE));
-    assert_int_equal(unfail(w, 3, "q", "bad", 1), 1);
-    assert_false(holds(w, "a"));
-    assert_string_equal(pop(w, 4, "q", "w1", 9), "b,a");
-    // Nor does it matter what becomes of it now.
-    complete(w, 5, "w1", "a");
-    assert_true(holds(w, "b"));
-    refused(w, STATUS_EXISTS, "job b is the same, and is running");
-    put_with(w, 5, wants_key("c", UNIQUE_REFUSE));
+}
+
+static void test_unique__a_failure_ends_it_and_unfail_takes_it_again(void **state)
+{
+    struct world *w = *state;
+    fail_and_take_over(w);
+    refused(w, STATUS_EXISTS, "job b does the same as job a");
+    unfail(w, 2, "q", "bad", 1);
+    refused(w, STATUS_EXISTS, "job b does the same as job a");
+    said(w, engine_unfail_job(w->engine, at(w, 2), SLICE("a"), &w->error));
+    assert_string_equal(pop(w, 4, "q", "w1", 9), "b");
+    complete(w, 5, "w1", "b");
+    assert_int_equal(unfail(w, 6, "q", "bad", 1), 1);
+    assert_true(holds(w, "a"));
+    reload(w);
+    refused(w, STATUS_EXISTS, "job a is the same, and is waiting");
+    put_with(w, 6, wants_key("c", UNIQUE_REFUSE));
+}
+
+static void test_unique__unfail_passes_over_jobs_whose_lock_is_held(void **state)
+{
+    struct world *w = *state;
+    fail_and_take_over(w);
+    put(w, 3, "r", "c");
+    put_with(w, 3, (struct put_request){ .jid = SLICE("d"), .queue = SLICE("r") });
+    assert_string_equal(pop(w, 3, "r", "w1", 9), "c,d");
+    fail_job(w, 4, "w1", "c", "bad");
+    fail_job(w, 4, "w1", "d", "bad");
+    assert_int_equal(unfail(w, 5, "r", "bad", 1), 1);
+    assert_string_equal(state_of(w, "c"), "waiting");
+    assert_int_equal(unfail(w, 5, "r", "bad", 9), 1);
+    assert_string_equal(state_of(w, "a"), "failed");
+    assert_string_equal(state_of(w, "d"), "waiting");
+}
+
+static void test_unique__bulk_retry_and_move_leave_a_job_whose_lock_is_held(void **state)
+{
+    struct world *w = *state;
+    fail_and_take_over(w);
+    const struct bulk_request retry_all = { .act = BULK_RETRY, .filter.group = SLICE("bad") };
+    const struct bulk_request move_all = { .act = BULK_MOVE,
+                                           .filter.group = SLICE("bad"),
+                                           .to = SLICE("r") };
+    struct bulk_request dry = retry_all;
+    dry.dry_run = true;
+    assert_int_equal(bulk(w, 3, dry).changed, 0);
+    assert_int_equal(bulk(w, 3, retry_all).matched, 1);
+    assert_int_equal(bulk(w, 3, move_all).changed, 0);
+    assert_string_equal(state_of(w, "a"), "failed");
+    cancel(w, 4, "b");
+    assert_int_equal(bulk(w, 5, retry_all).changed, 1);
+    assert_true(holds(w, "a"));
+    fail_job(w, 6, "w1", pop(w, 6, "q", "w1", 1), "bad");
+    assert_int_equal(bulk(w, 7, move_all).changed, 1);
+    assert_true(holds(w, "a"));
 }
 
 static void test_unique__the_last_retry_and_the_last_lease_end_it(void **state)
@@ -579,7 +626,7 @@ static void test_unique__once_it_does_and_stays_as_it_is(void **state)
     assert_string_equal(state_of(w, "a"), "waiting");
 }
 
-static void test_unique__a_put_that_asks_for_none_leaves_the_lock_as_it_is(void **state)
+static void test_unique__a_put_that_asks_for_none_keeps_the_lock_or_takes_it_again(void **state)
 {
     struct world *w = *state;
     put_with(w, 0, wants_key("a", UNIQUE_REFUSE));
@@ -588,12 +635,14 @@ static void test_unique__a_put_that_asks_for_none_leaves_the_lock_as_it_is(void 
     assert_string_equal(put_gives(w, 1, wants_key("b", UNIQUE_EXISTING)), "a");
     pop(w, 2, "r", "w1", 1);
     complete(w, 3, "w1", "a");
-    put(w, 4, "r", "a");
     assert_false(holds(w, "a"));
-    assert_slice_equal(view_of(w, "a").unique_key, "key");
-    // Asked for it takes it again.
-    put_with(w, 5, wants_key("a", UNIQUE_REFUSE));
+    put_with(w, 4, wants_key("b", UNIQUE_REFUSE));
+    refused(w, STATUS_EXISTS, "job b does the same as job a");
+    put(w, 4, "r", "a");
+    cancel(w, 5, "b");
+    put(w, 5, "r", "a");
     assert_true(holds(w, "a"));
+    assert_slice_equal(view_of(w, "a").unique_key, "key");
 }
 
 static void test_unique__a_put_with_another_lock_gives_up_the_one_before(void **state)
@@ -719,7 +768,10 @@ int main(void)
         SERVER_TEST(test_unique__replacing_by_a_job_that_exists),
         SERVER_TEST(test_unique__a_refused_put_of_a_job_that_exists_leaves_it_where_it_is),
         SERVER_TEST(test_unique__until_finished_the_lock_ends_with_the_job),
-        SERVER_TEST(test_unique__a_failure_ends_it_and_unfail_does_not_bring_it_back),
+        SERVER_TEST(test_unique__a_failure_ends_it_and_unfail_takes_it_again),
+        CLIENT_TEST(test_unique__a_failure_ends_it_and_unfail_takes_it_again),
+        SERVER_TEST(test_unique__unfail_passes_over_jobs_whose_lock_is_held),
+        SERVER_TEST(test_unique__bulk_retry_and_move_leave_a_job_whose_lock_is_held),
         SERVER_TEST(test_unique__the_last_retry_and_the_last_lease_end_it),
         CLIENT_TEST(test_unique__the_last_retry_and_the_last_lease_end_it),
         SERVER_TEST(test_unique__cancel_ends_it),
@@ -732,7 +784,7 @@ int main(void)
         CLIENT_TEST(test_unique__with_the_client_clock_the_time_is_what_the_put_says),
         SERVER_TEST(test_unique__a_job_does_not_stand_in_its_own_way),
         SERVER_TEST(test_unique__once_it_does_and_stays_as_it_is),
-        SERVER_TEST(test_unique__a_put_that_asks_for_none_leaves_the_lock_as_it_is),
+        SERVER_TEST(test_unique__a_put_that_asks_for_none_keeps_the_lock_or_takes_it_again),
         SERVER_TEST(test_unique__a_put_with_another_lock_gives_up_the_one_before),
         SERVER_TEST(test_unique__locks_survive_being_saved),
         CLIENT_TEST(test_unique__locks_survive_being_saved),
