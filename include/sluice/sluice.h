@@ -103,7 +103,8 @@ struct sluice_options {
 // Opens a queue by its address:
 //
 //     file:PATH[?ns=NAME&durability=...]       a folder, in this process alone; made if need be,
-//                                              but with create=no
+//                                              but with create=no; max-payload=BYTES is how large
+//                                              an argument may be, 1048576 unless given
 //     sluice://[USER:PASSWORD@]HOST[:PORT][/NS]  a server; also as redis://
 //     sluices://...                              the same with TLS; also as rediss://
 //

@@ -5,6 +5,8 @@
 #include "client/pause.h"
 #include "client/value.h"
 #include "host/durability.h"
+#include "host/limits.h"
+#include "wire/resp_request.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,21 +15,25 @@
 
 enum {
     ANSWER_MAX = 1 << 30,
-    WORD_MAX = 512 << 20, // as much as a server can be set to allow
 };
 
 // ---------------------------------------------------------------------------------------------
 // Calls
 
-static enum sluice_status check_words(const struct link_call *call, struct sluice_error *error)
+// The limits of a server that has its default settings, but for max-payload.
+static enum sluice_status check_words(size_t max_payload, const struct link_call *call,
+                                      struct sluice_error *error)
 {
-    for (size_t i = 0; i < call->words.count; i++) {
-        if (call->words.items[i].size > WORD_MAX) {
-            return fault(error, SLUICE_TOO_LARGE, "a word of %zu bytes is too large",
-                         call->words.items[i].size);
-        }
-    }
-    return SLUICE_OK;
+    size_t double_size = 2 * max_payload;
+    const struct resp_limits limits = {
+        .words_max = MAX_ARGUMENTS_DEFAULT,
+        .word_max = max_payload,
+        .request_max = double_size > MAX_REQUEST_DEFAULT ? double_size : MAX_REQUEST_DEFAULT,
+    };
+    struct error why;
+    return resp_limits_check(&limits, call->words.items, call->words.count, &why)
+               ? fault_of(error, &why)
+               : SLUICE_OK;
 }
 
 static enum sluice_status find_command(const struct folder *folder, const struct link_call *call,
@@ -72,7 +78,7 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
     }
     enum sluice_status status = find_command(local->folder, call, &asking.command, error);
     if (!status) {
-        status = check_words(call, error);
+        status = check_words(local->max_payload, call, error);
     }
     if (status) {
         return status;
@@ -149,6 +155,8 @@ enum sluice_status local_open(const struct link_options *options, struct link **
     }
     local->link.form = &local_form;
     local->timeout_us = options->timeout_us;
+    local->max_payload =
+        options->url->max_payload ? options->url->max_payload : MAX_PAYLOAD_DEFAULT;
     local->user.log = options->given->log;
     local->user.log_context = options->given->log_context;
     local->interrupt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -13,6 +13,7 @@ struct local {
     struct folder_user user;
     struct folder *folder;
     int64_t timeout_us;
+    size_t max_payload;
     int interrupt; // an event that is readable while calls that wait are interrupted
     atomic_bool interrupted;
 };

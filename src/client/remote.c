@@ -118,7 +118,13 @@ static enum outcome exchange(struct asking *asking, struct dialog *dialog,
     enum stream_result result =
         stream_write(&dialog->stream, buffer_slice(&asking->request), asking->deadline_us);
     if (result != STREAM_OK) {
-        return UNSENT; // what is not whole is not run
+        // What is not whole is not run; a server that refuses it may have said why before it
+        // closed.
+        if (dialog_read(dialog, deadline_in(0), -1, &answer, &items) != STREAM_OK) {
+            return UNSENT;
+        }
+        *status = value_read(answer, items, asking->out, asking->error);
+        return *status ? ANSWERED : UNSENT;
     }
     result = dialog_read(dialog, asking->deadline_us, asking->wake, &answer, &items);
     bool woken = result == STREAM_WOKEN;

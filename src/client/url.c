@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/num.h"
 #include "client/fault.h"
+#include "host/limits.h"
 
 static const char default_port[] = "7711";
 
@@ -53,6 +54,19 @@ static enum sluice_status read_create(struct slice value, struct url *out,
                : fault(error, SLUICE_INVALID, "the address's create is neither yes nor no");
 }
 
+static enum sluice_status read_max_payload(struct slice value, struct url *out,
+                                           struct sluice_error *error)
+{
+    int64_t size = 0;
+    if (num_parse_i64(value, &size) || size < MAX_PAYLOAD_MIN || size > MAX_PAYLOAD_MAX) {
+        return fault(error, SLUICE_INVALID,
+                     "the address's max-payload is no number of bytes from %d to %d",
+                     MAX_PAYLOAD_MIN, MAX_PAYLOAD_MAX);
+    }
+    out->max_payload = (size_t)size;
+    return SLUICE_OK;
+}
+
 static enum sluice_status read_query(struct slice query, struct url *out,
                                      struct sluice_error *error)
 {
@@ -66,6 +80,8 @@ static enum sluice_status read_query(struct slice query, struct url *out,
             status = put_part(out->durability, sizeof(out->durability), value, "durability", error);
         } else if (slice_equal(name, SLICE("create")) && out->kind == URL_FILE) {
             status = read_create(value, out, error);
+        } else if (slice_equal(name, SLICE("max-payload")) && out->kind == URL_FILE) {
+            status = read_max_payload(value, out, error);
         } else {
             status = fault(error, SLUICE_INVALID,
                            "the address has an option \"%.*s\", which it "

@@ -25,7 +25,8 @@ struct url {
     char user[SLUICE_NAME_SIZE], password[URL_PART_SIZE];
     char ns[SLUICE_NAME_SIZE];
     char durability[32];
-    bool existing; // a folder that is not there is not made
+    bool existing;      // a folder that is not there is not made
+    size_t max_payload; // bytes of a word of a request, of a folder; 0: the default
 };
 
 // INVALID with a sentence that names what is wrong. A password never stands in it.

@@ -19,6 +19,8 @@ struct allowance {
     size_t input_ahead_max; // with so many bytes kept it is not read while no request can be run
     size_t unread_max;      // with so many bytes of replies unread no request is run
     uint64_t pipeline_max;  // nor with so many requests without a reply
+    uint64_t discard_max;   // bytes read and discarded behind a refused request (discard.h)
+    int64_t discard_us;     // and for how long
 };
 
 struct allowances {

@@ -19,9 +19,7 @@
 
 enum {
     READ_MIN = 16 << 10,    // room for a read behind what is there already: a record of TLS
-    REST_SIZE = 4 << 10,    // what a buffer of a connection that rests may keep
     COMPACT_SIZE = 1 << 16, // with so much sent in front, the rest is moved there
-    RELIEF_COUNT = 16,      // connections closed at a time for want of memory
 };
 
 static bool may_serve(const struct connection *connection);
@@ -32,14 +30,15 @@ static void serve_input(struct connection *connection);
 // The loop is asked
 
 // It is read while it may be served. While it waits or is held up it is read as well, so that a
-// client that goes away is noticed, but only up to the allowance.
+// client that goes away is noticed, but only up to the allowance. What is discarded is read too.
 static void update_reading(struct connection *connection)
 {
     const struct server *server = connection->server;
-    bool wanted = !connection->closed && !connection->draining && !connection->ended &&
-                  !server->stopping &&
-                  (may_serve(connection) ||
-                   connection->input.size < allowance_of(connection)->input_ahead_max);
+    bool wanted = !connection->closed && !connection->ended && !server->stopping &&
+                  (connection->discard.on ||
+                   (!connection->draining &&
+                    (may_serve(connection) ||
+                     connection->input.size < allowance_of(connection)->input_ahead_max)));
     if (wanted && !connection->reading) {
         (void)event_add(&connection->readable, NULL);
     } else if (!wanted && connection->reading) {
@@ -355,7 +354,11 @@ void connection_flush(struct connection *connection)
     }
     settle_sent(connection);
     set_writing(connection, false);
-    if (connection->draining && may_close(connection)) {
+    if (connection->discard.on && !connection->ended && !connection->server->stopping) {
+        if (connection_unsent(connection) == 0) {
+            discard_finish(connection);
+        }
+    } else if (connection->draining && may_close(connection)) {
         connection_close(connection);
     }
 }
@@ -600,8 +603,8 @@ static void read_all(struct connection *connection)
     }
     enum transport_result result;
     do {
-        result = read_some(connection);
-    } while (result == TRANSPORT_OK && !connection->closed &&
+        result = connection->discard.on ? discard_some(connection) : read_some(connection);
+    } while (result == TRANSPORT_OK && !connection->closed && !connection->discard.on &&
              transport_pending(&connection->transport));
     if (result == TRANSPORT_AGAIN_WRITE) {
         set_writing(connection, true);
@@ -611,6 +614,9 @@ static void read_all(struct connection *connection)
         connection->ended = true;
         update_reading(connection);
         settle_end(connection);
+        if (connection->discard.on) {
+            connection_flush(connection);
+        }
     }
 }
 
@@ -704,89 +710,4 @@ void connections_leave_turn(struct server *server)
         at->turn_next = NULL;
     }
     server->connections.turn = NULL;
-}
-
-// ---------------------------------------------------------------------------------------------
-// When memory is full
-
-static size_t buffers_size(const struct connection *connection)
-{
-    return connection->input.capacity + connection->output.capacity;
-}
-
-static void trim(struct buffer *buffer)
-{
-    if (buffer->size == 0 && buffer->capacity > REST_SIZE) {
-        buffer_release(buffer);
-    }
-}
-
-// Says how much the buffers of all connections take, and which one takes most.
-static size_t buffers_of_all(struct server *server, struct connection **largest)
-{
-    size_t size = 0;
-    *largest = NULL;
-    for (struct connection *at = server->connections.newest; at; at = at->next) {
-        trim(&at->input);
-        trim(&at->output);
-        size += buffers_size(at);
-        if (!at->given_up && (!*largest || buffers_size(at) > buffers_size(*largest))) {
-            *largest = at;
-        }
-    }
-    return size;
-}
-
-void connections_relieve(struct server *server, size_t size_max)
-{
-    struct connection *largest;
-    size_t size = buffers_of_all(server, &largest);
-    for (int closed = 0; closed < RELIEF_COUNT && size > size_max && largest; closed++) {
-        size_t freed = buffers_size(largest);
-        log_line(LOG_LEVEL_WARNING, "memory full: connection closed",
-                 LOG_STRING("address", largest->address), LOG_NUMBER("buffers", freed),
-                 LOG_NUMBER("all_buffers", size));
-        connection_close(largest);
-        size = buffers_of_all(server, &largest);
-    }
-}
-
-// ---------------------------------------------------------------------------------------------
-// Now and then
-
-static void end_late(struct connection *connection)
-{
-    if (!connection->protocol->say_late || !connection->protocol->say_late(connection)) {
-        connection_close(connection);
-    }
-}
-
-void connections_sweep(struct server *server)
-{
-    int64_t now_us = server_elapsed(server);
-    struct connection *next;
-    for (struct connection *at = server->connections.newest; at; at = next) {
-        next = at->next;
-        int64_t idle_us = now_us - at->active_us;
-        bool late = at->handshaking || (at->protocol->logs_in && !at->user && !at->login);
-        if (late && server->settings.auth_timeout_us &&
-            now_us - at->began_us > server->settings.auth_timeout_us) {
-            log_line(LOG_LEVEL_INFO, "authentication timed out",
-                     LOG_STRING("address", at->address));
-            server->figures.auth_timeouts++;
-            connection_close(at);
-        } else if (crowd_is_late(at, now_us)) {
-            log_line(LOG_LEVEL_INFO, "reserved connection without an administrator; closing it",
-                     LOG_STRING("address", at->address));
-            server->figures.evicted++;
-            connection_refuse(at);
-        } else if (at->protocol->is_late(at, now_us)) {
-            end_late(at);
-        } else if (at->draining) {
-            connection_flush(at); // it may have been told all by now
-        } else if (idle_us > 1000000) {
-            trim(&at->input);
-            trim(&at->output);
-        }
-    }
 }

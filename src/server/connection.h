@@ -3,8 +3,9 @@
 //
 //      accepted --> (handshake) --> serving <--> waiting (a blocking command)
 //                                      |
-//                                      +--> draining (QUIT, a broken request): what was said goes
-//                                           out, then closed
+//                                      +--> draining (QUIT, a refused request): what was said goes
+//                                           out, then closed; the rest of a refused request is
+//                                           discarded before (discard.h)
 //
 // What is said is appended to `output`; commit.h decides when it may be sent. A connection that is
 // closed stays in memory as long as a hold names it.
@@ -20,6 +21,7 @@
 #include "server/allowance.h"
 #include "server/blocked.h"
 #include "server/crowd.h"
+#include "server/discard.h"
 #include "server/loop.h"
 #include "server/protocol.h"
 #include "server/pubsub.h"
@@ -74,6 +76,7 @@ struct connection {
     uint32_t replies;      // said in this turn
     uint64_t under_way;    // requests whose replies are held
 
+    struct discard discard;  // what is done with the rest of a refused request
     struct blocked *blocked; // what it waits for, or NULL
     bool in_background;      // a thread works for it (background.h)
     struct hello_kept hello;

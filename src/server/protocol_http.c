@@ -128,11 +128,11 @@ static size_t broken(struct connection *connection, struct slice bytes, const st
                             &connection->output);
     connection->server->figures.errors++;
     connection_said(connection, 1);
-    connection_drain(connection);
+    discard_begin(connection, error);
     return bytes.size;
 }
 
-// A head that is all there will be: what follows is the next request, or a body that nobody reads.
+// A head that is all there will be: what follows is the next request, or a body that is discarded.
 static size_t end_at_head(struct connection *connection, struct slice bytes)
 {
     struct http_request *request = &connection->web->request;
@@ -142,6 +142,7 @@ static size_t end_at_head(struct connection *connection, struct slice bytes)
         http_request_read(request, bytes, &error) == HTTP_READY) {
         return request->size;
     }
+    discard_begin(connection, NULL);
     return bytes.size;
 }
 

@@ -19,6 +19,29 @@ static void release(struct connection *connection)
     resp_request_release(&connection->request);
 }
 
+static void refuse(struct connection *connection, const char *code, const struct error *error)
+{
+    if (code) {
+        resp_error(&connection->output, slice_from_cstr(code),
+                   slice_from_cstr(error_sentence(error)));
+    } else {
+        resp_form_error(&connection->output, error);
+    }
+}
+
+// What comes behind a request that cannot be read is not a request either.
+static void refuse_broken(struct connection *connection, const struct error *why)
+{
+    struct error error = *why;
+    if (error.status == STATUS_TOO_LARGE && !connection->user) {
+        (void)error_set(&error, STATUS_TOO_LARGE, "%s before authentication", why->detail);
+    }
+    connection_says(connection);
+    refuse(connection, error.status == STATUS_INVALID ? "ERR" : NULL, &error);
+    connection_said(connection, 1);
+    discard_begin(connection, &error);
+}
+
 static size_t take(struct connection *connection, struct slice bytes)
 {
     struct error error;
@@ -28,10 +51,7 @@ static size_t take(struct connection *connection, struct slice bytes)
     case RESP_READY:
         break;
     case RESP_BROKEN:
-        connection_says(connection);
-        resp_error(&connection->output, SLICE("ERR"), slice_from_cstr(error_sentence(&error)));
-        connection_said(connection, 1);
-        connection_drain(connection);
+        refuse_broken(connection, &error);
         return bytes.size;
     }
     size_t size = connection->request.size;
@@ -58,16 +78,6 @@ static uint64_t end(struct connection *connection, const struct resp_form *form)
 {
     (void)connection;
     return form->errors;
-}
-
-static void refuse(struct connection *connection, const char *code, const struct error *error)
-{
-    if (code) {
-        resp_error(&connection->output, slice_from_cstr(code),
-                   slice_from_cstr(error_sentence(error)));
-    } else {
-        resp_form_error(&connection->output, error);
-    }
 }
 
 static bool is_late(const struct connection *connection, int64_t now_us)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "server/settings_table.h"
 
+#include "host/limits.h"
+
 #include <assert.h>
 
 #define KIB    ((uint64_t)1 << 10)
@@ -91,7 +93,8 @@ const struct setting settings_table[] = {
     { "max-arguments", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_arguments), 16, 1048576,
       .initial = "16384", .value = "COUNT",
       .summary = "How many words a request may have." },
-    { "max-payload", LIMITS, SETTING_SIZE, SETTING_RELOADS, AT(max_payload), 4 * KIB, 512 * MIB,
+    { "max-payload", LIMITS, SETTING_SIZE, SETTING_RELOADS, AT(max_payload), MAX_PAYLOAD_MIN,
+      MAX_PAYLOAD_MAX,
       .initial = "1MiB", .value = "SIZE",
       .summary = "How large a word of a request may be, and so a job's data or result." },
     { "max-request", LIMITS, SETTING_SIZE, SETTING_RELOADS, AT(max_request), 64 * KIB, 2 * GIB,

@@ -107,12 +107,9 @@ static enum transport_result read_tls(struct transport *transport, void *bytes, 
     return result == 1 ? TRANSPORT_OK : fail_tls(transport, result);
 }
 
-enum transport_result transport_read(struct transport *transport, void *bytes, size_t size,
-                                     size_t *read_size)
+enum transport_result transport_discard(struct transport *transport, void *bytes, size_t size,
+                                        size_t *read_size)
 {
-    if (transport->ssl) {
-        return read_tls(transport, bytes, size, read_size);
-    }
     ssize_t got;
     do {
         got = recv(transport->fd, bytes, size, 0);
@@ -122,6 +119,13 @@ enum transport_result transport_read(struct transport *transport, void *bytes, s
         return TRANSPORT_OK;
     }
     return got == 0 ? TRANSPORT_CLOSED : fail_plain(transport, errno, TRANSPORT_AGAIN_READ);
+}
+
+enum transport_result transport_read(struct transport *transport, void *bytes, size_t size,
+                                     size_t *read_size)
+{
+    return transport->ssl ? read_tls(transport, bytes, size, read_size)
+                          : transport_discard(transport, bytes, size, read_size);
 }
 
 // The next record's bytes, from `skip` bytes into the pieces on: where they are, or gathered into
@@ -203,13 +207,26 @@ bool transport_pending(const struct transport *transport)
     return transport->ssl && SSL_pending(transport->ssl) > 0;
 }
 
+static void say_farewell(struct transport *transport)
+{
+    if (transport->ssl && transport->greeted && !transport->broken) {
+        begin_tls();
+        (void)SSL_shutdown(transport->ssl);
+        ERR_clear_error();
+        transport->broken = true;
+    }
+}
+
+void transport_end(struct transport *transport)
+{
+    say_farewell(transport);
+    (void)shutdown(transport->fd, SHUT_WR);
+}
+
 void transport_close(struct transport *transport)
 {
+    say_farewell(transport);
     if (transport->ssl) {
-        begin_tls();
-        if (transport->greeted && !transport->broken) {
-            (void)SSL_shutdown(transport->ssl);
-        }
         SSL_free(transport->ssl);
         ERR_clear_error();
         transport->ssl = NULL;

@@ -56,6 +56,14 @@ enum transport_result transport_write(struct transport *transport, const struct 
 // Whether there is something to read although the descriptor may not say so.
 bool transport_pending(const struct transport *transport);
 
+// Ends our side, with a farewell under TLS if it can be sent at once: nothing is written after it,
+// and nothing is read but by transport_discard.
+void transport_end(struct transport *transport);
+
+// Reads as transport_read does bytes that nobody looks at: under TLS they are not decrypted.
+enum transport_result transport_discard(struct transport *transport, void *bytes, size_t size,
+                                        size_t *read_size);
+
 // A farewell under TLS, if it can be sent at once, and the end of the descriptor. May be called
 // again.
 void transport_close(struct transport *transport);

@@ -353,7 +353,7 @@ static enum http_result take_length(struct http_request *request, struct slice v
     if (status == STATUS_INVALID || value.data[0] == '-') {
         return broken(request, error, 400, "Content-Length is not a whole number");
     }
-    if (status || size > request->limits->body_max) {
+    if (status || size > SIZE_MAX / 2) {
         return broken(request, error, 413, "a body of %.*s bytes; at most %zu are allowed",
                       SLICE_PRINT(slice_shown(value)), request->limits->body_max);
     }
@@ -598,8 +598,14 @@ static enum http_result read_trailer(struct http_request *request, size_t come, 
 // ---------------------------------------------------------------------------------------------
 // Bodies
 
-static enum http_result take_body(struct http_request *request, size_t come)
+// A body that is too large is refused once it would be read: who does not permit the request at all
+// says so first.
+static enum http_result take_body(struct http_request *request, size_t come, struct error *error)
 {
+    if (request->body_size > request->limits->body_max) {
+        return broken(request, error, 413, "a body of %zu bytes; at most %zu are allowed",
+                      request->body_size, request->limits->body_max);
+    }
     if (come - request->position < request->body_size) {
         return HTTP_MORE;
     }
@@ -696,7 +702,7 @@ static enum http_result step(struct http_request *request, size_t come, struct e
     case HTTP_STAGE_HEADERS:
         return read_header(request, come, error);
     case HTTP_STAGE_BODY:
-        return take_body(request, come);
+        return take_body(request, come, error);
     case HTTP_STAGE_CHUNK_SIZE:
         return read_chunk_size(request, come, error);
     case HTTP_STAGE_CHUNK:

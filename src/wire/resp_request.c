@@ -257,6 +257,15 @@ static enum resp_result read_length(struct resp_request *request, struct slice i
 
 // Arrays.
 
+static size_t digits_of(size_t number)
+{
+    size_t digits = 1;
+    for (; number > 9; number /= 10) {
+        digits++;
+    }
+    return digits;
+}
+
 // The least size that an array with `size` bytes and then `words` more words can have.
 static inline uint64_t array_size_min(uint64_t size, size_t words)
 {
@@ -270,6 +279,31 @@ static enum resp_result request_too_large(const struct resp_request *request, ui
                     "a request of at least %llu bytes; at most %zu are allowed",
                     (unsigned long long)size, request->limits->request_max);
     return RESP_BROKEN;
+}
+
+enum status resp_limits_check(const struct resp_limits *limits, const struct slice *words,
+                              size_t count, struct error *error)
+{
+    if (count > limits->words_max) {
+        return error_set(error, STATUS_TOO_LARGE, "a request of %zu words; at most %zu are allowed",
+                         count, limits->words_max);
+    }
+    uint64_t size = 1 + digits_of(count) + 2;
+    for (size_t i = 0; i < count; i++) {
+        size_t word_size = words[i].size;
+        if (word_size > limits->word_max) {
+            return error_set(error, STATUS_TOO_LARGE,
+                             "a word of %zu bytes; at most %zu are allowed", word_size,
+                             limits->word_max);
+        }
+        size += 1 + digits_of(word_size) + 2 + (uint64_t)word_size + 2;
+    }
+    if (size > limits->request_max) {
+        return error_set(error, STATUS_TOO_LARGE,
+                         "a request of at least %llu bytes; at most %zu are allowed",
+                         (unsigned long long)size, limits->request_max);
+    }
+    return STATUS_OK;
 }
 
 static enum resp_result read_count(struct resp_request *request, struct slice input,

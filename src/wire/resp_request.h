@@ -28,6 +28,11 @@ struct resp_limits {
     size_t line_max;    // bytes of an inline request with the end of its line
 };
 
+// Whether a request of these words, as it would stand on the wire, is within the limits: for one
+// that does not come by a wire. TOO_LARGE with the sentence that it would have got there.
+MUST_USE enum status resp_limits_check(const struct resp_limits *limits, const struct slice *words,
+                                       size_t count, struct error *error);
+
 enum resp_result {
     RESP_MORE,
     RESP_READY,

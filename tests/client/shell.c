@@ -152,14 +152,15 @@ static void *run_line(void *context)
 
 int main(void)
 {
-    static char line[1 << 20];
+    char *line = NULL;
+    size_t capacity = 0;
     static pthread_t threads[THREADS_MAX];
     size_t thread_count = 0;
     const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
     if (sigaction(SIGUSR1, &action, NULL)) {
         return 2;
     }
-    while (fgets(line, sizeof(line), stdin)) {
+    while (getline(&line, &capacity, stdin) > 0) {
         json_t *words = json_loads(line, 0, NULL);
         const char *label = json_string_value(json_array_get(words, 0));
         if (!label) {
@@ -175,5 +176,6 @@ int main(void)
     while (thread_count) {
         pthread_join(threads[--thread_count], NULL);
     }
+    free(line);
     return 0;
 }

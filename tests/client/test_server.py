@@ -273,6 +273,43 @@ class Calls(TestCase):
         self.assertEqual(self.shell.status("event", "tracked", 0), "timed_out")
 
 
+MIB = 1 << 20
+# Within and beyond what a server discards of a request that it refuses.
+OVERSIZE = (MIB + 1, 17 * MIB, 100 * MIB)
+
+
+def oversize(case, handle):
+    """Whatever is too large is refused by the same status and with the limit."""
+    for size in OVERSIZE:
+        data = '"' + "x" * (size - 2) + '"'
+        answer = case.shell.ask("put", handle, {**PUT, "jid": "large", "data": data})
+        case.assertEqual((answer["status"], answer["message"]),
+                         ("too_large", f"a word of {size} bytes; at most {MIB} are allowed"))
+    large = case.shell.ask("call", handle, ["Q.TAG", "a", *["t" * 1000000] * 17])
+    case.assertEqual(large["status"], "too_large")
+    case.assertIn("bytes; at most 16777216 are allowed", large["message"])
+    case.assertTrue(case.shell.log.empty(), "it was tried again")
+    case.shell.ok("put", handle, {**PUT, "jid": "fits", "data": '"' + "x" * (MIB - 2) + '"'})
+
+
+class Oversize(TestCase):
+    def test_on_a_server(self):
+        self.open()
+        oversize(self, "q")
+
+    def test_in_process(self):
+        self.open("f", "file:" + self.server.path("folder"))
+        oversize(self, "f")
+
+    def test_in_process_with_another_limit(self):
+        self.open("f", "file:" + self.server.path("folder") + "?max-payload=20000000")
+        data = '"' + "x" * (20000000 - 2) + '"'
+        self.shell.ok("put", "f", {**PUT, "jid": "fits", "data": data})
+        answer = self.shell.ask("put", "f", {**PUT, "jid": "large", "data": data + " "})
+        self.assertEqual((answer["status"], answer["message"]),
+                         ("too_large", "a word of 20000001 bytes; at most 20000000 are allowed"))
+
+
 class Killing(TestCase):
     def test_calls_that_are_under_way_go_on(self):
         self.open()
@@ -527,6 +564,11 @@ class Tls(TestCase):
         take = self.shell.begin("next", "q", "q", FOREVER, "job")
         self.shell.ok("interrupt", "q", True)
         self.assertEqual(take.result(LIMIT_S)["status"], "interrupted")
+
+    def test_what_is_too_large(self):
+        port = self.start()
+        self.open(url=f"sluices://localhost:{port}", ca_file=self.path("authority.pem"))
+        oversize(self, "q")
 
     def test_both_sides_show_who_they_are(self):
         for name, authority in (("client", "authority"), ("intruder", "stranger")):

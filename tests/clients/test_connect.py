@@ -512,7 +512,7 @@ class Users(sluiced.TestCase):
     def test_requests_are_small_before(self):
         c = self.client()
         c.send("PING", "x" * 5000)
-        c.hear("-ERR ...")
+        c.hear("-TOO_LARGE ...")
         c.hear(None)
         c = self.login("ann")
         self.assertEqual(5002, len(c.ask("PING", "x" * 5000)))

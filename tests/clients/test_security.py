@@ -120,7 +120,7 @@ class Password(sluiced.TestCase):
         for request in (b"*17\r\n", b"*1\r\n$4097\r\n", b"x" * 5000):
             c = self.client()
             c.send_raw(request)
-            c.hear("-ERR ...")
+            c.hear("-TOO_LARGE ...")
             self.assertIsNone(c.read())
 
     def test_no_secret_is_in_the_log_or_the_settings(self):

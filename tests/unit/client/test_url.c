@@ -85,7 +85,10 @@ static void test_url__a_folder_in_every_form(void **state)
         assert_string_equal(url.ns, forms[i].ns);
         assert_string_equal(url.durability, forms[i].durability);
         assert_false(url.existing);
+        assert_int_equal(url.max_payload, 0);
     }
+    assert_int_equal(read_good("file:jobs?max-payload=4096").max_payload, 4096);
+    assert_int_equal(read_good("file:jobs?max-payload=536870912&ns=app").max_payload, 512 << 20);
     assert_true(read_good("file:jobs?create=no").existing);
 }
 
@@ -106,6 +109,10 @@ static void test_url__what_is_wrong_is_named(void **state)
         { "file:jobs?name=x", "option \"name\"" },
         { "file:jobs?create=maybe", "create" },
         { "sluice://host?create=no", "option \"create\"" },
+        { "file:jobs?max-payload=4095", "from 4096 to 536870912" },
+        { "file:jobs?max-payload=536870913", "from 4096 to 536870912" },
+        { "file:jobs?max-payload=1M", "from 4096 to 536870912" },
+        { "sluice://host?max-payload=4096", "option \"max-payload\"" },
         { "file:a%2", "path has a %" },
         { "file:a%", "path has a %" },
         { "file:a%zz", "path has a %" },

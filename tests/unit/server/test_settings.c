@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/settings.h"
 
+#include "host/limits.h"
 #include "server/password.h"
 
 #include "fault_alloc.h"
@@ -42,7 +43,9 @@ static void test_settings__defaults_are_safe_and_those_of_the_table(void **state
         buffer_release(&text);
         assert_int_equal(test.settings.sources[i], SETTING_DEFAULT);
     }
-    assert_int_equal(test.settings.max_payload, 1 << 20);
+    assert_int_equal(test.settings.max_payload, MAX_PAYLOAD_DEFAULT);
+    assert_int_equal(test.settings.max_request, MAX_REQUEST_DEFAULT);
+    assert_int_equal(test.settings.max_arguments, MAX_ARGUMENTS_DEFAULT);
     assert_int_equal(test.settings.durability, STORE_ALWAYS);
     assert_int_equal(test.settings.auth_timeout_us, 10000000);
     assert_true(test.settings.create_namespaces);

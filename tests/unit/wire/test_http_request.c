@@ -297,7 +297,8 @@ static void test_http_request__refuses_what_is_too_large_as_soon_as_it_is_known(
               "6789012345678\r\n",
               7, "\r\n", header);
     expect_of(GET, "A:a\r\n", 8, "\r\n", "431 more than 8 headers; at most 8 are allowed");
-    READS(POST "Content-Length: 101\r\n", "413 a body of 101 bytes; at most 100 are allowed");
+    READS(POST "Content-Length: 101\r\n", "more");
+    READS(POST "Content-Length: 101\r\n\r\n", "413 a body of 101 bytes; at most 100 are allowed");
     READS(POST "Content-Length: 99999999999999999999\r\n",
           "413 a body of 99999999999999999999 bytes; at most 100 are allowed");
     static const char body[] = "413 a body of more than 100 bytes; at most 100 are allowed";

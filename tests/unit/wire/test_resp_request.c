@@ -737,6 +737,38 @@ static void test_resp_request__every_failing_allocation_is_told_and_may_be_tried
     free(input.data);
 }
 
+// What comes by no wire is measured as if it did: the parser and this must agree at the limits.
+static void test_resp_limits__words_are_measured_as_on_the_wire(void **state)
+{
+    (void)state;
+    static const struct slice words[] = { BYTES("abcdefghijkl"), BYTES(""), BYTES("abcdefghij") };
+    static const struct {
+        struct resp_limits limits;
+        const char *sentence;
+    } cases[] = {
+        { { .words_max = 3, .word_max = 12, .request_max = 46 }, NULL },
+        { { .words_max = 3, .word_max = 12, .request_max = 45 },
+          "a request of at least 46 bytes; at most 45 are allowed" },
+        { { .words_max = 3, .word_max = 11, .request_max = 46 },
+          "a word of 12 bytes; at most 11 are allowed" },
+        { { .words_max = 2, .word_max = 12, .request_max = 46 },
+          "a request of 3 words; at most 2 are allowed" },
+    };
+    static const struct slice wire =
+        BYTES("*3\r\n$12\r\nabcdefghijkl\r\n$0\r\n\r\n$10\r\nabcdefghij\r\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error error = { 0 };
+        enum status status = resp_limits_check(&cases[i].limits, words, 3, &error);
+        struct resp_request request;
+        resp_request_init(&request, &allocator_system, &cases[i].limits);
+        enum resp_result result = resp_request_read(&request, wire, &(struct error){ 0 });
+        resp_request_release(&request);
+        assert_int_equal(status, cases[i].sentence ? STATUS_TOO_LARGE : STATUS_OK);
+        assert_int_equal(result, cases[i].sentence ? RESP_BROKEN : RESP_READY);
+        assert_true(!cases[i].sentence || strcmp(error.detail, cases[i].sentence) == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -749,6 +781,7 @@ int main(void)
         cmocka_unit_test(test_resp_request__words_of_an_array_are_not_copied),
         cmocka_unit_test(test_resp_request__pipelines_are_read_in_order_however_they_come),
         cmocka_unit_test(test_resp_request__limits_are_refused_when_declared),
+        cmocka_unit_test(test_resp_limits__words_are_measured_as_on_the_wire),
         cmocka_unit_test(test_resp_request__what_is_only_declared_takes_no_memory),
         cmocka_unit_test(test_resp_request__limits_may_change_between_requests),
         cmocka_unit_test(test_resp_request__says_how_many_bytes_it_needs),
