@@ -57,13 +57,20 @@ static const struct option options[] = {
       .minimum = 1,
       .maximum = JOBS_MAX,
       .summary = "N processes that live on instead, and get a line of JSON for each job" },
+    { .name = "per-process",
+      .type = OPTION_INTEGER,
+      .value = "M",
+      .offset = WORK(per_process),
+      .minimum = 1,
+      .maximum = JOBS_MAX,
+      .summary = "with --pool: gives each process up to M jobs at a time (1)" },
     { .name = "max-jobs",
       .type = OPTION_INTEGER,
       .value = "N",
       .offset = WORK(max_jobs),
       .minimum = 1,
       .maximum = INT64_MAX,
-      .summary = "with --pool: a process that has done so many is replaced by a new one" },
+      .summary = "with --pool: a process that was given so many is replaced by a new one" },
     { .name = "count",
       .letter = 'n',
       .type = OPTION_INTEGER,
@@ -134,12 +141,14 @@ static const struct option options[] = {
       .type = OPTION_TEXT,
       .value = "FOLDER",
       .offset = WORK(sandbox),
-      .summary = "each job runs in a new folder FOLDER/JID, which is removed after; FOLDER must be "
-                 "this user's and writable for no other" },
+      .summary = "each job runs in a new folder FOLDER/JID, with --pool each process in one "
+                 "FOLDER/process-N, which is removed after; FOLDER must be this user's and "
+                 "writable for no other" },
     { .name = "keep-failed",
       .type = OPTION_FLAG,
       .offset = WORK(keep_failed),
-      .summary = "with --sandbox: keeps the folders of jobs that fail or are retried" },
+      .summary = "with --sandbox: keeps the folders of jobs that fail or are retried, and of "
+                 "processes that have such jobs or end unasked" },
     { .name = "limit-cpu",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
@@ -222,11 +231,11 @@ static const char *check_model(const struct work_options *given)
     if (given->pool && (given->fork || given->jobs)) {
         return "--pool says how many jobs at once, and takes neither --jobs nor --fork";
     }
-    if (given->pool && given->sandbox) {
-        return "--sandbox is for a process a job, and does not go with --pool";
+    if ((given->max_jobs || given->per_process) && !given->pool) {
+        return "--max-jobs and --per-process are for processes that live on (--pool)";
     }
-    if (given->max_jobs && !given->pool) {
-        return "--max-jobs is for processes that live on (--pool)";
+    if (given->per_process && given->pool * given->per_process > JOBS_MAX) {
+        return tool_format("--pool and --per-process make more than %d jobs at once", JOBS_MAX);
     }
     if (given->keep_failed && !given->sandbox) {
         return "--keep-failed says what becomes of a folder, and needs --sandbox";
@@ -361,20 +370,36 @@ static int find_program(struct work *work)
     return EXIT_DONE;
 }
 
+static void make_runners(struct work *work)
+{
+    work->runners = tool_allocate(work->runner_count * sizeof(*work->runners));
+    for (size_t i = 0; i < work->runner_count; i++) {
+        struct work_runner *runner = &work->runners[i];
+        runner->work = work;
+        runner->index = i;
+        runner->slot_count = work->slot_count / work->runner_count;
+        runner->slots = &work->slots[i * runner->slot_count];
+        runner->child = (struct work_child){ .pidfd = -1, .in = -1, .out = -1, .err = -1 };
+        runner->errors.maximum = LINE_SIZE_MAX;
+        runner->answers.maximum = work->result_max;
+        runner->tail.maximum = work->message_max;
+    }
+}
+
 static void make_slots(struct work *work)
 {
     const struct work_options *given = work->options;
+    size_t each = given->per_process ? (size_t)given->per_process : 1;
     work->model = given->pool ? &work_pool_model : &work_fork_model;
-    work->slot_count = given->pool ? (size_t)given->pool : given->jobs ? (size_t)given->jobs : 1;
+    work->runner_count = given->pool ? (size_t)given->pool : given->jobs ? (size_t)given->jobs : 1;
+    work->slot_count = work->runner_count * each;
     work->slots = tool_allocate(work->slot_count * sizeof(*work->slots));
+    make_runners(work);
     for (size_t i = 0; i < work->slot_count; i++) {
         struct work_slot *slot = &work->slots[i];
         slot->work = work;
+        slot->runner = &work->runners[i / each];
         slot->index = i;
-        slot->child = (struct work_child){ .pidfd = -1, .in = -1, .out = -1, .err = -1 };
-        slot->errors.maximum = LINE_SIZE_MAX;
-        slot->answers.maximum = work->result_max;
-        slot->tail.maximum = work->message_max;
     }
 }
 
@@ -457,6 +482,8 @@ static const struct tool_example examples[] = {
       "eight at once, each in a folder of its own and for five minutes at most" },
     { "sluice work -q mail --pool 4 --max-jobs 1000 -- python3 handler.py",
       "four processes that live on" },
+    { "sluice work -q mail --pool 2 --per-process 50 -- python3 async_handler.py",
+      "two processes that live on, with up to fifty jobs each at a time" },
     { "sluice work -q mail --drain -- ./send", "what is there now, then end" },
     { NULL, NULL },
 };
@@ -495,6 +522,16 @@ static const struct tool_command commands[] = {
           "ends. One that dies in a job has the job tried again, and is started anew, after pauses "
           "that grow while it does nothing else; a job that it has not read goes to the next one "
           "at no cost. Its SLUICE_ variables are those that are not about a job."
+          "\n\n"
+          "With --per-process a process has up to M jobs at a time, for instance one a coroutine: "
+          "it goes on reading while it works, and answers in any order. Every line that it writes "
+          "then has the jid. A job that is canceled or lost, or runs longer than --run-timeout, is "
+          "told to it as {\"jid\":JID,\"cancel\":\"canceled\"}, \"lost\" or \"timeout\": it "
+          "stops that job alone and answers {\"jid\":JID}, which ends it; one that it does not "
+          "have (any more) it passes over. If the answer does not come within --grace, the process "
+          "is ended, and its other jobs are given back at no cost. One that dies, or writes a line "
+          "that is none, costs a retry of the jobs that it has read and no others. `::` lines of "
+          "standard error speak for the job only while the process has one alone."
           "\n\n"
           "The lease is renewed as long as the program runs. A job that is canceled or lost all "
           "the same has its process ended, and nothing is said about it. Processes are ended with "

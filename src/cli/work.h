@@ -2,14 +2,15 @@
 // `sluice work`: takes jobs and has a program do them.
 //
 //      taker's thread            the loop (work_loop.c)                reporters' threads
-//      sluice_take ---> jobs --> slot: child, its lines, its end ---> sluice_start, progress,
+//      sluice_take ---> jobs --> slot, runner: lines, the end -----> sluice_start, progress,
 //           ^                     |                                   done, fail, retry
 //           +------- room --------+<------------ settled ------------------+
 //
-// A slot has one job at a time and a process for it (work_child.h): of its own (work_fork.c), or
-// one that lives on (work_pool.c). Only the loop touches slots, and it never waits for the network;
-// calls that may are made by threads. While a job is with a slot, its reporter alone makes calls
-// about it, in the order in which they were asked for.
+// A slot has one job at a time. A runner has a process (work_child.h) and the slots whose jobs that
+// does: one slot and a process for each job (work_fork.c), or one or more slots and a process that
+// lives on (work_pool.c). Only the loop touches slots and runners, and it never waits for the
+// network; calls that may are made by threads. While a job is with a slot, its reporter alone makes
+// calls about it, in the order in which they were asked for.
 #ifndef SLUICE_CLI_WORK_H
 #define SLUICE_CLI_WORK_H
 
@@ -27,7 +28,7 @@
 struct work_options {
     struct texts queues;
     bool round_robin;
-    int64_t jobs, pool, max_jobs, count;
+    int64_t jobs, pool, per_process, max_jobs, count;
     bool fork, once, drain;
     double wait;
     const char *name;
@@ -45,6 +46,7 @@ struct work_options {
 };
 
 struct work;
+struct work_runner;
 struct work_slot;
 
 // ---------------------------------------------------------------------------------------------
@@ -87,6 +89,7 @@ enum work_report_kind {
     WORK_REPORT_LOG,
     WORK_REPORT_CHECKPOINT,
     WORK_REPORT_VERDICT, // the last one about a job, which is freed
+    WORK_REPORT_FOLDER,  // not about a job: a folder that a process has left is removed
 };
 
 struct work_report {
@@ -116,28 +119,30 @@ void work_report_start(struct work_slot *slot, int64_t pid);
 void work_report_line(struct work_slot *slot, const struct work_line *line);
 // The last one. `verdict` is taken over.
 void work_report_verdict(struct work_slot *slot, struct work_verdict verdict);
+// Removes the folder of a process that has ended. `folder` is taken over.
+void work_report_folder(struct work_slot *slot, char *folder);
 
 // ---------------------------------------------------------------------------------------------
-// work_slot.c: a job and its process
+// work_slot.c: a job
 
 enum work_slot_state {
     WORK_SLOT_FREE,     // has no job
-    WORK_SLOT_RESTING,  // has none and takes none: its process died, and is not yet started again
+    WORK_SLOT_RESTING,  // has none and takes none until the runner starts its next process
     WORK_SLOT_RUNNING,  // its program is at it
     WORK_SLOT_SETTLING, // its end is being told
 };
 
-// Why a process is being ended.
+// Why a job is being ended.
 enum work_ending {
     WORK_ENDING_NONE,
-    WORK_ENDING_LOST,     // the job is not ours any more
-    WORK_ENDING_TIMEOUT,  // ran too long
-    WORK_ENDING_RETURN,   // the worker ends
-    WORK_ENDING_PROTOCOL, // a process of a pool answered with something else
+    WORK_ENDING_LOST,    // the job is not ours any more
+    WORK_ENDING_TIMEOUT, // ran too long
+    WORK_ENDING_RETURN,  // the worker ends
 };
 
 struct work_slot {
     struct work *work;
+    struct work_runner *runner;
     size_t index;
     enum work_slot_state state;
     struct sluice_job *job;
@@ -145,24 +150,9 @@ struct work_slot {
     double began;   // when it came to its process; 0: it is with none
     double tell_at; // then the queue is told which process does it; 0: it was, or need not be
     enum work_ending ending;
-    struct work_child child;
-    bool retiring;  // of a pool: the process gets no more jobs, and is to end by itself
-    bool termed;    // SIGTERM was sent
-    double kill_at; // then SIGTERM, or SIGKILL if that was sent; 0: never
-    char *mark;     // of the process: the value of SLUICE_RUN
-    char *sandbox;  // or NULL
-    struct work_lines errors;
-    struct work_tail tail; // what it wrote to standard error since the last job's end
-    // Standard output: of a process a job as bytes, of one in a pool as lines.
-    struct work_output output;
-    struct work_lines answers;
-    char *wrong; // of WORK_ENDING_PROTOCOL: what was
-    // A pool's line for the process, as far as it was not yet written.
-    char *input;
-    size_t input_size, input_sent;
-    int64_t jobs_done;
-    int crashes;       // in a row
-    double rest_until; // of a pool: no process is started before
+    double end_by; // its process was asked to stop the job, and is itself ended then; 0: it was not
+    char *sandbox; // of a process a job; or NULL
+    uint64_t line_at; // of a pool: where its line begins in all that its process was written
     // Shared with the reporter.
     atomic_size_t reports; // not yet made
     atomic_bool settled;
@@ -170,34 +160,17 @@ struct work_slot {
     char *outcome_text; // the reason in words, or NULL
 };
 
-// A way to have jobs done.
-struct work_model {
-    void (*begin)(struct work_slot *slot);    // the job of the slot
-    void (*readable)(struct work_slot *slot); // standard output has something, or its end
-    void (*writable)(struct work_slot *slot); // standard input has room; may be NULL
-    // The process; all it wrote was read, and the other ends of its pipes are closed after.
-    void (*ended)(struct work_slot *slot, int status);
-    void (*tick)(struct work_slot *slot, double now); // time has gone by; may be NULL
-};
-
-extern const struct work_model work_fork_model, work_pool_model;
-
 void work_slot_assign(struct work_slot *slot, struct sluice_job *job);
-// Starts a process for the slot, with its job in its environment if `input` is given; otherwise
-// child.in is to be written to. False: it could not be started, and was complained about; `error`
-// says why.
-bool work_slot_spawn(struct work_slot *slot, const char *input, struct work_spawn_error *error);
-// The program cannot be started at all: its job, if it has one, is given back, and the worker ends.
-void work_slot_unrunnable(struct work_slot *slot);
-// Its job is with its process now.
+// Whether it has a job.
+bool work_slot_taken(const struct work_slot *slot);
+// Whether its job runs, and nothing is to end it.
+bool work_slot_runs(const struct work_slot *slot);
+// Its job is with its process now, or is not any more.
 void work_slot_started(struct work_slot *slot);
-// Ends its process: SIGTERM now, SIGKILL after the grace.
+void work_slot_taken_back(struct work_slot *slot);
+// Ends its job: by the model, or with its process.
 void work_slot_end(struct work_slot *slot, enum work_ending why);
-// What its process wrote to standard error.
-void work_slot_errors(struct work_slot *slot);
-// Its process has ended.
-void work_slot_exited(struct work_slot *slot);
-// What becomes of a job whose process was being ended for a reason; NONE: there was no reason.
+// What becomes of a job that was being ended for a reason; NONE: there was no reason.
 struct work_verdict work_slot_verdict(struct work_slot *slot);
 // The job's end is told; from then on the slot is settling. `verdict` is taken over.
 void work_slot_settle(struct work_slot *slot, struct work_verdict verdict);
@@ -206,6 +179,75 @@ void work_slot_settled(struct work_slot *slot, double now);
 void work_slot_tick(struct work_slot *slot, double now);
 // When it wants to be looked at again; 0: never.
 double work_slot_due(const struct work_slot *slot);
+
+// ---------------------------------------------------------------------------------------------
+// work_runner.c: a process and the slots whose jobs it does
+
+// Bytes for the process of a pool, as far as they were not yet written.
+struct work_input {
+    char *data;
+    size_t size, sent, capacity;
+    uint64_t written; // in all, to this process
+};
+
+struct work_runner {
+    struct work *work;
+    size_t index;
+    struct work_slot *slots; // borrowed
+    size_t slot_count;
+    struct work_child child;
+    bool termed;    // SIGTERM was sent
+    double kill_at; // then SIGTERM, or SIGKILL if that was sent; 0: never
+    char *mark;     // of the process: the value of SLUICE_RUN
+    struct work_lines errors;
+    struct work_tail tail; // what it wrote to standard error since it last had no job
+    // Standard output: of a process a job as bytes, of one in a pool as lines.
+    struct work_output output;
+    struct work_lines answers;
+    // The rest is of a pool.
+    struct work_input input;
+    bool full;     // the process gets no more jobs
+    bool retiring; // its input is closed: it is to end by itself
+    char *wrong;   // it answered with something else: what was wrong; or NULL
+    char *sandbox; // the folder of the process; or NULL
+    bool keeps;    // that folder is kept
+    int64_t jobs_given;
+    int crashes;       // in a row
+    double rest_until; // no process is started before
+};
+
+// A way to have jobs done.
+struct work_model {
+    void (*begin)(struct work_slot *slot);        // its job
+    void (*readable)(struct work_runner *runner); // standard output has something, or its end
+    void (*writable)(struct work_runner *runner); // standard input has room; may be NULL
+    // Has the job stopped, and not its whole process; false: it cannot. May be NULL.
+    bool (*stop)(struct work_slot *slot);
+    // The process; all it wrote was read, and the other ends of its pipes are closed after.
+    void (*ended)(struct work_runner *runner, int status);
+    void (*tick)(struct work_runner *runner, double now); // time has gone by; may be NULL
+};
+
+extern const struct work_model work_fork_model, work_pool_model;
+
+// For how many of its slots a test holds.
+size_t work_runner_count(const struct work_runner *runner, bool (*test)(const struct work_slot *));
+// Starts a process. With a job it has that in its environment and `input` to read; without, its
+// child.in is to be written to. False: it could not be started, and was complained about; `error`
+// says why.
+bool work_runner_spawn(struct work_runner *runner, const struct work_slot *slot, const char *input,
+                       struct work_spawn_error *error);
+// The program cannot be started at all: its jobs are given back, and the worker ends.
+void work_runner_unrunnable(struct work_runner *runner);
+// Ends its process: SIGTERM now, SIGKILL after the grace.
+void work_runner_end(struct work_runner *runner);
+// What its process wrote to standard error.
+void work_runner_errors(struct work_runner *runner);
+// Its process has ended.
+void work_runner_exited(struct work_runner *runner);
+void work_runner_tick(struct work_runner *runner, double now);
+// When it wants to be looked at again; 0: never.
+double work_runner_due(const struct work_runner *runner);
 
 // ---------------------------------------------------------------------------------------------
 // The whole
@@ -232,6 +274,8 @@ struct work {
     size_t reporter_count;
     struct work_slot *slots;
     size_t slot_count;
+    struct work_runner *runners;
+    size_t runner_count;
     int wake;           // an eventfd: something happened that poll does not see
     bool draining;      // nothing more is begun
     double drain_until; // while draining: then processes are ended; 0: never, or they were

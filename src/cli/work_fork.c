@@ -30,7 +30,7 @@ static void begin_later(struct work_slot *slot, const char *group, char *message
 static void could_not_start(struct work_slot *slot, const struct work_spawn_error *error)
 {
     if (work_spawn_is_for_good(error)) {
-        work_slot_unrunnable(slot);
+        work_runner_unrunnable(slot->runner);
     } else {
         begin_later(slot, "start",
                     tool_format("%s: %s", error->step, strerrordesc_np(error->error)));
@@ -52,7 +52,7 @@ static void begin(struct work_slot *slot)
     }
     char *json = sluice_value_json(sluice_job_value(slot->job));
     struct work_spawn_error error = { "memory", ENOMEM };
-    if (json && work_slot_spawn(slot, json, &error)) {
+    if (json && work_runner_spawn(slot->runner, slot, json, &error)) {
         work_slot_started(slot);
     } else {
         could_not_start(slot, &error);
@@ -63,12 +63,12 @@ static void begin(struct work_slot *slot)
 // ---------------------------------------------------------------------------------------------
 // Standard output
 
-static void keep_output(struct work_slot *slot, const char *bytes, size_t size)
+static void keep_output(struct work_runner *runner, const char *bytes, size_t size)
 {
-    struct work_output *output = &slot->output;
-    size_t room = slot->work->result_max - output->size;
+    struct work_output *output = &runner->output;
+    size_t room = runner->work->result_max - output->size;
     if (size > room) {
-        output->over = slot->work->result_max > 0; // with 0 nothing is kept, on purpose
+        output->over = runner->work->result_max > 0; // with 0 nothing is kept, on purpose
         size = room;
     }
     if (output->capacity - output->size < size) {
@@ -81,31 +81,32 @@ static void keep_output(struct work_slot *slot, const char *bytes, size_t size)
     }
 }
 
-static void readable(struct work_slot *slot)
+static void readable(struct work_runner *runner)
 {
     char bytes[READ_SIZE];
     ssize_t got = 1;
     for (int i = 0; i < READS_MAX && got > 0; i++) {
-        got = read(slot->child.out, bytes, sizeof(bytes));
+        got = read(runner->child.out, bytes, sizeof(bytes));
         if (got > 0) {
-            keep_output(slot, bytes, (size_t)got);
+            keep_output(runner, bytes, (size_t)got);
         }
     }
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-        work_child_close_fd(&slot->child.out);
+        work_child_close_fd(&runner->child.out);
     }
 }
 
 // ---------------------------------------------------------------------------------------------
 // Ending
 
-static void ended(struct work_slot *slot, int status)
+static void ended(struct work_runner *runner, int status)
 {
+    struct work_slot *slot = runner->slots;
     // One that was told to end because the worker does, and came to its end, has done its job.
     bool done = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (slot->ending == WORK_ENDING_NONE || (slot->ending == WORK_ENDING_RETURN && done)) {
         work_slot_settle(
-            slot, work_verdict_of_exit(&slot->work->rules, status, &slot->output, &slot->tail));
+            slot, work_verdict_of_exit(&slot->work->rules, status, &runner->output, &runner->tail));
     } else {
         work_slot_settle(slot, work_slot_verdict(slot));
     }

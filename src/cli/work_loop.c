@@ -67,13 +67,12 @@ void work_drain(struct work *work)
 static void end_all(struct work *work, int signal)
 {
     for (size_t i = 0; i < work->slot_count; i++) {
-        struct work_slot *slot = &work->slots[i];
-        if (slot->state == WORK_SLOT_RUNNING && slot->ending == WORK_ENDING_NONE) {
-            work_slot_end(slot, WORK_ENDING_RETURN);
+        if (work_slot_runs(&work->slots[i])) {
+            work_slot_end(&work->slots[i], WORK_ENDING_RETURN);
         }
-        if (signal == SIGKILL) {
-            work_child_signal(&slot->child, signal);
-        }
+    }
+    for (size_t i = 0; i < work->runner_count && signal == SIGKILL; i++) {
+        work_child_signal(&work->runners[i].child, signal);
     }
 }
 
@@ -134,7 +133,7 @@ bool work_signals_catch(const struct work *work)
 // ---------------------------------------------------------------------------------------------
 // A turn
 
-// What poll looks at, for each slot in this order. A file of -1 is passed over.
+// What poll looks at, for each runner in this order. A file of -1 is passed over.
 enum {
     FILE_END,
     FILE_OUT,
@@ -143,14 +142,19 @@ enum {
     FILES,
 };
 
+static bool is_behind(const struct work_slot *slot)
+{
+    return atomic_load(&slot->reports) > REPORTS_MAX;
+}
+
 static void gather(const struct work *work, struct pollfd *files)
 {
     *files++ = (struct pollfd){ .fd = work->wake, .events = POLLIN };
-    for (size_t i = 0; i < work->slot_count; i++, files += FILES) {
-        const struct work_slot *slot = &work->slots[i];
-        const struct work_child *child = &slot->child;
-        bool alive = child->pid != 0, behind = atomic_load(&slot->reports) > REPORTS_MAX;
-        bool sends = slot->input && slot->input_sent < slot->input_size && !slot->retiring;
+    for (size_t i = 0; i < work->runner_count; i++, files += FILES) {
+        const struct work_runner *runner = &work->runners[i];
+        const struct work_child *child = &runner->child;
+        bool alive = child->pid != 0, behind = work_runner_count(runner, is_behind) > 0;
+        bool sends = runner->input.sent < runner->input.size;
         files[FILE_END] = (struct pollfd){ .fd = alive ? child->pidfd : -1, .events = POLLIN };
         files[FILE_OUT] =
             (struct pollfd){ .fd = alive && !behind ? child->out : -1, .events = POLLIN };
@@ -161,6 +165,11 @@ static void gather(const struct work *work, struct pollfd *files)
     }
 }
 
+static double sooner(double one, double other)
+{
+    return one == 0 || (other > 0 && other < one) ? other : one;
+}
+
 static int milliseconds_until_due(struct work *work, double now)
 {
     // They come one after the other.
@@ -168,35 +177,33 @@ static int milliseconds_until_due(struct work *work, double now)
                  : work->hurry_at > 0  ? work->hurry_at
                                        : work->drain_until;
     for (size_t i = 0; i < work->slot_count; i++) {
-        double at = work_slot_due(&work->slots[i]);
-        if (at > 0 && (due == 0 || at < due)) {
-            due = at;
-        }
+        due = sooner(due, work_slot_due(&work->slots[i]));
+    }
+    for (size_t i = 0; i < work->runner_count; i++) {
+        due = sooner(due, work_runner_due(&work->runners[i]));
     }
     double line = work_status_due(&work->status, now);
-    if (line >= 0 && (due == 0 || now + line < due)) {
-        due = now + line;
-    }
+    due = line >= 0 ? sooner(due, now + line) : due;
     if (due == 0) {
         return -1;
     }
     return due <= now ? 0 : (int)fmin(ceil((due - now) * 1000), 60000);
 }
 
-static void see_files(struct work_slot *slot, const struct pollfd *files)
+static void see_files(struct work_runner *runner, const struct pollfd *files)
 {
     // Any of these may close another.
-    if (files[FILE_ERR].revents && slot->child.err >= 0) {
-        work_slot_errors(slot);
+    if (files[FILE_ERR].revents && runner->child.err >= 0) {
+        work_runner_errors(runner);
     }
-    if (files[FILE_OUT].revents && slot->child.out >= 0) {
-        slot->work->model->readable(slot);
+    if (files[FILE_OUT].revents && runner->child.out >= 0) {
+        runner->work->model->readable(runner);
     }
-    if (files[FILE_IN].revents && slot->child.in >= 0) {
-        slot->work->model->writable(slot);
+    if (files[FILE_IN].revents && runner->child.in >= 0) {
+        runner->work->model->writable(runner);
     }
-    if (files[FILE_END].revents && slot->child.pid) {
-        work_slot_exited(slot);
+    if (files[FILE_END].revents && runner->child.pid) {
+        work_runner_exited(runner);
     }
 }
 
@@ -212,16 +219,33 @@ static void see_slot(struct work_slot *slot, double now)
     work_slot_tick(slot, now);
 }
 
+static struct work_slot *free_slot_of(const struct work_runner *runner)
+{
+    for (size_t i = 0; i < runner->slot_count; i++) {
+        if (runner->slots[i].state == WORK_SLOT_FREE) {
+            return &runner->slots[i];
+        }
+    }
+    return NULL;
+}
+
+// There are as many as the taker has room and jobs. The process with the fewest jobs gets the next,
+// one that gets no more only what no other has a slot for.
 static struct work_slot *free_slot(struct work *work)
 {
-    struct work_slot *resting = NULL;
-    for (size_t i = 0; i < work->slot_count; i++) {
-        if (work->slots[i].state == WORK_SLOT_FREE) {
-            return &work->slots[i];
+    struct work_slot *best = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < work->runner_count && least > 0; i++) {
+        const struct work_runner *runner = &work->runners[i];
+        struct work_slot *slot = free_slot_of(runner);
+        size_t burden =
+            work_runner_count(runner, work_slot_taken) + (runner->full ? runner->slot_count : 0);
+        if (slot && burden < least) {
+            best = slot;
+            least = burden;
         }
-        resting = work->slots[i].state == WORK_SLOT_RESTING ? &work->slots[i] : resting;
     }
-    return resting;
+    return best;
 }
 
 static void assign_jobs(struct work *work)
@@ -242,9 +266,10 @@ static bool is_over(struct work *work, double now)
     }
     bool busy = !work_taker_ended(&work->taker), alive = false;
     for (size_t i = 0; i < work->slot_count; i++) {
-        const struct work_slot *slot = &work->slots[i];
-        busy = busy || slot->state == WORK_SLOT_RUNNING || slot->state == WORK_SLOT_SETTLING;
-        alive = alive || slot->child.pid;
+        busy = busy || work_slot_taken(&work->slots[i]);
+    }
+    for (size_t i = 0; i < work->runner_count; i++) {
+        alive = alive || work->runners[i].child.pid;
     }
     if (!busy && !work->closing) {
         work->closing = true;
@@ -258,15 +283,18 @@ static void turn(struct work *work, struct pollfd *files)
     eventfd_t woken;
     double now = work_now();
     gather(work, files);
-    (void)poll(files, 1 + work->slot_count * FILES, milliseconds_until_due(work, now));
+    (void)poll(files, 1 + work->runner_count * FILES, milliseconds_until_due(work, now));
     (void)eventfd_read(work->wake, &woken);
     see_signals(work);
-    for (size_t i = 0; i < work->slot_count; i++) {
-        see_files(&work->slots[i], files + 1 + i * FILES);
+    for (size_t i = 0; i < work->runner_count; i++) {
+        see_files(&work->runners[i], files + 1 + i * FILES);
     }
     now = work_now();
     for (size_t i = 0; i < work->slot_count; i++) {
         see_slot(&work->slots[i], now);
+    }
+    for (size_t i = 0; i < work->runner_count; i++) {
+        work_runner_tick(&work->runners[i], now);
     }
     assign_jobs(work);
     see_drain(work, now);
@@ -275,7 +303,7 @@ static void turn(struct work *work, struct pollfd *files)
 
 int work_loop(struct work *work)
 {
-    struct pollfd *files = tool_allocate((1 + work->slot_count * FILES) * sizeof(*files));
+    struct pollfd *files = tool_allocate((1 + work->runner_count * FILES) * sizeof(*files));
     work_wake(work); // the processes of a pool are started before there are jobs
     while (!is_over(work, work_now())) {
         turn(work, files);

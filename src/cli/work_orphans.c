@@ -73,8 +73,10 @@ char *work_run_write(const struct work_run *run, const char *boot)
     print(out, "pid %lld\nstart %llu\ntoken %lld\n", (long long)run->pid,
           (unsigned long long)run->start, (long long)run->token);
     put_value(out, "boot", boot);
-    put_value(out, "jid", run->jid);
-    put_value(out, "worker", run->worker);
+    if (run->jid) {
+        put_value(out, "jid", run->jid);
+        put_value(out, "worker", run->worker);
+    }
     put_value(out, "mark", run->mark);
     if (run->sandbox) {
         put_value(out, "sandbox", run->sandbox);
@@ -153,8 +155,9 @@ bool work_run_read(const char *text, struct work_run *run, char **boot)
     run->pid = (pid_t)pid;
     run->start = (uint64_t)start;
     run->token = token;
-    return whole && pid > 1 && start > 0 && token > 0 && *boot && run->jid && run->worker &&
-           run->mark && *run->mark;
+    bool job = token > 0 && run->jid && run->worker;
+    bool none = token == 0 && !run->jid && !run->worker;
+    return whole && pid > 1 && start > 0 && *boot && run->mark && *run->mark && (job || none);
 }
 
 void work_run_release(struct work_run *run)
@@ -537,8 +540,8 @@ size_t work_orphans_reap(struct work_orphans *orphans, struct sluice *queue, dou
     for (size_t i = 0; i < found.count; i++) {
         struct orphan *orphan = &found.items[i];
         if (orphan->ended) {
-            orphan->dealt = give_back(&orphan->run, queue, status, &given_back);
-        } else {
+            orphan->dealt = !orphan->run.jid || give_back(&orphan->run, queue, status, &given_back);
+        } else if (orphan->run.jid) {
             work_complain(status,
                           "whether job %s of a worker that was killed still runs cannot be told; "
                           "it is left to its lease",

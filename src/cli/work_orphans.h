@@ -6,7 +6,8 @@
 //     state/worker-XXXXXX/
 //         lock              held as long as the worker lives
 //         queue             the address without its password, and the namespace
-//         run-N             what runs in slot N: one line each, a word and a value
+//         run-N             what runs in slot N, or behind the slots the folder of a process:
+//                           one line each, a word and a value
 //
 // A worker that starts claims the folders of the dead that worked for the same queue, ends what
 // still runs, gives the jobs back for a retry at once, and removes the folders.
@@ -20,14 +21,14 @@
 
 struct work_status;
 
-// A process and its job. All are owned by who made it.
+// A process, and its job or none: then its token is 0. All are owned by who made it.
 struct work_run {
     pid_t pid;
     uint64_t start; // of the process, in ticks since the system's start
     int64_t token;
-    char *jid, *worker;
-    char *mark;    // the value of its variable SLUICE_RUN, which its own processes inherit
-    char *sandbox; // or NULL
+    char *jid, *worker; // or NULL
+    char *mark;         // the value of its variable SLUICE_RUN, which its own processes inherit
+    char *sandbox;      // or NULL
 };
 
 struct work_orphans {

@@ -98,6 +98,13 @@ static enum work_outcome settle(struct work *work, struct sluice_job *job,
 // ---------------------------------------------------------------------------------------------
 // Reports
 
+static void remove_folder(struct work *work, const char *folder)
+{
+    if (!work_sandbox_remove(folder)) {
+        work_complain(&work->status, "%s cannot be removed: %s", folder, strerrordesc_np(errno));
+    }
+}
+
 static void clean_up(struct work_slot *slot, enum work_outcome outcome)
 {
     if (!slot->sandbox) {
@@ -107,9 +114,8 @@ static void clean_up(struct work_slot *slot, enum work_outcome outcome)
     if (slot->work->options->keep_failed && failed) {
         work_complain(&slot->work->status, "what job %s left is kept: %s", slot->jid,
                       slot->sandbox);
-    } else if (!work_sandbox_remove(slot->sandbox)) {
-        work_complain(&slot->work->status, "%s cannot be removed: %s", slot->sandbox,
-                      strerrordesc_np(errno));
+    } else {
+        remove_folder(slot->work, slot->sandbox);
     }
     tool_free(slot->sandbox);
     slot->sandbox = NULL;
@@ -163,6 +169,9 @@ static void make_report(struct work_report *report)
         break;
     case WORK_REPORT_VERDICT:
         make_verdict(report->slot, report);
+        return;
+    case WORK_REPORT_FOLDER:
+        remove_folder(work, report->text);
         return;
     }
     if (status && status != SLUICE_STALE && status != SLUICE_STATE && status != SLUICE_NOT_FOUND) {
@@ -274,4 +283,9 @@ void work_report_verdict(struct work_slot *slot, struct work_verdict verdict)
 {
     hand_over(
         &(struct work_report){ .slot = slot, .kind = WORK_REPORT_VERDICT, .verdict = verdict });
+}
+
+void work_report_folder(struct work_slot *slot, char *folder)
+{
+    hand_over(&(struct work_report){ .slot = slot, .kind = WORK_REPORT_FOLDER, .text = folder });
 }

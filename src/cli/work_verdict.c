@@ -291,3 +291,14 @@ struct work_answer work_answer_parse(const char *line, const char *jid)
     json_fields_free(&fields);
     return answer;
 }
+
+char *work_answer_jid(const char *line)
+{
+    struct json_fields fields;
+    if (!work_json_valid(line, strlen(line)) || json_fields_read(&fields, line)) {
+        return NULL;
+    }
+    char *jid = member_text(&fields, "jid");
+    json_fields_free(&fields);
+    return jid;
+}

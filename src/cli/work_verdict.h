@@ -80,5 +80,7 @@ struct work_answer {
 };
 
 struct work_answer work_answer_parse(const char *line, const char *jid);
+// Of which job a line speaks; for tool_free. NULL: it does not say.
+char *work_answer_jid(const char *line);
 
 #endif

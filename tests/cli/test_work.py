@@ -800,6 +800,8 @@ for line in sys.stdin:
     say = lambda **answer: print(json.dumps(answer), flush=True)
     if do == "pid":
         say(jid=job["jid"], result=os.getpid())
+    elif do == "here":
+        say(jid=job["jid"], result=os.getcwd())
     elif do == "fail":
         say(fail="smtp", message="refused")
     elif do == "retry":
@@ -978,6 +980,243 @@ class Pool(WorkCase):
         self.assertEqual(self.get(count - 1)["state"], "complete")
 
 
+# Holds jobs until one comes that frees them, the last first.
+CROWD = r"""
+import json, os, sys
+held = {}
+say = lambda **answer: print(json.dumps(answer), flush=True)
+for line in sys.stdin:
+    job = json.loads(line)
+    jid = job["jid"]
+    if "cancel" in job:
+        with open("canceled", "a") as file:
+            file.write(f"{jid} {job['cancel']}\n")
+        if not held.pop(jid)["data"].get("deaf"):
+            say(jid=jid)
+        continue
+    held[jid] = job
+    do, first = job["data"].get("do"), job["attempts"] == 1
+    if do == "nonsense" and first:
+        say(result=1)
+    elif do == "die" and first:
+        print("oh no", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), 9)
+    elif do == "say":
+        say(jid=jid, progress=0.5, message="half")
+        say(jid=jid, log="a line")
+        say(jid=jid)
+    elif do:
+        for order, jid in enumerate(reversed(list(held))):
+            say(jid=jid, result=[os.getpid(), order])
+        held = {}
+    with open("seen", "a") as file:
+        file.write(f"{jid}\n")
+"""
+
+
+class Crowd(WorkCase):
+    """Processes that have several jobs at a time."""
+
+    def crowd(self, *words, count=1, each=4):
+        return self.worker("--pool", count, "--per-process", each, *words, "--", sys.executable,
+                           "-c", CROWD, cwd=self.folder)
+
+    def lines(self, name, count):
+        """Waits for as many lines of a file, without the queue's name; gives them."""
+        def written():
+            return os.path.exists(self.path(name)) and self.text(name).count("\n") >= count
+
+        eventually(written, f"{count} lines of {name}")
+        return self.text(name).replace(f"{self.queue}-", "").splitlines()
+
+    def ends(self, jid):
+        return [entry["group"] for entry in self.history(jid) if entry["what"] == "retried"]
+
+    def test_one_process_answers_in_any_order(self):
+        for jid in ("a", "b", "c"):
+            self.put(jid)
+        worker = self.crowd("--count", 4)
+        self.lines("seen", 3)
+        self.put("free", {"do": "free"})
+        worker.wait()
+        jobs = [self.get(jid) for jid in ("free", "c", "b", "a")]
+        self.assertEqual([job["state"] for job in jobs], ["complete"] * 4)
+        results = [json.loads(job["result"]) for job in jobs]
+        self.assertEqual([order for _, order in results], [0, 1, 2, 3])
+        self.assertEqual(len({pid for pid, _ in results}), 1)
+
+    def test_jobs_are_spread_over_the_processes(self):
+        for jid in range(4):
+            self.put(jid, {"do": "pid"})
+        self.crowd("--drain", count=2, each=2).wait()
+        pids = [json.loads(self.get(jid)["result"])[0] for jid in range(4)]
+        self.assertEqual(sorted(pids.count(pid) for pid in set(pids)), [2, 2])
+
+    def test_what_is_said_in_between_is_about_the_job_that_is_named(self):
+        self.put("held")
+        self.put("say", {"do": "say"})
+        worker = self.crowd()
+        self.assertEqual(self.finished("say")["progress"], {"fraction": 0.5, "message": "half"})
+        logs = self.c.ask("Q.LOGS", "app", f"{self.queue}-say")
+        self.assertEqual([entry["line"] for entry in logs], ["a line"])
+        self.assertEqual(self.get("held")["progress"], None)
+        self.put("free", {"do": "free"})
+        self.finished("held")
+        worker.signal(signal.SIGTERM)
+        worker.wait()
+
+    def test_one_that_dies_costs_the_jobs_that_it_has_read(self):
+        for i in range(4):
+            self.put(i)
+        # The first reads two lines, byte by byte.
+        program = ("import os\n"
+                   "def line():\n"
+                   "    while os.read(0, 1) not in (b'\\n', b''): pass\n"
+                   "if os.path.exists('read'):\n"
+                   "    os.execv(os.environ['WORK_HANDLER'], ['handler', 'notes'])\n"
+                   "open('read', 'w').close()\n"
+                   "line()\n"
+                   "line()\n"
+                   "os._exit(3)\n")
+        self.worker("--pool", 1, "--per-process", 4, "--count", 4, "--", sys.executable, "-c",
+                    program, cwd=self.folder).wait()
+        self.worker("--pool", 1, "--per-process", 4, "--drain", "--", sys.executable, "-c",
+                    program, cwd=self.folder).wait()
+        jobs = [self.get(i) for i in range(4)]
+        self.assertEqual([job["state"] for job in jobs], ["complete"] * 4)
+        self.assertEqual([job["attempts"] for job in jobs], [2, 2, 1, 1])
+        self.assertEqual([self.ends(i) for i in range(4)], [["exit:3"], ["exit:3"], [], []])
+
+    def test_a_job_that_is_not_ours_any_more_is_told_and_the_others_go_on(self):
+        for jid in ("canceled", "lost", "other"):
+            self.put(jid)
+        worker = self.crowd("--count", 5)
+        self.lines("seen", 3)
+        self.c.ask("Q.CANCEL", "app", f"{self.queue}-canceled")
+        self.assertEqual(self.lines("canceled", 1), ["canceled canceled"])
+        # The worker takes it again at once: its process hears of the end of the first run first.
+        self.c.ask("Q.TIMEOUT", "app", f"{self.queue}-lost")
+        self.assertEqual(self.lines("canceled", 2)[1], "lost lost")
+        self.assertEqual(self.lines("seen", 4)[3], "lost")
+        self.put("free", {"do": "free"})
+        worker.wait()
+        self.assertEqual([json.loads(self.get(jid)["result"])[1] for jid in ("lost", "other")],
+                         [1, 2])
+
+    def test_one_that_runs_too_long_is_told_too(self):
+        self.put("late", {}, "RETRIES", 0)
+        self.crowd("--count", 1, "--run-timeout", "0.2").wait()
+        self.assertEqual(self.lines("canceled", 1), ["late timeout"])
+        self.assertEqual(self.get("late")["failure"]["group"], "timeout")
+
+    def test_a_process_that_does_not_listen_is_ended_and_its_other_jobs_given_back(self):
+        self.put("deaf", {"deaf": 1})
+        self.put("other")
+        worker = self.crowd("--count", 2, "--grace", "0.1")
+        self.lines("seen", 2)
+        self.c.ask("Q.CANCEL", "app", f"{self.queue}-deaf")
+        worker.wait()
+        other = self.get("other")
+        self.assertEqual((other["state"], other["remaining"], other["crashes"]), ("stalled", 5, 0))
+        self.assertEqual(self.ends("other"), [])
+
+    def test_a_line_without_a_jid_is_none(self):
+        self.put("held", {}, "RETRIES", 0)
+        worker = self.crowd("--count", 2)
+        self.lines("seen", 1)
+        self.put("nonsense", {"do": "nonsense"}, "RETRIES", 0)
+        worker.wait()
+        for jid in ("held", "nonsense"):
+            failure = self.get(jid)["failure"]
+            self.assertEqual(failure["group"], "protocol")
+            self.assertIn("jid", failure["message"])
+
+    def test_processes_are_replaced_after_their_number_of_jobs(self):
+        for i in range(6):
+            self.put(i, {"do": "pid"})
+        self.crowd("--drain", "--max-jobs", 2, each=2).wait()
+        pids = [json.loads(self.get(i)["result"])[0] for i in range(6)]
+        self.assertEqual(sorted(pids.count(pid) for pid in set(pids)), [2, 2, 2])
+
+    def test_jobs_do_not_wait_for_a_process_that_gets_no_more(self):
+        self.put("held")
+        worker = self.crowd("--max-jobs", 1, count=2, each=2)
+        self.lines("seen", 1)
+        for i in range(3):
+            self.put(i, {"do": "pid"})
+            self.finished(i)
+        self.assertEqual(self.get("held")["state"], "running")
+        self.c.ask("Q.CANCEL", "app", f"{self.queue}-held")
+        worker.signal(signal.SIGTERM)
+        worker.wait()
+
+    def test_a_killed_workers_jobs_are_given_back_by_the_next(self):
+        self.lease(3600)
+        self.put("one")
+        self.put("two")
+        first = self.crowd()
+        self.lines("seen", 2)
+        first.kill_with_guard()
+        self.worker("--pool", 1, "--per-process", 2, "--count", 2, "--", os.environ["WORK_HANDLER"],
+                    self.path("notes")).wait()
+        for jid in ("one", "two"):
+            self.assertEqual(self.ends(jid), ["orphaned"])
+            self.assertEqual(self.get(jid)["state"], "complete")
+        self.assertEqual(os.listdir(self.path("state")), ["lock"])
+
+    def test_very_many_jobs_each_exactly_once(self):
+        count = 1500 if SANITIZED else 10000
+        for first in range(0, count, 500):
+            words = []
+            for i in range(first, first + 500):
+                words += [5, self.queue, "Do", "{}", "JID", f"{self.queue}-{i}"]
+            self.c.ask("Q.MPUT", "app", *words)
+        self.worker("--pool", 3, "--per-process", 20, "--max-jobs", 100, "--drain", "--",
+                    os.environ["WORK_HANDLER"], self.path("notes")).wait(limit_s=4 * LIMIT_S)
+        done = self.text("notes").splitlines()
+        self.assertEqual(sorted(done), sorted(f"{self.queue}-{i}" for i in range(count)))
+
+
+class PoolBox(WorkCase):
+    """A folder for each process of a pool."""
+
+    def box(self, *words):
+        return self.worker("--pool", 1, "--sandbox", self.path("box"), *words, "--",
+                           sys.executable, "-c", POOL)
+
+    def test_a_folder_for_each_process_that_is_removed(self):
+        for i in range(4):
+            self.put(i, {"do": "here"})
+        self.box("--drain", "--max-jobs", 2).wait()
+        folders = [json.loads(self.get(i)["result"]) for i in range(4)]
+        # The next process may start before the folder of the last is gone.
+        self.assertEqual(folders[0], self.path("box") + "/process-1")
+        self.assertEqual(folders[0], folders[1])
+        self.assertEqual(folders[2], folders[3])
+        self.assertEqual(os.listdir(self.path("box")), [])
+
+    def test_the_folder_of_a_process_with_a_failed_job_is_kept_if_wanted(self):
+        self.put("bad", {"do": "fail"})
+        worker = self.box("--drain", "--keep-failed").wait()
+        self.assertEqual(os.listdir(self.path("box")), ["process-1"])
+        self.assertIn(self.path("box"), worker.errors[0])
+
+    def test_the_folder_of_one_that_dies_is_kept_if_wanted(self):
+        self.put("die", {"do": "die"})
+        self.box("--drain", "--keep-failed").wait()
+        self.assertEqual(os.listdir(self.path("box")), ["process-1"])
+
+    def test_the_folder_that_a_killed_worker_leaves_is_removed_by_the_next(self):
+        self.put("pid", {"do": "pid"})
+        first = self.box()
+        pid = int(self.finished("pid")["result"])
+        self.assertEqual(os.listdir(self.path("box")), ["process-1"])
+        first.kill_with_guard()
+        self.box("--drain").wait()
+        gone(pid)
+        self.assertEqual(os.listdir(self.path("box")), [])
+
+
 class Screen(WorkCase):
     """What a person sees."""
 
@@ -1046,7 +1285,8 @@ class Usage(WorkCase):
         self.assertIn("PROGRAM", self.refused("-q", "a"))
         self.assertIn("--limit-memory", self.refused("-q", "a", "--limit-memory", "lots", *program))
         self.assertIn("--pool", self.refused("-q", "a", "--pool", 2, "-j", 2, *program))
-        self.assertIn("--sandbox", self.refused("-q", "a", "--pool", 2, "--sandbox", "x", *program))
+        self.assertIn("--per-process", self.refused("-q", "a", "--per-process", 2, *program))
+        self.assertIn("1000", self.refused("-q", "a", "--pool", 200, "--per-process", 6, *program))
         self.assertIn("--max-jobs", self.refused("-q", "a", "--max-jobs", 2, *program))
         self.assertIn("--keep-failed", self.refused("-q", "a", "--keep-failed", *program))
         self.assertIn("0", self.refused("-q", "a", "--retry-on", "0", *program))

@@ -83,6 +83,8 @@ static void test_run__one_that_names_no_process_is_none(void **state)
         "pid 55\nstart 0\ntoken 1\nboot b\njid j\nworker w\nmark m\nend\n",
         "pid 55\nstart 5\ntoken 1\nboot b\njid j\nworker w\nend\n",
         "pid 55\nstart 5\ntoken 1\nboot b\njid j\nworker w\nmark \nend\n",
+        "pid 55\nstart 5\ntoken 0\nboot b\njid j\nworker w\nmark m\nend\n",
+        "pid 55\nstart 5\ntoken 1\nboot b\nmark m\nend\n",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct work_run run;
@@ -91,6 +93,21 @@ static void test_run__one_that_names_no_process_is_none(void **state)
         work_run_release(&run);
         tool_free(boot);
     }
+}
+
+static void test_run__a_process_without_a_job_is_one(void **state)
+{
+    (void)state;
+    struct work_run run = sample(), again;
+    run.jid = run.worker = NULL;
+    run.token = 0;
+    char *boot, *text = work_run_write(&run, "boot-1");
+    assert_true(work_run_read(text, &again, &boot));
+    assert_null(again.jid);
+    assert_string_equal(again.sandbox, run.sandbox);
+    work_run_release(&again);
+    tool_free(boot);
+    tool_free(text);
 }
 
 static void test_process__its_start_tells_it_from_others(void **state)
@@ -235,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_run__is_read_as_it_was_written),
         cmocka_unit_test(test_run__a_part_of_one_is_none),
         cmocka_unit_test(test_run__one_that_names_no_process_is_none),
+        cmocka_unit_test(test_run__a_process_without_a_job_is_one),
         cmocka_unit_test(test_process__its_start_tells_it_from_others),
         cmocka_unit_test(test_state__only_the_folders_of_the_dead_of_the_same_queue_are_claimed),
         cmocka_unit_test(test_reap__all_processes_end_though_few_files_can_be_open),

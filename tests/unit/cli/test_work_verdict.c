@@ -211,6 +211,19 @@ static void test_answer__what_is_none(void **state)
     }
 }
 
+static void test_answer__names_its_job_or_does_not(void **state)
+{
+    (void)state;
+    char *jid = work_answer_jid("{\"result\":1,\"jid\":\"a\\u0062\"}");
+    assert_string_equal(jid, "ab");
+    tool_free(jid);
+    static const char *const others[] = { "", "hello", "[\"jid\"]", "{\"jid\":1}",
+                                          "{\"result\":{\"jid\":\"a\"}}" };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        assert_null(work_answer_jid(others[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_answer__verdicts),
         cmocka_unit_test(test_answer__lines_in_between),
         cmocka_unit_test(test_answer__what_is_none),
+        cmocka_unit_test(test_answer__names_its_job_or_does_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
