@@ -136,7 +136,7 @@ static enum status run_options(struct call *call, struct error *error)
 static void say_explanation(struct call *call, const struct explanation *why)
 {
     struct reply *reply = call->reply;
-    reply_map(reply, 12);
+    reply_map(reply, 14);
     reply_key(reply, "reason");
     reply_text(reply, slice_from_cstr(explain_reason_name(why->reason)));
     reply_key(reply, "sentence");
@@ -175,6 +175,10 @@ static void say_explanation(struct call *call, const struct explanation *why)
         reply_text(reply, view.jid);
     }
     reply_end(reply);
+    reply_key(reply, "at_least");
+    reply_boolean(reply, why->at_least);
+    reply_key(reply, "expires");
+    reply_moment_or_null(reply, why->expires_us);
     reply_end(reply);
 }
 
@@ -434,9 +438,13 @@ static const struct command commands[] = {
         .details =
             "Reasons: next, behind, paused, lane-rate, lane-concurrency, "
             "queue-concurrency, scheduled, depends, running, grace, stalled, failed, complete.",
-        .replies = "A reason, a sentence, and what they are made of: `behind` is how many jobs "
-                   "come first, `blockers` the first jobs that it depends on, `earliest` when it "
-                   "can run, or null when it cannot as things stand.",
+        .replies =
+            "A reason, a sentence, and what they are made of: `behind` is how many jobs are "
+            "handed out before it, if workers ask as soon as a job may run and no lease "
+            "ends (`at_least`: or more, in a queue with very many lanes); `earliest` when it "
+            "is handed out then, or null when it is not; `blockers` the first jobs that it "
+            "depends on; `expires` its deadline, when it fails because it cannot start "
+            "before.",
         EXAMPLES({ "Q.EXPLAIN app cat",
                    " 1# \"reason\" => \"scheduled\"\n"
                    " 2# \"sentence\" => \"Job cat is scheduled for 2026-07-14T03:34:20.500Z.\"\n"
@@ -449,7 +457,9 @@ static const struct command commands[] = {
                    " 9# \"worker\" => (nil)\n"
                    "10# \"group\" => (nil)\n"
                    "11# \"attempts\" => (integer) 0\n"
-                   "12# \"blockers\" => (empty array)" }),
+                   "12# \"blockers\" => (empty array)\n"
+                   "13# \"at_least\" => (false)\n"
+                   "14# \"expires\" => (nil)" }),
     },
     {
         .name = "Q.OPTIONS",

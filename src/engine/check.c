@@ -10,6 +10,7 @@
 #include "engine/job.h"
 #include "engine/lane.h"
 #include "engine/lease.h"
+#include "engine/line.h"
 #include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"

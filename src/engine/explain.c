@@ -4,6 +4,7 @@
 #include "base/timefmt.h"
 #include "engine/depends.h"
 #include "engine/failure.h"
+#include "engine/foresee.h"
 #include "engine/group.h"
 #include "engine/job.h"
 #include "engine/lane.h"
@@ -46,19 +47,89 @@ const char *explain_reason_name(enum explain_reason reason)
 // ---------------------------------------------------------------------------------------------
 // When it can run
 
-// The job's lane; NULL when it has none yet.
-static const struct lane *lane_of(const struct engine *engine, const struct job *job)
-{
-    return lane_find(engine, job->queue, job->domain);
-}
-
 static int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-static int64_t earliest_of(struct engine *engine, struct job *job, int64_t now_us);
+// With the client clock: whether the time of a job has come, which the next pop sees.
+static bool is_due_to_a_pop(const struct engine *engine, const struct job *job, int64_t now_us)
+{
+    return engine->clock == ENGINE_CLOCK_CLIENT && time_of_key(job->node.key) <= now_us;
+}
 
+// When a job is handed out that comes into the line at a time.
+static void foresee_later(struct engine *engine, const struct job *job, int64_t now_us,
+                          int64_t from_us, bool lane_only, struct foresight *out)
+{
+    from_us = later(from_us, now_us);
+    const struct foresee_request request = {
+        .job = job,
+        .from_us = from_us,
+        .key = line_key(LINE_WAITING, job->priority, later(from_us, engine->line_us), job->id),
+        .lane_only = lane_only,
+    };
+    foresee(engine, now_us, &request, out);
+    if (job->state == JOB_SCHEDULED && is_due_to_a_pop(engine, job, now_us)) {
+        out->behind += index_rank(&job->queue->scheduled, job->node.key); // come with it
+    }
+}
+
+// When a job in grace is handed out to another worker, should its holder not be heard of.
+static void foresee_grace(struct engine *engine, const struct job *job, int64_t now_us,
+                          bool lane_only, struct foresight *out)
+{
+    int64_t lost_us = time_of_key(job->node.key);
+    if (!lease_loss_is_survived(engine, job)) {
+        *out = (struct foresight){ .when_us = INT64_MAX };
+        return;
+    }
+    const struct foresee_request request = {
+        .job = job,
+        .from_us = lost_us,
+        .key = line_key(LINE_LOST, 0, lost_us, job->id),
+        .lease_ends = true,
+        .lane_only = lane_only,
+    };
+    foresee(engine, now_us, &request, out);
+}
+
+static int64_t earliest_after_dependencies(struct engine *engine, struct job *job, int64_t now_us);
+
+// With `lane_only` how many others come first is not asked.
+static void foresee_job(struct engine *engine, struct job *job, int64_t now_us, bool lane_only,
+                        struct foresight *out)
+{
+    *out = (struct foresight){ .when_us = INT64_MAX };
+    switch ((enum job_state)job->state) {
+    case JOB_WAITING:
+    case JOB_STALLED:
+        foresee(engine, now_us,
+                &(struct foresee_request){
+                    .job = job, .from_us = now_us, .key = job->node.key, .lane_only = lane_only },
+                out);
+        break;
+    case JOB_SCHEDULED:
+        foresee_later(engine, job, now_us, time_of_key(job->node.key), lane_only, out);
+        break;
+    case JOB_DEPENDS:
+        foresee_later(engine, job, now_us, earliest_after_dependencies(engine, job, now_us),
+                      lane_only, out);
+        break;
+    case JOB_RUNNING:
+        out->when_us = now_us;
+        if (job->lease->grace && !is_due_to_a_pop(engine, job, now_us)) {
+            foresee_grace(engine, job, now_us, lane_only, out);
+        }
+        break;
+    case JOB_FAILED:
+    case JOB_COMPLETE:
+    case JOB_STATE_COUNT:
+        break;
+    }
+}
+
+// Whether failed dependencies do not hold the job.
 static bool runs_anyway(const struct engine *engine, const struct job *job)
 {
     struct job_options options;
@@ -68,7 +139,7 @@ static bool runs_anyway(const struct engine *engine, const struct job *job)
 
 // The latest moment that one of the jobs is ready that it depends on, they on others, and so on.
 // Those still to be looked at form a list through the jobs themselves.
-static int64_t earliest_of_dependencies(struct engine *engine, struct job *job, int64_t now_us)
+static int64_t earliest_after_dependencies(struct engine *engine, struct job *job, int64_t now_us)
 {
     uint64_t visit = ++engine->visit;
     struct job *open = job;
@@ -80,6 +151,7 @@ static int64_t earliest_of_dependencies(struct engine *engine, struct job *job, 
         struct job *at = open;
         open = at->extra->visit_next;
         latest_us = later(latest_us, at->extra->due_us);
+        latest_us = at != job && at->queue->paused ? INT64_MAX : latest_us;
         bool anyway = at->extra->members_failed && runs_anyway(engine, at);
         for (struct edge *edge = at->extra->dependencies; edge && looked_at < DEPENDENCIES_MAX;
              edge = edge->next_dependency, looked_at++) {
@@ -92,42 +164,13 @@ static int64_t earliest_of_dependencies(struct engine *engine, struct job *job, 
                 dependency->extra->visit_next = open;
                 open = dependency;
             } else {
-                latest_us = later(latest_us, earliest_of(engine, dependency, now_us));
+                struct foresight foresight;
+                foresee_job(engine, dependency, now_us, true, &foresight);
+                latest_us = later(latest_us, foresight.when_us);
             }
         }
     }
     return latest_us;
-}
-
-// How many jobs of its lane are before a job in line.
-static uint64_t behind_in_lane(const struct lane *lane, const struct job *job)
-{
-    return index_rank(&lane->line, job->node.key);
-}
-
-static int64_t earliest_of(struct engine *engine, struct job *job, int64_t now_us)
-{
-    const struct lane *lane;
-    switch ((enum job_state)job->state) {
-    case JOB_WAITING:
-    case JOB_STALLED:
-        lane = lane_of(engine, job);
-        return job->queue->paused ? INT64_MAX
-                                  : lane_ready_us(engine, lane, now_us, behind_in_lane(lane, job));
-    case JOB_SCHEDULED:
-        lane = lane_of(engine, job);
-        return later(time_of_key(job->node.key),
-                     lane ? lane_ready_us(engine, lane, now_us, 0) : now_us);
-    case JOB_DEPENDS:
-        return earliest_of_dependencies(engine, job, now_us);
-    case JOB_RUNNING:
-        return now_us;
-    case JOB_FAILED:
-    case JOB_COMPLETE:
-    case JOB_STATE_COUNT:
-        break;
-    }
-    return INT64_MAX;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -137,45 +180,22 @@ static enum explain_reason reason_in_line(const struct engine *engine, const str
                                           int64_t now_us, struct explanation *out)
 {
     const struct queue *queue = job->queue;
-    const struct lane *lane = lane_of(engine, job);
-    assert(queue && lane);
-    size_t running = queue->leased.count + queue->grace.count;
-    if (engine->clock == ENGINE_CLOCK_CLIENT) {
-        running -= index_rank(&queue->leased, time_key_after(now_us)); // as in pop
-    }
-    out->behind = line_rank(queue, job->node.key);
+    const struct lane *lane = lane_find(engine, job->queue, job->domain);
     if (queue->paused) {
         return EXPLAIN_PAUSED;
     }
-    if (queue->concurrency_max > 0 && running >= (size_t)queue->concurrency_max) {
+    if (queue_room(engine, queue, now_us) == 0) {
         return EXPLAIN_QUEUE_CONCURRENCY;
     }
-    if (lane->concurrency > 0 && lane->running >= (size_t)lane->concurrency) {
+    if (lane && lane_room(lane) == 0) {
         return EXPLAIN_LANE_CONCURRENCY;
     }
-    int64_t ready_us = lane_ready_us(engine, lane, now_us, 0);
+    int64_t ready_us = lane ? lane_ready_us(engine, lane, now_us, 0) : now_us;
     if (ready_us > now_us) {
         out->until_us = ready_us;
         return EXPLAIN_LANE_RATE;
     }
     return out->behind ? EXPLAIN_BEHIND : EXPLAIN_NEXT;
-}
-
-// With the client clock: whether the time of a job has come, which the next pop sees.
-static bool is_due_to_a_pop(const struct engine *engine, const struct job *job, int64_t now_us)
-{
-    return engine->clock == ENGINE_CLOCK_CLIENT && time_of_key(job->node.key) <= now_us;
-}
-
-// A scheduled job that the next pop brings into the line.
-static enum explain_reason reason_of_due(const struct job *job, int64_t now_us,
-                                         struct explanation *out)
-{
-    const struct queue *queue = job->queue;
-    assert(queue);
-    out->behind = index_rank(&queue->scheduled, job->node.key) +
-                  line_rank(queue, line_key(LINE_WAITING, job->priority, now_us, job->id));
-    return queue->paused ? EXPLAIN_PAUSED : out->behind ? EXPLAIN_BEHIND : EXPLAIN_NEXT;
 }
 
 static enum explain_reason find_reason(const struct engine *engine, const struct job *job,
@@ -187,7 +207,7 @@ static enum explain_reason find_reason(const struct engine *engine, const struct
         return reason_in_line(engine, job, now_us, out);
     case JOB_SCHEDULED:
         if (is_due_to_a_pop(engine, job, now_us)) {
-            return reason_of_due(job, now_us, out);
+            return reason_in_line(engine, job, now_us, out); // the next pop brings it there
         }
         out->until_us = time_of_key(job->node.key);
         return EXPLAIN_SCHEDULED;
@@ -340,8 +360,8 @@ static void say_reason(const struct engine *engine, const struct job *job, int64
         say(sentence, "is next in queue %.*s: no worker has asked for it yet", SLICE_PRINT(queue));
         break;
     case EXPLAIN_BEHIND:
-        say(sentence, "waits behind %zu job%s in queue %.*s", why->behind, plural(why->behind),
-            SLICE_PRINT(queue));
+        say(sentence, "waits behind %s%zu job%s in queue %.*s", why->at_least ? "at least " : "",
+            why->behind, plural(why->behind), SLICE_PRINT(queue));
         break;
     case EXPLAIN_PAUSED:
         say(sentence, "waits: queue %.*s is paused", SLICE_PRINT(queue));
@@ -389,14 +409,37 @@ static void say_reason(const struct engine *engine, const struct job *job, int64
     }
 }
 
+// What keeps a job from running that does not run yet for another reason.
+static void say_more(const struct job *job, const struct explanation *why,
+                     struct sentence *sentence)
+{
+    bool comes = why->reason == EXPLAIN_SCHEDULED || why->reason == EXPLAIN_DEPENDS ||
+                 why->reason == EXPLAIN_GRACE;
+    if (comes && job->queue->paused) {
+        say(sentence, "; queue %.*s is paused", SLICE_PRINT(short_name(why->queue)));
+    }
+    if (why->expires_us) {
+        say(sentence, "; it cannot start by its deadline and fails at %s",
+            moment(why->expires_us).text);
+    }
+}
+
 static void say_all(const struct engine *engine, const struct job *job, int64_t now_us,
                     struct explanation *out)
 {
     struct sentence sentence = { out->sentence, sizeof(out->sentence) - 1, 0 };
     say(&sentence, "Job %.*s ", SLICE_PRINT(job_jid(job)));
     say_reason(engine, job, now_us, out, &sentence);
+    say_more(job, out, &sentence);
     out->sentence[sentence.used] = '.';
     out->sentence[sentence.used + 1] = '\0';
+}
+
+// Or will be by the next pop.
+static bool is_in_line(const struct engine *engine, const struct job *job, int64_t now_us)
+{
+    return job->state == JOB_WAITING || job->state == JOB_STALLED ||
+           (job->state == JOB_SCHEDULED && is_due_to_a_pop(engine, job, now_us));
 }
 
 enum status engine_explain(struct engine *engine, int64_t now_us, struct slice jid,
@@ -416,8 +459,15 @@ enum status engine_explain(struct engine *engine, int64_t now_us, struct slice j
         .domain = intern_get(&engine->names, job->domain),
         .attempts = job->attempts,
     };
+    struct foresight foresight;
+    foresee_job(engine, job, now_us, false, &foresight);
+    out->earliest_us = foresight.when_us;
+    out->expires_us = foresight.expires ? job_rare(job)->deadline_us : 0;
+    if (is_in_line(engine, job, now_us)) {
+        out->behind = foresight.behind;
+        out->at_least = foresight.at_least;
+    }
     out->reason = find_reason(engine, job, now_us, out);
-    out->earliest_us = earliest_of(engine, job, now_us);
     say_all(engine, job, now_us, out);
     return STATUS_OK;
 }

@@ -30,9 +30,11 @@ enum {
 struct explanation {
     enum explain_reason reason;
     enum job_state state;
-    size_t behind;
+    size_t behind; // see struct foresight; of EXPLAIN_DEPENDS: the jobs that it depends on
+    bool at_least; // `behind` are those of the lanes that were looked at
     int64_t until_us;
     int64_t earliest_us; // when it can run at the earliest; INT64_MAX: not as things stand
+    int64_t expires_us;  // its deadline, when it fails since it cannot run before; else 0
     struct slice queue, domain, worker, group;
     uint32_t attempts;
     // The first jobs it depends on.

@@ -146,6 +146,15 @@ static uint64_t step_of(const struct lane *lane)
     return TURN_SCALE / (uint64_t)lane->weight;
 }
 
+// A lane whose turn has passed is served at once, and has its next turn after the clock.
+uint64_t lane_turn(const struct lane *lane, size_t served)
+{
+    uint64_t clock = lane->queue->clock;
+    // A lane without jobs gets its turn when the first one comes.
+    uint64_t turn = lane->line.count ? lane->turn : clock + step_of(lane);
+    return served ? (turn > clock ? turn : clock) + served * step_of(lane) : turn;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Limits
 
@@ -219,6 +228,16 @@ static void apply_limits(struct engine *engine, struct lane *lane)
     lane->fair = lane->queue->fair;
     lane->version = engine->limits_version;
     see_whether_lanes_count(lane->queue);
+}
+
+void lane_imagine(const struct engine *engine, struct lane *lane, struct queue *queue,
+                  uint32_t domain)
+{
+    struct limit limit;
+    limits_find(engine, queue_name(queue), intern_get(&engine->names, domain), &limit);
+    *lane = (struct lane){ .queue = queue, .weight = limit.weight };
+    lane->concurrency = limit.concurrency;
+    set_rate(engine, lane, &limit);
 }
 
 void lanes_refresh(struct engine *engine, size_t count)
@@ -387,8 +406,7 @@ static enum lane_place place_of(const struct engine *engine, const struct lane *
         *key = rests ? time_key(full_us(lane), lane->id) : (struct index_key){ 0 };
         return rests ? LANE_RESTING : LANE_NOWHERE;
     }
-    if (!queue->lanes_count ||
-        (lane->concurrency > 0 && lane->running >= (size_t)lane->concurrency)) {
+    if (!queue->lanes_count || lane_room(lane) == 0) {
         return LANE_NOWHERE;
     }
     const struct job *head = job_of_node(index_first(&lane->line));
@@ -723,61 +741,6 @@ void lanes_shift(struct engine *engine, int64_t change_us)
             int64_t level_us = lane->level_us + change_us;
             lane->level_us = level_us > 0 ? level_us : 0;
             lane_touch(engine, lane);
-        }
-    }
-}
-
-size_t line_count(const struct queue *queue)
-{
-    return queue->plain.line.count + queue->laned.count;
-}
-
-size_t line_rank(const struct queue *queue, struct index_key key)
-{
-    return index_rank(&queue->plain.line, key) + index_rank(&queue->laned, key);
-}
-
-// How many of the first `position` jobs of the line have no domain.
-static size_t plain_before(const struct queue *queue, size_t position)
-{
-    const struct index *plain = &queue->plain.line, *laned = &queue->laned;
-    size_t low = position > laned->count ? position - laned->count : 0;
-    size_t high = position < plain->count ? position : plain->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        // The job of that rank is among the first if it comes before the one it competes with.
-        bool among = index_key_less(index_at(plain, middle)->key,
-                                    index_at(laned, position - middle - 1)->key);
-        low = among ? middle + 1 : low;
-        high = among ? high : middle;
-    }
-    return low;
-}
-
-void line_page(struct page *page, const struct queue *queue)
-{
-    size_t from = 0;
-    size_t before = page->has_after ? line_rank(queue, page_key_after(page->after)) : 0;
-    size_t count = page_begin(page, line_count(queue), before, &from);
-    if (count == 0) {
-        return;
-    }
-    size_t plain_from = plain_before(queue, from);
-    struct index_cursor plain = index_cursor_at(&queue->plain.line, plain_from);
-    struct index_cursor laned = index_cursor_at(&queue->laned, from - plain_from);
-    struct index_node *from_plain = index_cursor_next(&plain),
-                      *from_laned = index_cursor_next(&laned);
-    while (page->found < count) {
-        bool take_plain =
-            from_plain && (!from_laned || index_key_less(from_plain->key, from_laned->key));
-        struct index_node *node = take_plain ? from_plain : from_laned;
-        assert(node); // there are as many as were counted
-        page->jobs[page->found++] = job_of_node(node);
-        page->last = node->key;
-        if (take_plain) {
-            from_plain = index_cursor_next(&plain);
-        } else {
-            from_laned = index_cursor_next(&laned);
         }
     }
 }

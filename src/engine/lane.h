@@ -105,6 +105,21 @@ MUST_USE bool lane_take(struct engine *engine, struct lane *lane);
 int64_t lane_ready_us(const struct engine *engine, const struct lane *lane, int64_t now_us,
                       uint64_t behind);
 
+// How many more leases the lane may have; SIZE_MAX: there is no limit.
+static inline size_t lane_room(const struct lane *lane)
+{
+    size_t limit = lane->concurrency > 0 ? (size_t)lane->concurrency : SIZE_MAX;
+    return limit == SIZE_MAX ? SIZE_MAX : lane->running < limit ? limit - lane->running : 0;
+}
+
+// In a fair queue: the turn in which the lane is served once more after it was served so many times
+// at this instant.
+uint64_t lane_turn(const struct lane *lane, size_t served);
+
+// A lane that is not there, as it is when its first job comes. It is in nothing, and never freed.
+void lane_imagine(const struct engine *engine, struct lane *lane, struct queue *queue,
+                  uint32_t domain);
+
 // With the client clock: brings lanes whose time has come back to those that may run.
 MUST_USE enum status lanes_move_due(struct engine *engine, struct queue *queue, int64_t now_us);
 
@@ -142,12 +157,5 @@ MUST_USE enum status lane_load(struct engine *engine, struct lane *lane, uint64_
 
 // The call failed: frees the lanes of a queue that were made for it.
 void lanes_abandon(struct engine *engine, struct queue *queue);
-
-// The line of a queue, all lanes together: how many jobs, and how many before a key.
-size_t line_count(const struct queue *queue);
-size_t line_rank(const struct queue *queue, struct index_key key);
-
-// Fills a page from the line of a queue.
-void line_page(struct page *page, const struct queue *queue);
 
 #endif

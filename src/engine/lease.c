@@ -238,6 +238,11 @@ static bool crashes_too_often(const struct engine *engine, const struct job *job
     return options.crashes_max > 0 && job->crashes + 1 >= options.crashes_max;
 }
 
+bool lease_loss_is_survived(const struct engine *engine, const struct job *job)
+{
+    return job->remaining > 0 && !crashes_too_often(engine, job);
+}
+
 static enum status lose(struct engine *engine, struct job *job, int64_t when_us, bool tell_first)
 {
     const struct history_entry entry = { .kind = HISTORY_TIMED_OUT, .when_us = when_us };
@@ -266,7 +271,7 @@ enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_u
     if (!told && engine->config.grace_us > 0) {
         return begin_grace(engine, job, when_us);
     }
-    bool lasts = job->remaining > 0 && !crashes_too_often(engine, job);
+    bool lasts = lease_loss_is_survived(engine, job);
     enum status status =
         lasts ? lose(engine, job, when_us, !told) : lose_and_fail(engine, job, when_us, !told);
     engine_settle(engine);

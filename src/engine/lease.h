@@ -59,6 +59,9 @@ void lease_end(struct engine *engine, struct job *job);
 // Memory for it must be had: gives NO_MEMORY otherwise, and nothing has changed.
 MUST_USE enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_us);
 
+// Whether a job whose lease is lost may run again; otherwise it fails.
+bool lease_loss_is_survived(const struct engine *engine, const struct job *job);
+
 // Tells the holder, and all who listen, that the lease is lost.
 void lease_announce_lost(struct engine *engine, const struct job *job, int64_t when_us);
 

@@ -368,10 +368,9 @@ enum status engine_lane(const struct engine *engine, int64_t now_us, struct slic
     const struct lane *lane =
         queue && (!domain.size || id != INTERN_NONE) ? lane_find(engine, queue, id) : NULL;
     if (lane) {
-        bool busy = lane->concurrency > 0 && lane->running >= (size_t)lane->concurrency;
         view->waiting = lane->line.count;
         view->running = lane->running;
-        view->ready_us = busy ? INT64_MAX : lane_ready_us(engine, lane, now_us, 0);
+        view->ready_us = lane_room(lane) ? lane_ready_us(engine, lane, now_us, 0) : INT64_MAX;
     }
     return STATUS_OK;
 }

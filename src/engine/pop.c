@@ -5,6 +5,7 @@
 #include "engine/job.h"
 #include "engine/lane.h"
 #include "engine/lease.h"
+#include "engine/line.h"
 #include "engine/metrics.h"
 #include "engine/page.h"
 #include "engine/place.h"
@@ -16,20 +17,6 @@
 #include "engine/unique.h"
 #include "engine/watch.h"
 #include "engine/worker.h"
-
-// How many more leases the queue may have.
-static size_t room_for(const struct engine *engine, const struct queue *queue, int64_t now_us)
-{
-    if (queue->concurrency_max <= 0) {
-        return SIZE_MAX;
-    }
-    size_t running = queue->leased.count + queue->grace.count;
-    if (engine->clock == ENGINE_CLOCK_CLIENT) {
-        running -= index_rank(&queue->leased, time_key_after(now_us));
-    }
-    size_t limit = (size_t)queue->concurrency_max;
-    return running < limit ? limit - running : 0;
-}
 
 // Brings up to `count` recurring jobs that are due, and as many scheduled ones, into the line.
 static enum status bring_in(struct engine *engine, struct queue *queue, int64_t now_us,
@@ -236,7 +223,7 @@ static enum status pop_queue(struct popping *popping, struct queue *queue, size_
     if (engine->clock == ENGINE_CLOCK_CLIENT && pass_deadlines(engine, queue, now_us)) {
         return STATUS_NO_MEMORY;
     }
-    size_t room = room_for(engine, queue, now_us);
+    size_t room = queue_room(engine, queue, now_us);
     count = count < room ? count : room;
     if (count == 0) {
         return STATUS_OK;
@@ -381,7 +368,7 @@ static struct lane *lane_to_run(const struct engine *engine, const struct job *j
 {
     struct queue *queue = job->queue;
     if ((job->state != JOB_WAITING && job->state != JOB_STALLED) || queue->paused ||
-        room_for(engine, queue, now_us) == 0) {
+        queue_room(engine, queue, now_us) == 0) {
         return NULL;
     }
     struct lane *lane = lane_find(engine, queue, job->domain);

@@ -4,6 +4,7 @@
 #include "engine/due.h"
 #include "engine/job.h"
 #include "engine/lease.h"
+#include "engine/line.h"
 #include "engine/metrics.h"
 #include "engine/page.h"
 #include "engine/quota.h"
@@ -153,6 +154,19 @@ void queue_free(struct engine *engine, struct queue *queue)
         engine->queue_last = NULL;
     }
     mem_free(engine->allocator, queue, queue_size(queue->name_size));
+}
+
+size_t queue_room(const struct engine *engine, const struct queue *queue, int64_t now_us)
+{
+    if (queue->concurrency_max <= 0) {
+        return SIZE_MAX;
+    }
+    size_t running = queue->leased.count + queue->grace.count;
+    if (engine->clock == ENGINE_CLOCK_CLIENT) {
+        running -= index_rank(&queue->leased, time_key_after(now_us));
+    }
+    size_t limit = (size_t)queue->concurrency_max;
+    return running < limit ? limit - running : 0;
 }
 
 bool queue_is_unused(const struct queue *queue)

@@ -91,6 +91,10 @@ struct queue *queue_by_id(const struct engine *engine, uint64_t id);
 MUST_USE enum status queue_acquire(struct engine *engine, struct slice name, struct queue **out,
                                    struct error *error);
 
+// How many more leases the queue may have; SIZE_MAX: there is no limit. With the client clock those
+// that have run out do not count.
+size_t queue_room(const struct engine *engine, const struct queue *queue, int64_t now_us);
+
 // Whether nothing is left of it.
 bool queue_is_unused(const struct queue *queue);
 

@@ -58,7 +58,7 @@ static const struct http_shape answers[] = {
     { "Q.LOGS", "[{when:moment,line:string}]" },
     { "Q.EXPLAIN", "{reason:string,sentence:string,state:State,earliest:moment?,until:moment?,"
                    "behind:integer,queue:string?,domain:string?,worker:string?,group:string?,"
-                   "attempts:integer,blockers:[string]}" },
+                   "attempts:integer,blockers:[string],at_least:boolean,expires:moment?}" },
     { "Q.OPTIONS", "{given:Options,in_effect:Options}" },
     { "Q.CANCEL", "integer" },
     { "Q.TAG", "[string]" },

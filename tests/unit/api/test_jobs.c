@@ -115,7 +115,9 @@ static void test_jobs__explain_says_why(void **state)
          " 9# \"worker\" => (nil)\n"
          "10# \"group\" => (nil)\n"
          "11# \"attempts\" => (integer) 0\n"
-         "12# \"blockers\" => (empty array)");
+         "12# \"blockers\" => (empty array)\n"
+         "13# \"at_least\" => (false)\n"
+         "14# \"expires\" => (nil)");
     assert_non_null(strstr(run(t, "Q.EXPLAIN app cat"), "12# \"blockers\" => 1) \"bob\""));
     (void)run(t, "Q.POP app w 1 mail");
     says(t, "Q.EXPLAIN app ann", " 1# \"reason\" => \"running\"\n...");

@@ -213,9 +213,9 @@ static const struct reason reasons[] = {
       "", "", "", 0, "",
       "Job a waits: the default lane of queue q has used up its rate until "
       "1970-01-01T00:00:11.000Z." },
-    { lane_is_full, 5, EXPLAIN_LANE_CONCURRENCY, "lane-concurrency", JOB_WAITING, 0, 0, 5, "q",
+    { lane_is_full, 5, EXPLAIN_LANE_CONCURRENCY, "lane-concurrency", JOB_WAITING, 0, 0, -1, "q",
       "acme", "", "", 0, "", "Job a waits: the lane acme of queue q runs as many jobs as it may." },
-    { queue_is_full, 5, EXPLAIN_QUEUE_CONCURRENCY, "queue-concurrency", JOB_WAITING, 0, 0, 5, "q",
+    { queue_is_full, 5, EXPLAIN_QUEUE_CONCURRENCY, "queue-concurrency", JOB_WAITING, 0, 0, -1, "q",
       "", "", "", 0, "", "Job a waits: queue q runs as many jobs as it may." },
     { is_scheduled, 5, EXPLAIN_SCHEDULED, "scheduled", JOB_SCHEDULED, 0, 100.5, 100.5, "q", "", "",
       "", 0, "", "Job a is scheduled for 1970-01-01T00:01:40.500Z." },
@@ -230,7 +230,7 @@ static const struct reason reasons[] = {
       0, "x", "Job a waits for 1 job: x, which has failed in group bad." },
     { is_leased, 5, EXPLAIN_RUNNING, "running", JOB_RUNNING, 0, 61, 5, "q", "", "w1", "", 1, "",
       "Job a is leased by w1 until 1970-01-01T00:01:01.000Z." },
-    { is_leased, 65, EXPLAIN_GRACE, "grace", JOB_RUNNING, 0, 71, 65, "q", "", "w1", "", 1, "",
+    { is_leased, 65, EXPLAIN_GRACE, "grace", JOB_RUNNING, 0, 71, 71, "q", "", "w1", "", 1, "",
       "Job a has lost its lease: w1 has until 1970-01-01T00:01:11.000Z to finish." },
     { is_leased, 65, EXPLAIN_STALLED, "stalled", JOB_RUNNING, 0, 0, 65, "q", "", "w1", "", 1, "",
       "Job a is stalled: the lease of w1 ran out, which the next pop from queue q sees." },
@@ -482,6 +482,57 @@ static void test_explain__a_paused_queue_hands_out_nothing(void **state)
     assert_true(earliest(w, 2, "a") == 2);
 }
 
+static void test_explain__a_pause_of_a_scheduled_job_is_told(void **state)
+{
+    struct world *w = *state;
+    put_later(w, 0, "q", "a", 100);
+    pause_queue(w, "q");
+    struct explanation why = explain(w, 1, "a");
+    assert_int_equal(why.reason, EXPLAIN_SCHEDULED);
+    assert_int_equal(why.earliest_us, INT64_MAX);
+    assert_string_equal(why.sentence,
+                        "Job a is scheduled for 1970-01-01T00:01:40.000Z; queue q is paused.");
+}
+
+static void test_explain__a_deadline_that_comes_first_is_told(void **state)
+{
+    struct world *w = *state;
+    put_with(
+        w, 0,
+        (struct put_request){
+            .jid = SLICE("a"), .delay_us = us(100), .has_deadline = true, .deadline_us = us(100) });
+    struct explanation why = explain(w, 1, "a");
+    assert_int_equal(why.earliest_us, INT64_MAX);
+    assert_int_equal(why.expires_us, us(100));
+    assert_string_equal(why.sentence,
+                        "Job a is scheduled for 1970-01-01T00:01:40.000Z; it cannot start by its "
+                        "deadline and fails at 1970-01-01T00:01:40.000Z.");
+    tick(w, 100);
+    assert_string_equal(state_of(w, "a"), "failed");
+}
+
+static void test_explain__jobs_of_lanes_that_may_not_run_do_not_come_first(void **state)
+{
+    struct world *w = *state;
+    limit(w, "", "acme", (struct limit){ .has_concurrency = true, .concurrency = 1 });
+    put_with(w, 0, in_lane("x", "acme"));
+    put_with(w, 0, in_lane("y", "acme"));
+    put(w, 0, "q", "a");
+    assert_string_equal(pop(w, 1, "q", "w1", 1), "x");
+    assert_int_equal(explain(w, 1, "a").reason, EXPLAIN_NEXT);
+    assert_string_equal(pop(w, 1, "q", "w1", 1), "a");
+}
+
+static void test_explain__a_grace_without_retries_ends_in_a_failure(void **state)
+{
+    struct world *w = *state;
+    put_with(w, 0, (struct put_request){ .jid = SLICE("a"), .has_retries = true });
+    pop(w, 0, "q", "w1", 1);
+    struct explanation why = explain(w, 65, "a");
+    assert_int_equal(why.reason, EXPLAIN_GRACE);
+    assert_int_equal(why.earliest_us, INT64_MAX);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Long names
 
@@ -591,6 +642,10 @@ int main(void)
         SERVER_TEST(test_explain__a_failed_dependency_does_not_hold_one_that_runs_anyway),
         SERVER_TEST(test_explain__a_long_chain_needs_no_stack_and_little_time),
         SERVER_TEST(test_explain__a_paused_queue_hands_out_nothing),
+        SERVER_TEST(test_explain__a_pause_of_a_scheduled_job_is_told),
+        SERVER_TEST(test_explain__a_deadline_that_comes_first_is_told),
+        SERVER_TEST(test_explain__jobs_of_lanes_that_may_not_run_do_not_come_first),
+        SERVER_TEST(test_explain__a_grace_without_retries_ends_in_a_failure),
         cmocka_unit_test(test_explain__long_names_are_cut_between_characters),
     };
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
