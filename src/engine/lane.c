@@ -23,6 +23,8 @@
 #include "engine/state.h"
 #include "engine/watch.h"
 
+#include "base/hash.h"
+
 #include <assert.h>
 
 enum {
@@ -436,6 +438,9 @@ static void set_place(const struct engine *engine, struct lane *lane)
 
 bool lane_check(const struct engine *engine, const struct lane *lane)
 {
+    if (lane->version != engine->limits_version) {
+        return true; // the limits that hold by now are still to reach it
+    }
     struct index_key key = { 0 };
     enum lane_place place = place_of(engine, lane, &key);
     if (place != (enum lane_place)lane->place) {
@@ -448,13 +453,16 @@ bool lane_check(const struct engine *engine, const struct lane *lane)
            engine->clock == ENGINE_CLOCK_CLIENT;
 }
 
-// The number of a lane's record. That of its first job, if it has one, so that it does not depend
-// on which of several lanes comes first.
-static uint64_t number_for(struct engine *engine, const struct lane *lane)
+// The number of a lane's record follows from its queue and domain alone, so that it does not depend
+// on the order in which several lanes get one: that differs in an engine that was loaded. The
+// highest bit keeps it apart from the numbers of jobs, which older stores have in its place.
+static uint64_t number_for(const struct engine *engine, const struct lane *lane)
 {
-    uint64_t id = lane->line.count ? job_of_node(index_first(&lane->line))->id : ++engine->sequence;
+    const struct hash_seed seed = { lane->queue->id, 0 };
+    struct slice domain = intern_get(&engine->names, (uint32_t)lane->key.domain);
+    uint64_t id = hash_bytes(&seed, domain) | (uint64_t)1 << 63;
     while (index_has(&engine->lanes_saved, (struct index_key){ 0, id })) {
-        id = ++engine->sequence;
+        id = (id + 1) | (uint64_t)1 << 63;
     }
     return id;
 }

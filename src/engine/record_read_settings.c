@@ -123,8 +123,7 @@ enum status read_lane(struct engine *engine, uint64_t id, struct reader *reader)
         return STATUS_OK;
     }
     uint32_t name = INTERN_NONE;
-    uint64_t last = engine->sequence > engine->job_id ? engine->sequence : engine->job_id;
-    enum status status = record_take_id(engine, RECORD_LANE, id, last);
+    enum status status = record_take_id(engine, RECORD_LANE, id, UINT64_MAX);
     if (!status && domain.size) {
         status = intern_acquire(&engine->names, domain, &name);
     }

@@ -541,6 +541,30 @@ test_engine__an_engine_that_was_loaded_goes_on_as_if_it_had_not_with_the_client_
     same_calls_same_bytes(ENGINE_CLOCK_CLIENT, true);
 }
 
+// Two lanes without jobs in line get a record in the same call. In one engine the lane of d1 is the
+// older one; in the other, which was loaded, that of d2.
+static void test_engine__it_makes_no_difference_which_lane_is_older(void **state)
+{
+    (void)state;
+    struct world *both[] = { world_new(ENGINE_CLOCK_SERVER, 1), world_new(ENGINE_CLOCK_SERVER, 1) };
+    for (int i = 0; i < 2; i++) {
+        struct world *w = both[i];
+        limit_set(w, 0, "q", NULL, rate(1, 1, 1));
+        put_in(w, 1, "d1", "first");
+        put_in(w, 1, "d2", "second");
+        put_in(w, 1, "d1", "third");
+        assert_int_equal(cancel(w, 1, "first"), 1);
+        assert_string_equal(pop(w, 2, "q", "w", 2), "second,third");
+        if (i == 1) {
+            reload(w);
+        }
+        limit_set(w, 10, "q", NULL, rate(1, 1, 5));
+    }
+    assert_same(both[0], both[1]);
+    world_free(both[0]);
+    world_free(both[1]);
+}
+
 // One of the first allocations of each call fails. Then nothing may have changed, unless the call
 // is one that does what it can.
 static void calls_without_memory(enum engine_clock clock)
@@ -631,6 +655,7 @@ int main(void)
         cmocka_unit_test(test_engine__an_engine_that_was_loaded_goes_on_as_if_it_had_not),
         cmocka_unit_test(
             test_engine__an_engine_that_was_loaded_goes_on_as_if_it_had_not_with_the_client_clock),
+        cmocka_unit_test(test_engine__it_makes_no_difference_which_lane_is_older),
         cmocka_unit_test(test_engine__calls_that_cannot_get_memory_change_nothing),
         cmocka_unit_test(
             test_engine__calls_that_cannot_get_memory_change_nothing_with_the_client_clock),
