@@ -70,10 +70,14 @@ static struct index_node **leaf_nodes(const struct leaf *leaf)
     return (struct index_node **)(void *)(leaf->keys + leaf->capacity);
 }
 
-// How many of `count` ascending keys are below `key`. Often all: lines grow at their end.
+// How many of `count` ascending keys are below `key`. Often all or none: lines grow at their end and
+// are served from their front.
 static uint32_t keys_below(const struct index_key *keys, uint32_t count, struct index_key key)
 {
-    if (count > 0 && index_key_less(keys[count - 1], key)) {
+    if (count == 0 || !index_key_less(keys[0], key)) {
+        return 0;
+    }
+    if (index_key_less(keys[count - 1], key)) {
         return count;
     }
     uint32_t start = 0;
@@ -304,8 +308,8 @@ static void find_path(const struct index *index, struct index_key key, struct pa
         path->steps[height - 1].inner = inner;
         path->steps[height - 1].child = child;
         node = inner->children[child];
-        // The end of a line is in use, and at hand.
-        if (child + 1 < inner->count) {
+        // Both ends of a line are in use, and at hand.
+        if (child > 0 && child + 1 < inner->count) {
             prefetch(node);
         }
     }
@@ -553,7 +557,15 @@ static struct index_node *entry_at(const struct leaf *leaf, uint32_t position)
 
 struct index_node *index_first(const struct index *index)
 {
-    return index_at(index, 0);
+    if (!index->count) {
+        return NULL;
+    }
+    index->pool->steps++;
+    const void *node = index->root;
+    for (uint32_t height = index->height; height > 1; height--) {
+        node = ((const struct inner *)node)->children[0];
+    }
+    return leaf_nodes(node)[0];
 }
 
 struct index_node *index_last(const struct index *index)
