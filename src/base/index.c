@@ -70,8 +70,8 @@ static struct index_node **leaf_nodes(const struct leaf *leaf)
     return (struct index_node **)(void *)(leaf->keys + leaf->capacity);
 }
 
-// How many of `count` ascending keys are below `key`. Often all or none: lines grow at their end and
-// are served from their front.
+// How many of `count` ascending keys are below `key`. Often all or none: lines grow at their end
+// and are served from their front.
 static uint32_t keys_below(const struct index_key *keys, uint32_t count, struct index_key key)
 {
     if (count == 0 || !index_key_less(keys[0], key)) {
