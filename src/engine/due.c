@@ -231,7 +231,7 @@ static enum status do_first(struct engine *engine, struct queue *queue)
         lease = grace;
     }
     if (lease && time_of_key(lease->key) == due_us) {
-        return lease_run_out(engine, job_of_node(lease), due_us);
+        return lease_run_out(engine, job_of_node(lease), due_us, false);
     }
     if (first_time(&queue->deadlines) == due_us) {
         return deadline_pass(engine, job_of_timed(index_first(&queue->deadlines)), due_us);

@@ -383,6 +383,7 @@ struct pop_request {
     struct slices queues;
     enum pop_order order;
     size_t count;
+    bool no_grace; // client clock: a lease that ran out is lost at once
     // Asked before each job is handed out, with those that were; NULL: all fit.
     enum pop_fit (*fits)(void *context, const struct job *job, const struct job *const *popped,
                          size_t count);

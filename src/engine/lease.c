@@ -265,10 +265,10 @@ static enum status lose(struct engine *engine, struct job *job, int64_t when_us,
     return STATUS_OK;
 }
 
-enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_us)
+enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_us, bool no_grace)
 {
     bool told = job->lease->grace;
-    if (!told && engine->config.grace_us > 0) {
+    if (!told && !no_grace && engine->config.grace_us > 0) {
         return begin_grace(engine, job, when_us);
     }
     bool lasts = lease_loss_is_survived(engine, job);

@@ -57,7 +57,9 @@ void lease_end(struct engine *engine, struct job *job);
 
 // The lease ran out: its holder is told and has the grace period left; or it is lost at once.
 // Memory for it must be had: gives NO_MEMORY otherwise, and nothing has changed.
-MUST_USE enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_us);
+// `no_grace`: at once, whatever the grace period is.
+MUST_USE enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_us,
+                                   bool no_grace);
 
 // Whether a job whose lease is lost may run again; otherwise it fails.
 bool lease_loss_is_survived(const struct engine *engine, const struct job *job);

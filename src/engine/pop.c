@@ -44,7 +44,8 @@ static enum status pass_deadlines(struct engine *engine, struct queue *queue, in
 
 // With the client clock pop does what is due, as far as it may concern `count` jobs: at most so
 // many leases that ran out, then recurring, then scheduled jobs for what is still missing.
-static enum status do_due(struct engine *engine, struct queue *queue, int64_t now_us, size_t count)
+static enum status do_due(struct engine *engine, struct queue *queue, int64_t now_us, size_t count,
+                          bool no_grace)
 {
     size_t lost = line_count(queue);
     for (size_t i = 0; i < count; i++) {
@@ -52,7 +53,7 @@ static enum status do_due(struct engine *engine, struct queue *queue, int64_t no
         if (!node || time_of_key(node->key) > now_us) {
             break;
         }
-        if (lease_run_out(engine, job_of_node(node), now_us)) {
+        if (lease_run_out(engine, job_of_node(node), now_us, no_grace)) {
             return STATUS_NO_MEMORY;
         }
     }
@@ -228,7 +229,8 @@ static enum status pop_queue(struct popping *popping, struct queue *queue, size_
     if (count == 0) {
         return STATUS_OK;
     }
-    if (engine->clock == ENGINE_CLOCK_CLIENT && do_due(engine, queue, now_us, count)) {
+    if (engine->clock == ENGINE_CLOCK_CLIENT &&
+        do_due(engine, queue, now_us, count, popping->request->no_grace)) {
         return STATUS_NO_MEMORY;
     }
     size_t end = popping->count + count;

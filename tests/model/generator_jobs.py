@@ -148,6 +148,8 @@ class JobCommands:
                      "count": self.rng.choice([1, 1, 1, 2, 3, 5, 10])}
         if self.chance(0.4):
             arguments["round_robin"] = True
+        if self.clock == "client" and self.chance(0.3):
+            arguments["no_grace"] = True
         if self.chance(0.005):
             arguments["worker"] = self.rng.choice(["", LONG])
         return arguments

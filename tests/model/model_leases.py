@@ -118,7 +118,7 @@ class LeaseRules:
             queues = command["queues"]
             turn = in_vain = 0
             while len(popped) < command["count"] and in_vain < len(queues):
-                got = self.pop_from(queues[turn % len(queues)], command["worker"], now, 1)
+                got = self.pop_from(queues[turn % len(queues)], command, now, 1)
                 popped += got
                 in_vain = 0 if got else in_vain + 1
                 turn += 1
@@ -126,7 +126,7 @@ class LeaseRules:
             for queue in command["queues"]:
                 left = command["count"] - len(popped)
                 if left:
-                    popped += self.pop_from(queue, command["worker"], now, left)
+                    popped += self.pop_from(queue, command, now, left)
         return [self.view(job) for job in popped]
 
     def queue_room(self, queue, now):
@@ -138,7 +138,7 @@ class LeaseRules:
                 if self.clock == "server" or not self.ran_out(job, now)]
         return max(0, limit - len(held))
 
-    def pop_from(self, queue, worker, now, count):
+    def pop_from(self, queue, command, now, count):
         if queue in self.paused:
             return []
         if self.clock == "client":
@@ -149,7 +149,7 @@ class LeaseRules:
         if count == 0:
             return []
         if self.clock == "client":
-            lost = self.take_lost(queue, now, count)
+            lost = self.take_lost(queue, now, count, command.get("no_grace", False))
             self.move_recurring(queue, now, count - lost)
             self.move_scheduled(queue, now, count - lost)
         jobs = []
@@ -157,7 +157,7 @@ class LeaseRules:
             job = self.next_job(queue, now)
             if job is None:
                 break
-            self.hand_out(job, worker, now)
+            self.hand_out(job, command["worker"], now)
             jobs.append(job)
         return jobs
 
@@ -199,7 +199,7 @@ class LeaseRules:
     def has_deadline(self, job):
         return job.deadline > 0 and job.state in ("scheduled", "depends", "waiting")
 
-    def take_lost(self, queue, now, count):
+    def take_lost(self, queue, now, count, no_grace):
         """Client clock: looks at `count` leases whose time has come. How many of the jobs came into
         line."""
         lost = 0
@@ -207,7 +207,7 @@ class LeaseRules:
             in_grace, end = job.grace, job.end
             if not in_grace:
                 self.lease_runs_out(job, now)
-            if in_grace or self.grace_us() <= 0:
+            if in_grace or no_grace or self.grace_us() <= 0:
                 if self.lease_is_lost(job, now):
                     self.stall(job, LINE_LOST, end)
                     lost += 1

@@ -12,6 +12,7 @@ static enum status call_pop(struct shell *shell)
         .queues = arg_texts(shell, "queues"),
         .order = arg_flag(shell->request, "round_robin") ? POP_ROUND_ROBIN : POP_ORDERED,
         .count = arg_count(shell, 0),
+        .no_grace = arg_flag(shell->request, "no_grace"),
     };
     size_t popped = 0;
     enum status status =
