@@ -2,13 +2,17 @@
 
 SETUPS := tools/setups
 
-.PHONY: all run test bench bench-server docs model-long crash-long kill-long fuzz format lint clean help packages-build packages-run packages-test tests-enabled
+.PHONY: all run install test bench bench-server docs model-long crash-long kill-long fuzz format lint clean help packages-build packages-run packages-test tests-enabled
 
 all: packages-build build/build.ninja ## build what users run, into build/
 	@ninja --quiet -C build
 
 run: all packages-run ## install what is missing, build, and start sluiced (ARGS="--data DIR ...")
 	@exec build/sluiced $(ARGS)
+
+DESTDIR ?=
+install: all ## install sluiced, sluice and libsluice below /usr/local (DESTDIR=/tmp/root)
+	@meson install -C build --no-rebuild --quiet --destdir "$(abspath $(DESTDIR))"
 
 test: packages-test ## install what is missing, build, and run every test and check
 	@tools/run-tests

@@ -10,9 +10,9 @@
 struct space {
     uint32_t number;
     enum engine_clock clock;
-    bool named;   // its record in the directory was found
-    bool deleted; // with what is left of it
-    bool qless;
+    bool named;            // its record in the directory was found
+    bool deleted;          // with what is left of it
+    uint8_t qless;         // as in its directory entry
     bool as_it_was;        // its records are those that were found
     size_t first, count;   // of its records among the images
     struct engine *engine; // owned; NULL if it is deleted

@@ -4,6 +4,7 @@
 
 #include "faces/qless_ask.h"
 #include "faces/qless_calls.h"
+#include "faces/qless_split.h"
 
 enum {
     ANSWER_SIZE_MAX = 512 * 1024 * 1024, // of a bulk string, to Redis
@@ -27,7 +28,7 @@ enum qless_script qless_recognise(struct slice script)
     }
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         if (!contains(script, classes[i])) {
-            return QLESS_NONE;
+            return qless_split_recognise(script);
         }
     }
     return contains(script, SLICE("QlessAPI")) && contains(script, SLICE("ARGV")) ? QLESS_API
@@ -37,40 +38,40 @@ enum qless_script qless_recognise(struct slice script)
 // ---------------------------------------------------------------------------------------------
 // Calls
 
-// Whether a call with these words is allowed when the disk is full: it works on the jobs there are.
-typedef bool shrinks_function(struct slices words);
+// Whether a call with these arguments is allowed when the disk is full: it works on the jobs there
+// are.
+typedef bool shrinks_function(struct slices arguments);
 
-static bool always(struct slices words)
+static bool always(struct slices arguments)
 {
-    (void)words;
+    (void)arguments;
     return true;
 }
 
-static bool never(struct slices words)
+static bool never(struct slices arguments)
 {
-    (void)words;
+    (void)arguments;
     return false;
 }
 
-// Behind the name of the call and the time.
-static bool word_is(struct slices words, size_t index, struct slice wanted)
+static bool word_is(struct slices arguments, size_t index, struct slice wanted)
 {
-    return words.count > 2 + index && slice_equal(words.items[2 + index], wanted);
+    return arguments.count > index && slice_equal(arguments.items[index], wanted);
 }
 
-static bool depends_shrinks(struct slices words)
+static bool depends_shrinks(struct slices arguments)
 {
-    return word_is(words, 1, SLICE("off"));
+    return word_is(arguments, 1, SLICE("off"));
 }
 
-static bool tag_shrinks(struct slices words)
+static bool tag_shrinks(struct slices arguments)
 {
-    return !word_is(words, 0, SLICE("add"));
+    return !word_is(arguments, 0, SLICE("add"));
 }
 
-static bool track_shrinks(struct slices words)
+static bool track_shrinks(struct slices arguments)
 {
-    return !word_is(words, 0, SLICE("track"));
+    return !word_is(arguments, 0, SLICE("track"));
 }
 
 static const struct call {
@@ -137,13 +138,35 @@ static const struct call *find(struct slice name)
     return NULL;
 }
 
-bool qless_shrinks(struct slices words)
+static bool is_split(enum qless_script script)
 {
-    const struct call *found = words.count ? find(words.items[0]) : NULL;
-    return !found || found->shrinks(words);
+    return script >= QLESS_SPLIT;
 }
 
-static enum status run(const struct qless_call *call, struct qless_ask *ask)
+struct slice qless_call_name(enum qless_script script, struct slices words)
+{
+    if (is_split(script)) {
+        return qless_split_name(script, words);
+    }
+    return words.count ? words.items[0] : SLICE_EMPTY;
+}
+
+// The words behind the name of the call and the time. A script that makes one call has no name
+// there, and in those of which shrinks functions look at a word, the time stands behind it.
+static struct slices arguments_of(enum qless_script script, struct slices words)
+{
+    size_t skip = is_split(script) ? 0 : words.count < 2 ? words.count : 2;
+    return (struct slices){ skip ? words.items + skip : words.items, words.count - skip };
+}
+
+bool qless_shrinks(enum qless_script script, struct slices words)
+{
+    const struct call *found = find(qless_call_name(script, words));
+    return !found || found->shrinks(arguments_of(script, words));
+}
+
+static enum status read_unified(const struct qless_call *call, struct qless_ask *ask,
+                                struct slice *name)
 {
     if (call->keys.count) {
         return qless_no(ask, "No Keys should be provided");
@@ -151,16 +174,26 @@ static enum status run(const struct qless_call *call, struct qless_ask *ask)
     if (call->words.count == 0) {
         return qless_no(ask, "Must provide a command");
     }
-    const struct call *found = find(call->words.items[0]);
-    if (!found) {
-        return qless_no(ask, "Unknown command %.*s", SLICE_PRINT(call->words.items[0]));
+    *name = call->words.items[0];
+    if (!find(*name)) {
+        return qless_no(ask, "Unknown command %.*s", SLICE_PRINT(*name));
     }
     if (call->words.count == 1 || !qless_seconds(call->words.items[1], &ask->now_us)) {
         return qless_no(ask, "Arg \"now\" missing or not a number: nil");
     }
-    ask->words = (struct slices){ call->words.items + 2, call->words.count - 2 };
-    enum status status = qless_check_room(ask, REPLY_SIZE_LEAST);
-    return status ? status : found->run(ask);
+    ask->words = arguments_of(call->script, call->words);
+    return STATUS_OK;
+}
+
+static enum status run(const struct qless_call *call, struct qless_ask *ask)
+{
+    struct slice name;
+    enum status status = is_split(call->script) ? qless_split_read(call, ask, &name)
+                                                : read_unified(call, ask, &name);
+    if (!status) {
+        status = qless_check_room(ask, REPLY_SIZE_LEAST);
+    }
+    return status ? status : find(name)->run(ask);
 }
 
 void qless_run(const struct qless_call *call)
@@ -173,7 +206,11 @@ void qless_run(const struct qless_call *call)
     };
     buffer_init(&ask.out, call->allocator, ANSWER_SIZE_MAX);
     if (run(call, &ask)) {
-        reply_error(call->reply, &ask.error);
+        if (ask.split && ask.unmet) {
+            reply_null(call->reply);
+        } else {
+            reply_error(call->reply, &ask.error);
+        }
     }
     if (ask.unfit.size && call->unfit) {
         call->unfit(call->unfit_context, ask.unfit);

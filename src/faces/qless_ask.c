@@ -23,17 +23,36 @@ static enum status refuse(struct qless_ask *ask, enum status status, const char 
     return error_set(&ask->error, status, "user_script:1: %s", text);
 }
 
-enum status qless_no(struct qless_ask *ask, const char *format, ...)
+static enum status refuse_in_words(struct qless_ask *ask, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static enum status refuse_in_words(struct qless_ask *ask, const char *format, va_list arguments)
 {
     if (ask->no_memory) {
         return qless_no_memory(ask);
     }
     char text[ERROR_DETAIL_SIZE];
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    return refuse(ask, STATUS_INVALID, text);
+}
+
+enum status qless_no(struct qless_ask *ask, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    enum status status = refuse_in_words(ask, format, arguments);
     va_end(arguments);
-    return refuse(ask, STATUS_INVALID, text);
+    return status;
+}
+
+enum status qless_unmet(struct qless_ask *ask, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    enum status status = refuse_in_words(ask, format, arguments);
+    va_end(arguments);
+    ask->unmet = !ask->no_memory;
+    return status;
 }
 
 enum status qless_engine_no(struct qless_ask *ask, const char *area, enum status status,
@@ -74,16 +93,21 @@ enum status qless_check_room_for(struct qless_ask *ask, size_t size, struct slic
     return qless_check_room(ask, REPLY_SIZE_LEAST + size);
 }
 
-enum status qless_say_out(struct qless_ask *ask)
+enum status qless_check_out(struct qless_ask *ask)
 {
     if (ask->out.status == STATUS_TOO_LARGE) {
         return refuse(ask, STATUS_TOO_LARGE, "the answer is too large");
     }
-    if (ask->out.status) {
-        return qless_no_memory(ask);
+    return ask->out.status ? qless_no_memory(ask) : STATUS_OK;
+}
+
+enum status qless_say_out(struct qless_ask *ask)
+{
+    enum status status = qless_check_out(ask);
+    if (!status) {
+        reply_text(ask->reply, buffer_slice(&ask->out));
     }
-    reply_text(ask->reply, buffer_slice(&ask->out));
-    return STATUS_OK;
+    return status;
 }
 
 void *qless_room(struct qless_ask *ask, size_t count, size_t size)

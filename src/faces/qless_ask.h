@@ -22,6 +22,8 @@ struct qless_ask {
     struct qless_block *blocks; // owned: what qless_room gave
     struct slice unfit;         // a job that does not fit an answer; of the engine
     bool no_memory;             // there was none: whatever seems to be wrong, that is the reason
+    bool split;                 // by a script of the generation that has one for each call
+    bool unmet;                 // the reason is the job's state
 };
 
 // A call says its answer and returns STATUS_OK, or says nothing, leaves the reason in `error` and
@@ -30,6 +32,10 @@ typedef enum status qless_function(struct qless_ask *ask);
 
 // Says no, in qless's words.
 MUST_USE enum status qless_no(struct qless_ask *ask, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// The same where the job is not there, or not in the state that the call needs: calls of the split
+// generation are then answered with nil.
+MUST_USE enum status qless_unmet(struct qless_ask *ask, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 // The engine said no, or STATUS_OK, which stays so. `area` is qless's name for the call ("Put").
 MUST_USE enum status qless_engine_no(struct qless_ask *ask, const char *area, enum status status,
@@ -41,6 +47,8 @@ MUST_USE enum status qless_check_room(struct qless_ask *ask, size_t size);
 // The same for so many bytes and these texts.
 MUST_USE enum status qless_check_room_for(struct qless_ask *ask, size_t size, struct slices texts);
 
+// Whether `out` holds all that was printed.
+MUST_USE enum status qless_check_out(struct qless_ask *ask);
 // Says `out` as the answer.
 MUST_USE enum status qless_say_out(struct qless_ask *ask);
 

@@ -10,8 +10,9 @@ static void print(struct buffer *out, const char *key, struct slice value)
     qless_cjson_string(out, value);
 }
 
-// The members of a message; false when qless has none for this event.
-static bool print_members(struct buffer *out, const struct event *event)
+// The members of a message; false when qless has none for this event. For some months of the split
+// generation, the names of events had blanks in them, and a set option came without its value.
+static bool print_members(struct buffer *out, const struct event *event, bool blanks)
 {
     switch (event->kind) {
     case EVENT_PUT:
@@ -45,16 +46,18 @@ static bool print_members(struct buffer *out, const struct event *event)
         return true;
     case EVENT_LOCK_LOST:
         print(out, "jid", event->jid);
-        print(out, "event", SLICE("lock_lost"));
+        print(out, "event", blanks ? SLICE("lock lost") : SLICE("lock_lost"));
         print(out, "worker", event->worker);
         return true;
     case EVENT_CONFIG_SET:
         print(out, "option", event->option);
-        print(out, "event", SLICE("config_set"));
-        print(out, "value", event->value);
+        print(out, "event", blanks ? SLICE("config set") : SLICE("config_set"));
+        if (!blanks) {
+            print(out, "value", event->value);
+        }
         return true;
     case EVENT_CONFIG_UNSET:
-        print(out, "event", SLICE("config_unset"));
+        print(out, "event", blanks ? SLICE("config unset") : SLICE("config_unset"));
         print(out, "option", event->option);
         return true;
     case EVENT_POPPED:
@@ -69,7 +72,8 @@ static bool print_members(struct buffer *out, const struct event *event)
     }
 }
 
-// The channel of those who follow tracked jobs; empty when qless has none for this event.
+// The channel of those who follow tracked jobs; empty when qless has none for this event. In the
+// split generation it has no prefix.
 static struct slice tracker_channel(enum event_kind kind)
 {
     switch (kind) {
@@ -101,18 +105,24 @@ static struct slice tracker_channel(enum event_kind kind)
     }
 }
 
+// Names of the channels of the log and of the workers.
+struct channel_names {
+    struct slice log, worker_prefix;
+    bool blanks; // with the messages of then
+};
+
 // What goes to the log and to the worker. `scratch` holds the message, then the worker's channel.
-static void publish_members(const struct event *event, struct buffer *scratch,
-                            const struct qless_sink *sink)
+static void publish_members(const struct event *event, const struct channel_names *names,
+                            struct buffer *scratch, const struct qless_sink *sink)
 {
     buffer_clear(scratch);
     buffer_append_char(scratch, '{');
-    if (!print_members(scratch, event)) {
+    if (!print_members(scratch, event, names->blanks)) {
         return;
     }
     buffer_append_char(scratch, '}');
     size_t size = scratch->size;
-    buffer_append(scratch, SLICE("ql:w:"));
+    buffer_append(scratch, names->worker_prefix);
     buffer_append(scratch, event->worker);
     if (scratch->status) {
         return;
@@ -126,20 +136,33 @@ static void publish_members(const struct event *event, struct buffer *scratch,
         sink->publish(sink->context, worker, message);
     }
     if (event->channels & EVENT_TO_LOG) {
-        sink->publish(sink->context, SLICE("ql:log"), message);
+        sink->publish(sink->context, names->log, message);
     }
     if (to_worker && !worker_first) {
         sink->publish(sink->context, worker, message);
     }
 }
 
-void qless_publish(const struct event *event, struct buffer *scratch, const struct qless_sink *sink)
+void qless_publish(const struct event *event, unsigned generations, struct buffer *scratch,
+                   const struct qless_sink *sink)
 {
+    const struct slice prefix = SLICE("ql:");
+    const struct channel_names prefixed = { SLICE("ql:log"), SLICE("ql:w:"), false };
+    const struct channel_names bare = { SLICE("log"), SLICE_EMPTY, true };
     if (event->channels & (EVENT_TO_LOG | EVENT_TO_WORKER)) {
-        publish_members(event, scratch, sink);
+        publish_members(event, &prefixed, scratch, sink);
+        if (generations & QLESS_GENERATION_SPLIT) {
+            publish_members(event, &bare, scratch, sink);
+        }
     }
     struct slice channel = tracker_channel(event->kind);
-    if ((event->channels & EVENT_TO_TRACKER) && channel.size) {
+    if (!(event->channels & EVENT_TO_TRACKER) || channel.size == 0) {
+        return;
+    }
+    if (generations & QLESS_GENERATION_UNIFIED) {
         sink->publish(sink->context, channel, event->jid);
+    }
+    if (generations & QLESS_GENERATION_SPLIT) {
+        sink->publish(sink->context, slice_sub(channel, prefix.size, SIZE_MAX), event->jid);
     }
 }

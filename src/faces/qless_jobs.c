@@ -15,7 +15,7 @@ enum status qless_get(struct qless_ask *ask)
         reply_null(ask->reply);
         return STATUS_OK;
     }
-    qless_print_job(&ask->out, ask->engine, job);
+    qless_print_job(&ask->out, ask->engine, job, ask->split);
     return qless_say_out(ask);
 }
 
@@ -94,7 +94,7 @@ static enum status read_put(struct qless_ask *ask, struct put_request *request)
         return qless_no(ask, "Put(): Arg \"delay\" not a number: %.*s", SLICE_PRINT(delay));
     }
     struct slices options = qless_words(ask, PUT_OPTIONS);
-    if (options.count % 2 == 1) {
+    if (options.count % 2 == 1 && !ask->split) {
         return qless_no(ask, "Odd number of additional args: table");
     }
     request->worker = ask->words.items[0];
@@ -103,8 +103,12 @@ static enum status read_put(struct qless_ask *ask, struct put_request *request)
     request->klass = ask->words.items[PUT_KLASS];
     request->data = data;
     enum status status = STATUS_OK;
-    for (size_t i = 0; !status && i < options.count; i += 2) {
+    for (size_t i = 0; !status && i + 1 < options.count; i += 2) {
         status = read_option(ask, options.items[i], options.items[i + 1], request);
+    }
+    if (!status && ask->split && request->delay_us > 0 && request->depends.count) {
+        status =
+            qless_no(ask, "Put(): \"delay\" and \"depends\" are not allowed to be used together");
     }
     return status;
 }
@@ -146,6 +150,9 @@ enum status qless_cancel(struct qless_ask *ask)
     size_t canceled;
     struct error error;
     struct cancel_blocker blocker;
+    if (ask->split && ask->words.count == 0) {
+        return qless_no(ask, "Cancel(): Arg \"jid\" missing.");
+    }
     enum status status = qless_check_room_for(ask, 0, ask->words);
     if (status) {
         return status;
@@ -159,6 +166,10 @@ enum status qless_cancel(struct qless_ask *ask)
     }
     if (status) {
         return qless_engine_no(ask, "Cancel", status, &error);
+    }
+    if (ask->split) {
+        reply_null(ask->reply);
+        return STATUS_OK;
     }
     reply_list(ask->reply, ask->words.count);
     for (size_t i = 0; i < ask->words.count; i++) {
@@ -186,8 +197,8 @@ enum status qless_depends(struct qless_ask *ask)
         job_view(ask->engine, job, &view);
     }
     if (!job || view.state != JOB_DEPENDS) {
-        return qless_no(ask, "Depends(): Job %.*s not in the depends state: %s", SLICE_PRINT(jid),
-                        job ? job_state_name(view.state) : "false");
+        return qless_unmet(ask, "Depends(): Job %.*s not in the depends state: %s",
+                           SLICE_PRINT(jid), job ? job_state_name(view.state) : "false");
     }
     struct slices jids = qless_words(ask, 2);
     struct error error;
@@ -220,7 +231,7 @@ enum status qless_priority(struct qless_ask *ask)
                         SLICE_PRINT(text));
     }
     if (!engine_get(ask->engine, jid)) {
-        return qless_no(ask, "Priority(): Job %.*s does not exist", SLICE_PRINT(jid));
+        return qless_unmet(ask, "Priority(): Job %.*s does not exist", SLICE_PRINT(jid));
     }
     struct error error;
     enum status status = engine_priority(ask->engine, ask->now_us, jid, -priority, &error);

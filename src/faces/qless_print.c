@@ -49,7 +49,8 @@ static void print_edges(struct buffer *out, const char *key, const struct job *j
     qless_cjson_end(&array);
 }
 
-static void print_failure(struct buffer *out, const struct job_view *view)
+// `worker` had the job, for a failure that no worker reported.
+static void print_failure(struct buffer *out, const struct job_view *view, struct slice worker)
 {
     qless_cjson_key(out, "failure");
     buffer_append_char(out, '{');
@@ -63,7 +64,7 @@ static void print_failure(struct buffer *out, const struct job_view *view)
         } else {
             qless_cjson_seconds(out, view->failure_when_us);
         }
-        print_string(out, "worker", view->failure_worker);
+        print_string(out, "worker", view->failure_worker.size ? view->failure_worker : worker);
     }
     buffer_append_char(out, '}');
 }
@@ -110,33 +111,146 @@ static void print_history(struct buffer *out, const struct engine *engine, const
     qless_cjson_end(&array);
 }
 
-void qless_print_job(struct buffer *out, const struct engine *engine, const struct job *job)
+// ---------------------------------------------------------------------------------------------
+// Stages: the history as the split generation has it
+
+// What happened to a job between one put and the next.
+struct stage {
+    struct slice queue, worker;
+    int64_t put_us, popped_us, done_us, failed_us; // or NEVER
+};
+
+enum {
+    NEVER = -1,
+};
+
+static const struct stage no_stage = {
+    .put_us = NEVER, .popped_us = NEVER, .done_us = NEVER, .failed_us = NEVER
+};
+
+static void print_moment(struct buffer *out, const char *key, int64_t us)
+{
+    if (us != NEVER) {
+        qless_cjson_key(out, key);
+        qless_cjson_seconds_floor(out, us);
+    }
+}
+
+static void print_stage(struct qless_cjson_array *array, const struct stage *stage)
+{
+    struct buffer *out = array->out;
+    qless_cjson_next(array);
+    buffer_append_char(out, '{');
+    if (stage->queue.size) {
+        print_string(out, "q", stage->queue);
+    }
+    if (stage->worker.size) {
+        print_string(out, "worker", stage->worker);
+    }
+    print_moment(out, "put", stage->put_us);
+    print_moment(out, "popped", stage->popped_us);
+    print_moment(out, "done", stage->done_us);
+    print_moment(out, "failed", stage->failed_us);
+    buffer_append_char(out, '}');
+}
+
+// Adds to a stage what an entry that is no put says.
+static void stage_add(struct stage *stage, const struct history_view *entry)
+{
+    if (slice_equal(entry->what, SLICE("popped")) && entry->worker.size) {
+        stage->worker = entry->worker;
+        stage->popped_us = entry->when_us;
+    } else if (slice_equal(entry->what, SLICE("done"))) {
+        stage->done_us = entry->when_us;
+    } else if (slice_equal(entry->what, SLICE("failed")) && entry->group.size) {
+        stage->failed_us = entry->when_us;
+    }
+}
+
+// Gives the worker that had the job when it last failed.
+static struct slice print_stages(struct buffer *out, const struct engine *engine,
+                                 const struct job *job)
+{
+    struct history_view entry;
+    struct stage stage = no_stage;
+    struct slice failed = SLICE_EMPTY;
+    bool begun = false;
+    qless_cjson_key(out, "history");
+    struct qless_cjson_array array = qless_cjson_begin(out);
+    for (size_t position = 0; job_history_next(engine, job, &position, &entry); begun = true) {
+        if (!slice_equal(entry.what, SLICE("put")) || entry.queue.size == 0) {
+            stage_add(&stage, &entry);
+            failed = stage.failed_us == entry.when_us ? stage.worker : failed;
+            continue;
+        }
+        if (begun) {
+            print_stage(&array, &stage);
+        }
+        stage = no_stage;
+        stage.queue = entry.queue;
+        stage.put_us = entry.when_us;
+    }
+    if (begun) {
+        print_stage(&array, &stage);
+    }
+    qless_cjson_end(&array);
+    return failed;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// The members that both generations have alike.
+static void print_head(struct buffer *out, const struct job_view *view)
+{
+    print_string(out, "jid", view->jid);
+    print_string(out, "klass", view->klass);
+    print_string(out, "state", slice_from_cstr(job_state_name(view->state)));
+    print_string(out, "queue", view->state == JOB_COMPLETE ? SLICE_EMPTY : view->queue);
+    print_string(out, "worker", view->worker);
+    qless_cjson_key(out, "tracked");
+    qless_cjson_bool(out, view->tracked);
+    print_integer(out, "priority", -view->priority);
+    qless_cjson_key(out, "expires");
+    qless_cjson_seconds(out, view->expires_us);
+    print_integer(out, "retries", view->retries);
+    print_integer(out, "remaining", view->remaining);
+}
+
+// The split generation decodes the data; the unified one passes it on as a text.
+static void print_data(struct buffer *out, struct slice data, bool split)
+{
+    qless_cjson_key(out, "data");
+    if (split) {
+        qless_cjson_again(out, data);
+    } else {
+        qless_cjson_string(out, data);
+    }
+}
+
+void qless_print_job(struct buffer *out, const struct engine *engine, const struct job *job,
+                     bool split)
 {
     struct job_view view;
+    struct slice worker = SLICE_EMPTY;
     job_view(engine, job, &view);
     buffer_append_char(out, '{');
-    print_string(out, "jid", view.jid);
-    print_string(out, "klass", view.klass);
-    print_string(out, "state", slice_from_cstr(job_state_name(view.state)));
-    print_string(out, "queue", view.state == JOB_COMPLETE ? SLICE_EMPTY : view.queue);
-    print_string(out, "worker", view.worker);
-    qless_cjson_key(out, "tracked");
-    qless_cjson_bool(out, view.tracked);
-    print_integer(out, "priority", -view.priority);
-    qless_cjson_key(out, "expires");
-    qless_cjson_seconds(out, view.expires_us);
-    print_integer(out, "retries", view.retries);
-    print_integer(out, "remaining", view.remaining);
-    print_string(out, "data", view.data);
+    print_head(out, &view);
+    print_data(out, view.data, split);
     qless_cjson_key(out, "tags");
     qless_print_tags(out, engine, job);
-    print_history(out, engine, job);
-    print_failure(out, &view);
-    qless_cjson_key(out, "spawned_from_jid");
-    if (view.spawned_from.size) {
-        qless_cjson_string(out, view.spawned_from);
+    if (split) {
+        worker = print_stages(out, engine, job);
     } else {
-        qless_cjson_bool(out, false);
+        print_history(out, engine, job);
+    }
+    print_failure(out, &view, worker);
+    if (!split) {
+        qless_cjson_key(out, "spawned_from_jid");
+        if (view.spawned_from.size) {
+            qless_cjson_string(out, view.spawned_from);
+        } else {
+            qless_cjson_bool(out, false);
+        }
     }
     print_edges(out, "dependents", job, job_dependent_next);
     print_edges(out, "dependencies", job, job_dependency_next);
@@ -149,7 +263,7 @@ void qless_print_jobs(struct buffer *out, const struct engine *engine,
     struct qless_cjson_array array = qless_cjson_begin(out);
     for (size_t i = 0; i < count; i++) {
         qless_cjson_next(&array);
-        qless_print_job(out, engine, jobs[i]);
+        qless_print_job(out, engine, jobs[i], false);
     }
     qless_cjson_end(&array);
 }
@@ -171,7 +285,7 @@ void qless_print_recurring_tags(struct buffer *out, const struct engine *engine,
 }
 
 void qless_print_recurring(struct buffer *out, const struct engine *engine,
-                           const struct recurring *recurring)
+                           const struct recurring *recurring, bool split)
 {
     struct recurring_view view;
     recurring_view(engine, recurring, &view);
@@ -185,17 +299,19 @@ void qless_print_recurring(struct buffer *out, const struct engine *engine,
     qless_cjson_seconds(out, view.interval_us);
     print_integer(out, "retries", view.retries);
     print_count(out, "count", view.count);
-    print_string(out, "data", view.data);
+    print_data(out, view.data, split);
     qless_cjson_key(out, "tags");
     qless_print_recurring_tags(out, engine, recurring);
-    print_integer(out, "backlog", view.backlog);
+    if (!split) {
+        print_integer(out, "backlog", view.backlog);
+    }
     buffer_append_char(out, '}');
 }
 
 // ---------------------------------------------------------------------------------------------
 // Queues
 
-void qless_print_queue(struct buffer *out, const struct queue_view *view)
+void qless_print_queue(struct buffer *out, const struct queue_view *view, bool split)
 {
     buffer_append_char(out, '{');
     print_string(out, "name", view->name);
@@ -205,8 +321,10 @@ void qless_print_queue(struct buffer *out, const struct queue_view *view)
     print_count(out, "scheduled", view->scheduled);
     print_count(out, "depends", view->depends);
     print_count(out, "recurring", view->recurring);
-    qless_cjson_key(out, "paused");
-    qless_cjson_bool(out, view->paused);
+    if (!split) {
+        qless_cjson_key(out, "paused");
+        qless_cjson_bool(out, view->paused);
+    }
     buffer_append_char(out, '}');
 }
 

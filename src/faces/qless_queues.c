@@ -69,7 +69,7 @@ static enum status print_all_queues(struct qless_ask *ask)
         status = look_at(ask, entries[i].name, &view);
         if (!status) {
             qless_cjson_next(&array);
-            qless_print_queue(&ask->out, &view);
+            qless_print_queue(&ask->out, &view, ask->split);
         }
     }
     qless_cjson_end(&array);
@@ -83,7 +83,7 @@ enum status qless_queues(struct qless_ask *ask)
         struct queue_view view;
         status = look_at(ask, ask->words.items[0], &view);
         if (!status) {
-            qless_print_queue(&ask->out, &view);
+            qless_print_queue(&ask->out, &view, ask->split);
         }
     } else {
         status = print_all_queues(ask);
@@ -342,7 +342,11 @@ static enum status print_group(struct qless_ask *ask, struct slice group, int64_
         struct job_view view;
         job_view(ask->engine, page.jobs[i], &view);
         qless_cjson_next(&array);
-        qless_cjson_string(out, view.jid);
+        if (ask->split) {
+            qless_print_job(out, ask->engine, page.jobs[i], true);
+        } else {
+            qless_cjson_string(out, view.jid);
+        }
     }
     qless_cjson_end(&array);
     buffer_append(out, SLICE("}"));

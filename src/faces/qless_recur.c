@@ -58,12 +58,18 @@ static enum status read_interval(struct qless_ask *ask, struct recur_request *re
         return qless_no(ask, "Recur(): Arg \"interval\" must be greater than 0");
     }
     struct slices options = qless_words(ask, RECUR_OPTIONS);
-    if (options.count % 2 == 1) {
+    if (options.count % 2 == 1 && !ask->split) {
         return qless_no(ask, "Odd number of additional args: table");
     }
     enum status status = STATUS_OK;
-    for (size_t i = 0; !status && i < options.count; i += 2) {
+    bool tagged = false;
+    for (size_t i = 0; !status && i + 1 < options.count; i += 2) {
         status = read_option(ask, options.items[i], options.items[i + 1], request);
+        tagged = tagged || slice_equal(options.items[i], SLICE("tags"));
+    }
+    if (!status && ask->split && !tagged) {
+        status =
+            qless_no(ask, "Recur(): Arg \"tags\" must be JSON-encoded array of string. Got: nil");
     }
     return status;
 }
@@ -136,7 +142,7 @@ enum status qless_recur_get(struct qless_ask *ask)
         reply_null(ask->reply);
         return STATUS_OK;
     }
-    qless_print_recurring(&ask->out, ask->engine, recurring);
+    qless_print_recurring(&ask->out, ask->engine, recurring, ask->split);
     return qless_say_out(ask);
 }
 
@@ -199,7 +205,7 @@ enum status qless_recur_update(struct qless_ask *ask)
     }
     struct recur_update request = { .jid = ask->words.items[0] };
     if (!engine_recurring_get(ask->engine, request.jid)) {
-        return qless_no(ask, "Recur(): No recurring job %.*s", SLICE_PRINT(request.jid));
+        return qless_unmet(ask, "Recur(): No recurring job %.*s", SLICE_PRINT(request.jid));
     }
     struct slices changes = qless_words(ask, 1);
     enum status status = STATUS_OK;
@@ -231,7 +237,7 @@ static enum status change_tags(struct qless_ask *ask, const char *area, tag_func
     }
     struct slice jid = ask->words.items[0];
     if (!engine_recurring_get(ask->engine, jid)) {
-        return qless_no(ask, "%s(): Job %.*s does not exist", area, SLICE_PRINT(jid));
+        return qless_unmet(ask, "%s(): Job %.*s does not exist", area, SLICE_PRINT(jid));
     }
     struct error error;
     qless_print_recurring_tags(&ask->out, ask->engine, engine_recurring_get(ask->engine, jid));

@@ -3,6 +3,7 @@
 #include "faces/qless.h"
 
 #include "engine/metrics.h"
+#include "engine/walk.h"
 
 static const struct {
     struct slice suffix;
@@ -21,6 +22,10 @@ static const struct {
 enum qless_set qless_set_of(struct slice key, struct slice *queue)
 {
     const struct slice prefix = SLICE("ql:q:");
+    if (slice_equal(key, SLICE("ql:completed"))) {
+        *queue = SLICE_EMPTY;
+        return QLESS_SET_COMPLETED;
+    }
     if (!slice_starts_with(key, prefix)) {
         return QLESS_SET_NONE;
     }
@@ -59,10 +64,38 @@ size_t qless_set_count(const struct engine *engine, enum qless_set set, struct s
         return count_state(engine, queue, JOB_DEPENDS);
     case QLESS_SET_RECUR:
         return engine_recurring(engine, queue, 0, 0, NULL, &found);
+    case QLESS_SET_COMPLETED:
+        return count_state(engine, queue, JOB_COMPLETE);
     case QLESS_SET_NONE:
         break;
     }
     return 0;
+}
+
+// For walk_jobs: makes keys of jobs.
+struct key_visitor {
+    const struct engine *engine;
+    void (*visit)(void *context, struct slice key);
+    void *context;
+};
+
+static void visit_job(void *context, struct job *job)
+{
+    const struct key_visitor *visitor = context;
+    const struct slice prefix = SLICE(QLESS_JOB_KEY_PREFIX);
+    char key[sizeof(QLESS_JOB_KEY_PREFIX) + ENGINE_NAME_SIZE_MAX];
+    struct job_view view;
+    job_view(visitor->engine, job, &view);
+    memcpy(key, prefix.data, prefix.size);
+    memcpy(key + prefix.size, view.jid.data, view.jid.size);
+    visitor->visit(visitor->context, slice_make(key, prefix.size + view.jid.size));
+}
+
+void qless_each_job_key(const struct engine *engine, void (*visit)(void *context, struct slice key),
+                        void *context)
+{
+    struct key_visitor visitor = { engine, visit, context };
+    walk_jobs(engine, visit_job, &visitor);
 }
 
 bool qless_set_next_run(const struct engine *engine, struct slice queue, struct slice jid,

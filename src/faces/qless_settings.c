@@ -13,19 +13,25 @@ static const struct fallback {
     struct slice option;
     int64_t number;
     struct slice text;
+    bool unified; // the split generation does not know it
 } fallbacks[] = {
-    { { "application", 11 }, 0, { "qless", 5 } },
-    { { "heartbeat", 9 }, 60, { NULL, 0 } },
-    { { "grace-period", 12 }, 10, { NULL, 0 } },
-    { { "stats-history", 13 }, 30, { NULL, 0 } },
-    { { "histogram-history", 17 }, 7, { NULL, 0 } },
-    { { "jobs-history-count", 18 }, 50000, { NULL, 0 } },
-    { { "jobs-history", 12 }, 604800, { NULL, 0 } },
+    { { "application", 11 }, 0, { "qless", 5 }, false },
+    { { "heartbeat", 9 }, 60, { NULL, 0 }, false },
+    { { "grace-period", 12 }, 10, { NULL, 0 }, true },
+    { { "stats-history", 13 }, 30, { NULL, 0 }, false },
+    { { "histogram-history", 17 }, 7, { NULL, 0 }, false },
+    { { "jobs-history-count", 18 }, 50000, { NULL, 0 }, false },
+    { { "jobs-history", 12 }, 604800, { NULL, 0 }, false },
 };
 
 enum {
     FALLBACK_COUNT = sizeof(fallbacks) / sizeof(fallbacks[0]),
 };
+
+static bool is_known(const struct qless_ask *ask, const struct fallback *fallback)
+{
+    return !ask->split || !fallback->unified;
+}
 
 static void print_option(struct qless_ask *ask, size_t *printed, struct slice option)
 {
@@ -42,7 +48,8 @@ static enum status print_config(struct qless_ask *ask)
     struct slice option, value;
     buffer_append_char(&ask->out, '{');
     for (size_t i = 0; i < FALLBACK_COUNT; i++) {
-        if (engine_config_is_set(ask->engine, fallbacks[i].option)) {
+        if (!is_known(ask, &fallbacks[i]) ||
+            engine_config_is_set(ask->engine, fallbacks[i].option)) {
             continue;
         }
         print_option(ask, &printed, fallbacks[i].option);
@@ -73,7 +80,7 @@ enum status qless_config_get(struct qless_ask *ask)
         return STATUS_OK;
     }
     for (size_t i = 0; i < FALLBACK_COUNT; i++) {
-        if (!slice_equal(fallbacks[i].option, option)) {
+        if (!is_known(ask, &fallbacks[i]) || !slice_equal(fallbacks[i].option, option)) {
             continue;
         }
         if (fallbacks[i].text.size) {

@@ -23,7 +23,7 @@ static enum status change_tags(struct qless_ask *ask, tag_function *function)
     }
     struct slice jid = ask->words.items[1];
     if (!engine_get(ask->engine, jid)) {
-        return qless_no(ask, "Tag(): Job %.*s does not exist", SLICE_PRINT(jid));
+        return qless_unmet(ask, "Tag(): Job %.*s does not exist", SLICE_PRINT(jid));
     }
     struct error error;
     const struct job *job;
@@ -168,7 +168,7 @@ static void print_tracked(struct qless_ask *ask)
     for (size_t i = 0; engine_tracked(ask->engine, i, &jid, &job); i++) {
         if (job) {
             qless_cjson_next(&jobs);
-            qless_print_job(out, ask->engine, job);
+            qless_print_job(out, ask->engine, job, ask->split);
         }
     }
     qless_cjson_end(&jobs);
@@ -194,22 +194,26 @@ enum status qless_track(struct qless_ask *ask)
         return qless_no(ask, "Track(): Arg \"jid\" missing");
     }
     struct slice command = ask->words.items[0], jid = ask->words.items[1];
-    if (!engine_get(ask->engine, jid)) {
-        return qless_no(ask, "Track(): Job does not exist");
+    bool track = ascii_equal(command, SLICE("track"));
+    bool known = track || ascii_equal(command, SLICE("untrack"));
+    // The split generation follows any jid; here one must be of a job, or have been.
+    if ((!ask->split || track) && !engine_get(ask->engine, jid)) {
+        return qless_unmet(ask, "Track(): Job does not exist");
     }
-    struct error error;
-    bool changed;
-    enum status status;
-    if (ascii_equal(command, SLICE("track"))) {
-        status = engine_track(ask->engine, ask->now_us, jid, &changed, &error);
-    } else if (ascii_equal(command, SLICE("untrack"))) {
-        status = engine_untrack(ask->engine, ask->now_us, jid, &changed, &error);
-    } else {
+    if (!known) {
         return qless_no(ask, "Track(): Unknown action \"%.*s\"", SLICE_PRINT(command));
     }
-    if (status) {
+    struct error error;
+    bool changed = false;
+    enum status status = track ? engine_track(ask->engine, ask->now_us, jid, &changed, &error)
+                               : engine_untrack(ask->engine, ask->now_us, jid, &changed, &error);
+    if (status && !(ask->split && status == STATUS_NOT_FOUND)) {
         return qless_engine_no(ask, "Track", status, &error);
     }
-    reply_text(ask->reply, changed ? SLICE("1") : SLICE("0"));
+    if (ask->split) {
+        reply_integer(ask->reply, changed);
+    } else {
+        reply_text(ask->reply, changed ? SLICE("1") : SLICE("0"));
+    }
     return STATUS_OK;
 }

@@ -25,6 +25,42 @@ static size_t count_of(int64_t count)
     return count < 0 ? 0 : count > COUNT_MAX ? COUNT_MAX : (size_t)count;
 }
 
+// An answer of jobs: one text of JSON, or in the split generation a list with a text for each.
+struct listing {
+    const struct job **jobs;
+    size_t *ends; // where the text of each ends; NULL when it is one text
+};
+
+static enum status listing_init(struct qless_ask *ask, size_t count, struct listing *out)
+{
+    out->jobs = qless_room(ask, count, sizeof(*out->jobs));
+    out->ends = ask->split ? qless_room(ask, count, sizeof(*out->ends)) : NULL;
+    return ask->no_memory ? qless_no_memory(ask) : STATUS_OK;
+}
+
+static enum status listing_say(struct qless_ask *ask, const struct listing *listing, size_t count)
+{
+    if (!listing->ends) {
+        qless_print_jobs(&ask->out, ask->engine, listing->jobs, count);
+        return qless_say_out(ask);
+    }
+    for (size_t i = 0; i < count; i++) {
+        qless_print_job(&ask->out, ask->engine, listing->jobs[i], true);
+        listing->ends[i] = ask->out.size;
+    }
+    enum status status = qless_check_out(ask);
+    if (status) {
+        return status;
+    }
+    reply_list(ask->reply, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t start = i ? listing->ends[i - 1] : 0;
+        reply_text(ask->reply, slice_sub(buffer_slice(&ask->out), start, listing->ends[i] - start));
+    }
+    reply_end(ask->reply);
+    return STATUS_OK;
+}
+
 enum status qless_peek(struct qless_ask *ask)
 {
     if (!qless_has(ask, 0)) {
@@ -36,19 +72,19 @@ enum status qless_peek(struct qless_ask *ask)
         return qless_no(ask, "Peek(): Arg \"count\" missing or not a number: %.*s",
                         SLICE_PRINT(text));
     }
-    const struct job **jobs = qless_room(ask, count_of(count), sizeof(*jobs));
-    if (!jobs) {
-        return qless_no_memory(ask);
-    }
+    struct listing listing;
     struct error error;
     size_t found;
-    enum status status = engine_peek(ask->engine, ask->now_us, ask->words.items[0], count_of(count),
-                                     jobs, &found, &error);
+    enum status status = listing_init(ask, count_of(count), &listing);
+    if (status) {
+        return status;
+    }
+    status = engine_peek(ask->engine, ask->now_us, ask->words.items[0], count_of(count),
+                         listing.jobs, &found, &error);
     if (status) {
         return qless_engine_no(ask, "Peek", status, &error);
     }
-    qless_print_jobs(&ask->out, ask->engine, jobs, found);
-    return qless_say_out(ask);
+    return listing_say(ask, &listing, found);
 }
 
 // How large a job is in the answer, with the worker's name, which it gets with its lease.
@@ -73,7 +109,7 @@ static size_t job_measure(const struct fit *fit, const struct job *job)
     const struct qless_ask *ask = fit->context;
     struct buffer json;
     buffer_init(&json, ask->allocator, fit->room_max);
-    qless_print_job(&json, fit->engine, job);
+    qless_print_job(&json, fit->engine, job, ask->split);
     size_t size = json.status ? SIZE_MAX
                               : json.size + ENTRY_SIZE +
                                     (size_t)2 * QLESS_CJSON_GROWTH * ask->words.items[1].size;
@@ -104,15 +140,17 @@ enum status qless_pop(struct qless_ask *ask)
     const struct pop_request request = { .worker = ask->words.items[1],
                                          .queues = { ask->words.items, 1 },
                                          .count = count_of(count),
+                                         .no_grace = ask->split,
                                          .fits = fit_check,
                                          .fits_context = &fit };
-    const struct job **jobs = qless_room(ask, request.count, sizeof(*jobs));
-    if (!jobs) {
-        return qless_no_memory(ask);
-    }
+    struct listing listing;
     struct error error;
     size_t popped;
-    enum status status = engine_pop(ask->engine, ask->now_us, &request, jobs, &popped, &error);
+    enum status status = listing_init(ask, request.count, &listing);
+    if (status) {
+        return status;
+    }
+    status = engine_pop(ask->engine, ask->now_us, &request, listing.jobs, &popped, &error);
     ask->unfit = fit.never;
     if (!status && popped == 0) {
         status = fit_refuse(&fit, "pop", &error);
@@ -120,8 +158,7 @@ enum status qless_pop(struct qless_ask *ask)
     if (status) {
         return qless_engine_no(ask, "Pop", status, &error);
     }
-    qless_print_jobs(&ask->out, ask->engine, jobs, popped);
-    return qless_say_out(ask);
+    return listing_say(ask, &listing, popped);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -195,12 +232,16 @@ static enum status read_complete(struct qless_ask *ask, struct complete_request 
     }
     request->holder = (struct holder){ .jid = ask->words.items[0],
                                        .worker = ask->words.items[1],
-                                       .queue = ask->words.items[2] };
+                                       .queue = ask->split ? SLICE_EMPTY : ask->words.items[2] };
     // A name without a value is as if it had not been said.
     struct slices options = qless_words(ask, 4);
     enum status status = STATUS_OK;
     for (size_t i = 0; !status && i + 1 < options.count; i += 2) {
         status = read_complete_option(ask, options.items[i], options.items[i + 1], request);
+    }
+    if (!status && ask->split && request->delay_us > 0 && request->depends.count) {
+        status = qless_no(
+            ask, "Complete(): \"delay\" and \"depends\" are not allowed to be used together");
     }
     if (!status && request->has_delay && request->next.size == 0) {
         status = qless_no(ask, "Complete(): \"delay\" cannot be used without a \"next\".");
@@ -215,19 +256,19 @@ static enum status check_complete(struct qless_ask *ask, const struct holder *ho
 {
     struct job_view view;
     if (!find(ask, holder->jid, &view)) {
-        return qless_no(ask, "Complete(): Job %.*s does not exist", SLICE_PRINT(holder->jid));
+        return qless_unmet(ask, "Complete(): Job %.*s does not exist", SLICE_PRINT(holder->jid));
     }
     if (view.state != JOB_RUNNING) {
-        return qless_no(ask, "Complete(): Job %.*s is not currently running: %s",
-                        SLICE_PRINT(holder->jid), job_state_name(view.state));
+        return qless_unmet(ask, "Complete(): Job %.*s is not currently running: %s",
+                           SLICE_PRINT(holder->jid), job_state_name(view.state));
     }
     if (!slice_equal(view.worker, holder->worker)) {
-        return qless_no(ask, "Complete(): Job %.*s has been handed out to another worker: %.*s",
-                        SLICE_PRINT(holder->jid), SLICE_PRINT(view.worker));
+        return qless_unmet(ask, "Complete(): Job %.*s has been handed out to another worker: %.*s",
+                           SLICE_PRINT(holder->jid), SLICE_PRINT(view.worker));
     }
-    if (!slice_equal(view.queue, holder->queue)) {
-        return qless_no(ask, "Complete(): Job %.*s running in another queue: %.*s",
-                        SLICE_PRINT(holder->jid), SLICE_PRINT(view.queue));
+    if (!ask->split && !slice_equal(view.queue, holder->queue)) {
+        return qless_unmet(ask, "Complete(): Job %.*s running in another queue: %.*s",
+                           SLICE_PRINT(holder->jid), SLICE_PRINT(view.queue));
     }
     return STATUS_OK;
 }
@@ -252,20 +293,23 @@ enum status qless_complete(struct qless_ask *ask)
     return STATUS_OK;
 }
 
-static enum status check_fail(struct qless_ask *ask, const struct holder *holder)
+static enum status check_fail(struct qless_ask *ask, struct holder *holder)
 {
     // The words run together in qless too.
     struct job_view view;
     if (!find(ask, holder->jid, &view)) {
-        return qless_no(ask, "Fail(): Job %.*sdoes not exist", SLICE_PRINT(holder->jid));
+        return qless_unmet(ask, "Fail(): Job %.*sdoes not exist", SLICE_PRINT(holder->jid));
     }
     if (view.state != JOB_RUNNING) {
-        return qless_no(ask, "Fail(): Job %.*snot currently running: %s", SLICE_PRINT(holder->jid),
-                        job_state_name(view.state));
+        return qless_unmet(ask, "Fail(): Job %.*snot currently running: %s",
+                           SLICE_PRINT(holder->jid), job_state_name(view.state));
+    }
+    if (ask->split) {
+        holder->worker = view.worker; // any worker may say so
     }
     if (!slice_equal(view.worker, holder->worker)) {
-        return qless_no(ask, "Fail(): Job %.*s running with another worker: %.*s",
-                        SLICE_PRINT(holder->jid), SLICE_PRINT(view.worker));
+        return qless_unmet(ask, "Fail(): Job %.*s running with another worker: %.*s",
+                           SLICE_PRINT(holder->jid), SLICE_PRINT(view.worker));
     }
     return STATUS_OK;
 }
@@ -328,15 +372,15 @@ static enum status check_retry(struct qless_ask *ask, const struct holder *holde
                                struct job_view *view)
 {
     if (!find(ask, holder->jid, view)) {
-        return qless_no(ask, "Retry(): Job %.*s does not exist", SLICE_PRINT(holder->jid));
+        return qless_unmet(ask, "Retry(): Job %.*s does not exist", SLICE_PRINT(holder->jid));
     }
     if (view->state != JOB_RUNNING) {
-        return qless_no(ask, "Retry(): Job %.*s is not currently running: %s",
-                        SLICE_PRINT(holder->jid), job_state_name(view->state));
+        return qless_unmet(ask, "Retry(): Job %.*s is not currently running: %s",
+                           SLICE_PRINT(holder->jid), job_state_name(view->state));
     }
     if (!slice_equal(view->worker, holder->worker)) {
-        return qless_no(ask, "Retry(): Job %.*s has been given to another worker: %.*s",
-                        SLICE_PRINT(holder->jid), SLICE_PRINT(view->worker));
+        return qless_unmet(ask, "Retry(): Job %.*s has been given to another worker: %.*s",
+                           SLICE_PRINT(holder->jid), SLICE_PRINT(view->worker));
     }
     return STATUS_OK;
 }
@@ -384,15 +428,15 @@ static enum status check_heartbeat(struct qless_ask *ask, const struct holder *h
 {
     struct job_view view;
     if (!find(ask, holder->jid, &view)) {
-        return qless_no(ask, "Heartbeat(): Job %.*s does not exist", SLICE_PRINT(holder->jid));
+        return qless_unmet(ask, "Heartbeat(): Job %.*s does not exist", SLICE_PRINT(holder->jid));
     }
     if (view.state != JOB_RUNNING) {
-        return qless_no(ask, "Heartbeat(): Job %.*s not currently running: %s",
-                        SLICE_PRINT(holder->jid), job_state_name(view.state));
+        return qless_unmet(ask, "Heartbeat(): Job %.*s not currently running: %s",
+                           SLICE_PRINT(holder->jid), job_state_name(view.state));
     }
     if (!slice_equal(view.worker, holder->worker)) {
-        return qless_no(ask, "Heartbeat(): Job %.*s given out to another worker: %.*s",
-                        SLICE_PRINT(holder->jid), SLICE_PRINT(view.worker));
+        return qless_unmet(ask, "Heartbeat(): Job %.*s given out to another worker: %.*s",
+                           SLICE_PRINT(holder->jid), SLICE_PRINT(view.worker));
     }
     return STATUS_OK;
 }

@@ -27,7 +27,7 @@ static void say_namespace(struct reply *reply, const struct ns *ns, int64_t now_
     reply_key(reply, "clock");
     reply_text(reply, ns->clock == ENGINE_CLOCK_CLIENT ? SLICE("client") : SLICE("server"));
     reply_key(reply, "qless");
-    reply_boolean(reply, ns->qless);
+    reply_boolean(reply, ns->qless != 0);
     reply_key(reply, "queues");
     reply_count(reply, count_queues(ns->engine));
     reply_key(reply, "clients_waiting");

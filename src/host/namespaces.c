@@ -243,14 +243,17 @@ enum status namespaces_for(struct namespaces *all, const struct command *command
     return namespaces_acquire(all, name, ENGINE_CLOCK_SERVER, out, error);
 }
 
-enum status ns_make_qless(struct ns *ns, struct error *error)
+enum status ns_make_qless(struct ns *ns, uint8_t generation, struct error *error)
 {
-    if (ns->qless) {
+    uint8_t before = ns->qless;
+    if (before & generation) {
         return STATUS_OK;
     }
-    ns->qless = true;
+    ns->qless = before | generation;
     enum status status = write_directory(ns, false, error);
-    ns->qless = !status;
+    if (status) {
+        ns->qless = before;
+    }
     return status;
 }
 

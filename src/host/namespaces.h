@@ -25,7 +25,7 @@ struct ns {
     enum engine_clock clock;
     uint32_t space;
     bool touched;   // in this turn
-    bool qless;     // its events go out as qless's messages too
+    uint8_t qless;  // which generations of qless hear its events, a bit each; 0: it is not qless's
     int64_t due_us; // when something happens in it by itself; INT64_MAX: never
     struct waiting waiting;
     struct note *notes; // owned, in the order in which they were made
@@ -114,8 +114,8 @@ MUST_USE enum status namespaces_check_name(const struct command *command, struct
 MUST_USE enum status namespaces_for(struct namespaces *all, const struct command *command,
                                     struct slice name, struct ns **out, struct error *error);
 
-// From now on its events go out as qless's messages too.
-MUST_USE enum status ns_make_qless(struct ns *ns, struct error *error);
+// From now on its events go out as the messages of that generation of qless too.
+MUST_USE enum status ns_make_qless(struct ns *ns, uint8_t generation, struct error *error);
 
 // Deletes a namespace with all that is in it. Those who wait in it are told.
 MUST_USE enum status namespaces_delete(struct namespaces *all, struct slice name,

@@ -2,8 +2,14 @@
 // Redis's words for keys, which are about namespaces: what a namespace is to us comes closest to
 // what a key is there.
 #include "base/glob.h"
+#include "engine/metrics.h"
+#include "faces/qless.h"
 #include "server/answer.h"
 #include "server/tables.h"
+
+enum {
+    JOB_KEY_SIZE_LEAST = sizeof(QLESS_JOB_KEY_PREFIX) + 8, // in an answer
+};
 
 struct name_arguments {
     struct slice name;
@@ -41,6 +47,49 @@ static const struct argument keys_takes[] = {
     ARGUMENT(name_arguments, name, TEXT, "pattern", "a pattern as in PSUBSCRIBE"),
 };
 
+// The jobs of qless's namespace as keys, which its clients count.
+struct key_listing {
+    const struct glob *pattern;
+    struct reply *reply; // NULL: they are only counted
+    size_t count;
+};
+
+static void list_key(void *context, struct slice key)
+{
+    struct key_listing *listing = context;
+    if (glob_matches(listing->pattern, key)) {
+        listing->count++;
+        if (listing->reply) {
+            reply_text(listing->reply, key);
+        }
+    }
+}
+
+static enum status say_job_keys(struct call *call, const struct glob *pattern, struct error *error)
+{
+    const struct connection *connection = call->session;
+    char text[QLESS_NAMESPACE_SIZE];
+    struct slice name = answer_qless_namespace(connection, text);
+    const struct ns *ns = namespaces_find(&connection->server->namespaces, name);
+    if (!ns || !may_see(connection, ns)) {
+        reply_list(call->reply, 0);
+        reply_end(call->reply);
+        return STATUS_OK;
+    }
+    size_t most = engine_count(ns->engine, &(struct count_filter){ 0 });
+    if (most > reply_room(call->reply) / JOB_KEY_SIZE_LEAST) {
+        return error_set(error, STATUS_TOO_LARGE,
+                         "%zu jobs are too many to list (max-output is the limit)", most);
+    }
+    struct key_listing listing = { .pattern = pattern };
+    qless_each_job_key(ns->engine, list_key, &listing);
+    reply_list(call->reply, listing.count);
+    listing.reply = call->reply;
+    qless_each_job_key(ns->engine, list_key, &listing);
+    reply_end(call->reply);
+    return STATUS_OK;
+}
+
 static enum status run_keys(struct call *call, struct error *error)
 {
     const struct connection *connection = call->session;
@@ -49,6 +98,11 @@ static enum status run_keys(struct call *call, struct error *error)
     struct glob *pattern;
     enum status status = glob_new(allocator, given->name, 0, &pattern, error);
     if (status) {
+        return status;
+    }
+    if (slice_starts_with(given->name, SLICE(QLESS_JOB_KEY_PREFIX))) {
+        status = say_job_keys(call, pattern, error);
+        glob_free(allocator, pattern);
         return status;
     }
     const struct ns *first = connection->server->namespaces.first;
@@ -178,6 +232,8 @@ static const struct command commands[] = {
         TAKES(name_arguments, keys_takes),
         .run = run_keys,
         .summary = "Names the namespaces that match a pattern.",
+        .details = "A pattern that begins with ql:j: lists the jobs of qless's namespace instead, "
+                   "as the keys ql:j:<jid>.",
         .replies = "A list of names.",
         EXAMPLES({ "KEYS *", "1) \"app\"\n2) \"qless\"" }),
     },

@@ -531,7 +531,7 @@ void pubsub_event(struct server *server, struct ns *ns, const struct event *even
     tell_all(&telling);
     if (ns->qless) {
         buffer_clear(&telling.json);
-        qless_publish(event, &telling.json,
+        qless_publish(event, ns->qless, &telling.json,
                       &(struct qless_sink){ .publish = publish_of_qless, .context = &telling });
     }
     buffer_release(&telling.json);

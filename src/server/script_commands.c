@@ -9,6 +9,10 @@
 // ---------------------------------------------------------------------------------------------
 // Running
 
+enum {
+    AUDIT_WORDS_MAX = 16, // of a call
+};
+
 struct eval_arguments {
     struct slice script;
     int64_t key_count;
@@ -61,6 +65,38 @@ static bool is_administrative(struct slice name)
     return false;
 }
 
+// An entry shows the name of the call first, which a script that makes one call is not given.
+static void audit_call(struct connection *connection, const struct command *command,
+                       const struct ns *ns, const struct script *script, struct slices words)
+{
+    struct slice name = qless_call_name(script->kind, words);
+    if (!is_administrative(name)) {
+        return;
+    }
+    struct slice shown[AUDIT_WORDS_MAX] = { name };
+    size_t count = 1;
+    for (size_t i = script->kind < QLESS_SPLIT; i < words.count && count < AUDIT_WORDS_MAX; i++) {
+        shown[count++] = words.items[i];
+    }
+    audit_act(connection, command, ns_name(ns), (struct slices){ shown, count }, STATUS_OK);
+}
+
+// Other patterns hear the events of a namespace when clients of qless use it.
+static enum status make_qless(struct server *server, struct ns *ns, const struct script *script,
+                              struct error *error)
+{
+    uint8_t generation =
+        script->kind < QLESS_SPLIT ? QLESS_GENERATION_UNIFIED : QLESS_GENERATION_SPLIT;
+    if (ns->qless & generation) {
+        return STATUS_OK;
+    }
+    enum status status = ns_make_qless(ns, generation, error);
+    if (!status) {
+        pubsub_rights_changed(server);
+    }
+    return status;
+}
+
 // What tells of a job that does not fit an answer.
 struct unfit_context {
     const struct host *host;
@@ -92,7 +128,7 @@ static enum status run_script(struct call *call, const struct script *script, st
     }
     size_t keys = (size_t)given->key_count;
     struct slices words = { given->words.items + keys, given->words.count - keys };
-    if (!qless_shrinks(words)) {
+    if (!qless_shrinks(script->kind, words)) {
         if (server->store_state == STORE_FULL) {
             return error_copy(error, &server->store_why);
         }
@@ -105,23 +141,20 @@ static enum status run_script(struct call *call, const struct script *script, st
     if (status) {
         return status;
     }
-    if (!ns->qless) {
-        status = ns_make_qless(ns, error);
-        if (status) {
-            return status;
-        }
-        pubsub_rights_changed(server); // other patterns hear its events now
+    status = make_qless(server, ns, script, error);
+    if (status) {
+        return status;
     }
     ns_touch(ns);
-    if (words.count && is_administrative(words.items[0])) {
-        audit_act(connection, call->command, ns_name(ns), words, STATUS_OK);
-    }
+    audit_call(connection, call->command, ns, script, words);
     struct unfit_context unfit = { call->host, ns_name(ns), reply_room_max(call->reply) };
     resp_form_code(call->reply, SLICE("ERR")); // as a script's errors have in Redis
     qless_run(&(struct qless_call){
         .engine = ns->engine,
+        .script = script->kind,
         .keys = { given->words.items, keys },
         .words = words,
+        .host_us = call->now_us,
         .random = call->host->random(call->host->context),
         .allocator = server->settings.allocator,
         .reply = call->reply,
@@ -136,7 +169,7 @@ static const struct argument eval_takes[] = {
     ARGUMENT(eval_arguments, key_count, INTEGER, "keys", "how many keys follow", .min = 0,
              .max = INT32_MAX),
     OPTIONAL_REST(eval_arguments, words, TEXT, "word",
-                  "the keys, then the name of a call, the time, its arguments"),
+                  "the keys, then what the script takes as ARGV"),
 };
 
 static enum status run_eval(struct call *call, struct error *error)
@@ -152,7 +185,7 @@ static const struct argument evalsha_takes[] = {
     ARGUMENT(eval_arguments, key_count, INTEGER, "keys", "how many keys follow", .min = 0,
              .max = INT32_MAX),
     OPTIONAL_REST(eval_arguments, words, TEXT, "word",
-                  "the keys, then the name of a call, the time, its arguments"),
+                  "the keys, then what the script takes as ARGV"),
 };
 
 static enum status run_evalsha(struct call *call, struct error *error)

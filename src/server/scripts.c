@@ -40,8 +40,8 @@ enum status scripts_load(struct scripts *scripts, struct slice text, const struc
     script.kind = qless_recognise(text);
     if (script.kind == QLESS_NONE) {
         return error_set(error, STATUS_UNSUPPORTED,
-                         "only the scripts of qless are known here, and this is none of them; no "
-                         "Lua is run");
+                         "not a script of qless (of May 2012 or later); other Lua scripts are not "
+                         "supported");
     }
     if (scripts->count == SCRIPTS_MAX) {
         memmove(scripts->known, scripts->known + 1, (SCRIPTS_MAX - 1) * sizeof(scripts->known[0]));

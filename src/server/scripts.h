@@ -12,7 +12,7 @@
 
 enum {
     SCRIPT_SHA_SIZE = 40,
-    SCRIPTS_MAX = 64, // versions of qless's script that clients may load
+    SCRIPTS_MAX = 256, // versions of qless's scripts that clients may load
 };
 
 struct script {

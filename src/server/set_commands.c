@@ -27,7 +27,7 @@ static enum status find(const struct call *call, const struct engine **out, stru
 static const struct argument zcard_takes[] = {
     ARGUMENT(set_arguments, key, TEXT, "key",
              "ql:q:<queue>- and work, locks, scheduled, depends "
-             "or recur"),
+             "or recur; or ql:completed"),
 };
 
 static enum status run_zcard(struct call *call, struct error *error)
@@ -38,7 +38,7 @@ static enum status run_zcard(struct call *call, struct error *error)
     if (set == QLESS_SET_NONE) {
         return error_set(error, STATUS_UNSUPPORTED,
                          "ZCARD counts qless's ql:q:<queue>-work, -locks, -scheduled, -depends "
-                         "and -recur; there are no other keys");
+                         "and -recur, and ql:completed; there are no other keys");
     }
     const struct engine *engine;
     enum status status = find(call, &engine, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The record of a namespace: version (1), whether it is deleted (1), its clock (1), whether qless's
-// clients use it (1), its name.
+// The record of a namespace: version (1), whether it is deleted (1), its clock (1), which
+// generations of qless's clients use it (1), its name.
 #include "store/directory.h"
 
 enum {
@@ -53,7 +53,7 @@ enum status directory_read(struct record_key key, struct slice bytes, struct dir
         .space = (uint32_t)key.id,
         .deleted = bytes.data[1] != 0,
         .clock = bytes.data[2] ? ENGINE_CLOCK_CLIENT : ENGINE_CLOCK_SERVER,
-        .qless = bytes.data[3] != 0,
+        .qless = (uint8_t)bytes.data[3],
         .name = slice_sub(bytes, HEADER, SIZE_MAX),
     };
     return STATUS_OK;

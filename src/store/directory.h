@@ -20,7 +20,7 @@ struct directory_entry {
     uint32_t space;
     bool deleted; // but what is in it may still be there
     enum engine_clock clock;
-    bool qless;        // qless's clients use it
+    uint8_t qless;     // which generations of qless's clients use it, a bit each; 0: none
     struct slice name; // borrowed
 };
 

@@ -297,7 +297,7 @@ class Scripts(sluiced.TestCase):
 
     def test_other_scripts_are_refused(self):
         c = self.client()
-        c.expect(("EVAL", "return 1", "0"), "-UNSUPPORTED only the scripts of qless are known...")
+        c.expect(("EVAL", "return 1", "0"), "-UNSUPPORTED not a script of qless...")
         c.expect(("SCRIPT", "LOAD", "return 1"), "-UNSUPPORTED...")
         c.expect(("EVAL", LIBRARY + "return 1", "0"), "-UNSUPPORTED this script builds on...")
 
@@ -369,6 +369,26 @@ class Scripts(sluiced.TestCase):
                 c.expect("SUBSCRIBE ql:log", '["subscribe", "ql:log", :1]')
                 d.ask("Q.CANCEL qless bob")
                 c.hear('["message", "ql:log", "{...')
+
+    def test_each_generation_has_its_channels_after_a_restart_too(self):
+        put = "error('Put(): not to be run') redis.call('get', 'ql:' .. ARGV[1])"
+        with sluiced.Server() as server:
+            with sluiced.Client(server) as c:
+                c.expect(("EVAL", put, "1", "q", "bob", "Send", "{}", "1", "0"), '"bob"')
+                c.expect(("EVAL", put, "1", "q", "kay", "Send", "{}", "1", "0"), '"kay"')
+                for jid in "bob", "kay":
+                    c.ask(f"Q.TRACK qless {jid}")
+            server.restart()
+            with sluiced.Client(server) as c, sluiced.Client(server) as d:
+                c.expect("SUBSCRIBE canceled ql:canceled", '["subscribe", "canceled", :1]',
+                         '["subscribe", "ql:canceled", :2]')
+                d.ask("Q.CANCEL qless bob")
+                c.hear('["message", "canceled", "bob"]')
+                # From its first call on the other generation hears of it too.
+                d.ask("EVAL", QLESS, "0", "length", "1", "q")
+                d.ask("Q.CANCEL qless kay")
+                c.hear('["message", "ql:canceled", "kay"]')
+                c.hear('["message", "canceled", "kay"]')
 
 
 if __name__ == "__main__":

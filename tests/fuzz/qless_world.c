@@ -5,6 +5,8 @@
 #include "engine/check.h"
 #include "require.h"
 
+#include <stdio.h>
+
 enum {
     DEPTH_MAX = 1000,
 };
@@ -76,13 +78,13 @@ static const struct reply_form form = {
 static void publish(void *context, struct slice channel, struct slice message)
 {
     (void)context;
-    require(slice_starts_with(channel, SLICE("ql:")) && message.size, "a message is empty");
+    require(channel.size && message.size, "a message is empty");
 }
 
 static void receive(void *context, const struct event *event)
 {
     const struct qless_sink sink = { publish, NULL };
-    qless_publish(event, context, &sink);
+    qless_publish(event, QLESS_GENERATION_UNIFIED | QLESS_GENERATION_SPLIT, context, &sink);
 }
 
 static void found(void *context, const char *sentence)
@@ -114,16 +116,45 @@ static bool is_ascii(struct slice text)
     return true;
 }
 
+// The script of that name, of the generation that has one for each call; else the unified one.
+static enum qless_script script_of(struct slice name)
+{
+    char text[64];
+    if (name.size == 0 || name.size > 32) {
+        return QLESS_API;
+    }
+    int size = snprintf(text, sizeof(text), "zrevrange 'ql:' ARGV '%.*s():", SLICE_PRINT(name));
+    enum qless_script script = qless_recognise(slice_make(text, (size_t)size));
+    return script < QLESS_SPLIT ? QLESS_API : script;
+}
+
+// How many of the words behind the name are keys.
+static size_t keys_of(struct slice name, size_t words)
+{
+    bool one = slice_equal(name, SLICE("Put")) || slice_equal(name, SLICE("Pop")) ||
+               slice_equal(name, SLICE("Peek"));
+    return one && words > 0;
+}
+
 bool qless_world_call(struct qless_world *world, struct slices words)
 {
     for (size_t i = 0; i < words.count; i++) {
         world->ascii = world->ascii && is_ascii(words.items[i]);
     }
+    enum qless_script script = words.count ? script_of(words.items[0]) : QLESS_API;
+    struct slices keys = { NULL, 0 };
+    if (script >= QLESS_SPLIT) {
+        keys = (struct slices){ words.items + 1, keys_of(words.items[0], words.count - 1) };
+        words = (struct slices){ keys.items + keys.count, words.count - 1 - keys.count };
+    }
     struct counter counter = { .reply = { &form },
                                .json =
-                                   world->ascii && words.count && answers_json(words.items[0]) };
+                                   world->ascii && answers_json(qless_call_name(script, words)) };
     qless_run(&(struct qless_call){ .engine = world->engine,
+                                    .script = script,
+                                    .keys = keys,
                                     .words = words,
+                                    .host_us = INT64_C(1784000000000000),
                                     .random = ++world->random,
                                     .allocator = &allocator_system,
                                     .reply = &counter.reply });

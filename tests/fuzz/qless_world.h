@@ -18,7 +18,9 @@ struct qless_world {
 void qless_world_init(struct qless_world *world);
 void qless_world_release(struct qless_world *world);
 
-// Gives whether it was answered with something else than an error.
+// The first word is a call of the unified script, or the name of a script that makes one call
+// (such as Put), whose keys and words follow. Gives whether it was answered with something else
+// than an error.
 bool qless_world_call(struct qless_world *world, struct slices words);
 
 // The engine's consistency check.

@@ -2,6 +2,7 @@
 #include "qless_test.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -99,7 +100,7 @@ static void receive(void *context, const struct event *event)
 {
     struct conversation *c = context;
     const struct qless_sink sink = { publish, c };
-    qless_publish(event, &c->scratch, &sink);
+    qless_publish(event, c->generations, &c->scratch, &sink);
 }
 
 void expect_messages(struct conversation *c, const char *messages)
@@ -115,7 +116,7 @@ void expect_messages(struct conversation *c, const char *messages)
 int conversation_begin(void **state)
 {
     static struct conversation c;
-    c = (struct conversation){ 0 };
+    c = (struct conversation){ .generations = QLESS_GENERATION_UNIFIED };
     fault_alloc_init(&c.fault);
     buffer_init(&c.answer, &allocator_system, SIZE_MAX_OF_TEXT);
     buffer_init(&c.messages, &allocator_system, SIZE_MAX_OF_TEXT);
@@ -155,7 +156,8 @@ static size_t split(const char *text, struct slice words[WORDS_MAX])
     return count;
 }
 
-const char *say_with_keys(struct conversation *c, const char *keys, const char *words)
+static const char *say_to(struct conversation *c, enum qless_script script, const char *keys,
+                          const char *words)
 {
     struct slice key_slices[WORDS_MAX], word_slices[WORDS_MAX];
     struct recorder recorder = { .reply = { &form }, .conversation = c };
@@ -163,8 +165,10 @@ const char *say_with_keys(struct conversation *c, const char *keys, const char *
     c->status = STATUS_OK;
     const struct qless_call call = {
         .engine = c->engine,
+        .script = script,
         .keys = { key_slices, split(keys, key_slices) },
         .words = { word_slices, split(words, word_slices) },
+        .host_us = INT64_C(1000) * 1000000,
         .allocator = &c->fault.allocator,
         .reply = &recorder.reply,
     };
@@ -173,6 +177,23 @@ const char *say_with_keys(struct conversation *c, const char *keys, const char *
     assert_true(c->answer.size > 0 || c->status == STATUS_OK);
     buffer_append_char(&c->answer, '\0');
     return c->answer.data;
+}
+
+const char *say_with_keys(struct conversation *c, const char *keys, const char *words)
+{
+    return say_to(c, QLESS_API, keys, words);
+}
+
+const char *say_script(struct conversation *c, const char *name, const char *keys,
+                       const char *words)
+{
+    char text[128];
+    int size =
+        snprintf(text, sizeof(text),
+                 "return redis.call('zrevrange', 'ql:', ARGV[1]) or error('%s(): no')", name);
+    enum qless_script script = qless_recognise(slice_make(text, (size_t)size));
+    assert_true(script >= QLESS_SPLIT);
+    return say_to(c, script, keys, words);
 }
 
 const char *say(struct conversation *c, const char *words)

@@ -21,7 +21,8 @@ struct conversation {
     struct buffer answer;
     struct buffer messages; // published since expect_messages, as "channel message; ..."
     struct buffer scratch;
-    enum status status; // of the last answer
+    enum status status;   // of the last answer
+    unsigned generations; // whose messages are published; the unified script's
 };
 
 // For cmocka.
@@ -34,6 +35,10 @@ int conversation_end(void **state);
 // Says something and gives the answer, until the next call.
 const char *say(struct conversation *c, const char *words);
 const char *say_with_keys(struct conversation *c, const char *keys, const char *words);
+
+// The same with a script that makes one call, such as Put, by the clock of a host that says 1000.
+const char *say_script(struct conversation *c, const char *name, const char *keys,
+                       const char *words);
 
 #define told(c, words, answer)      assert_string_equal(say(c, words), answer)
 #define refused(c, words, sentence) told(c, words, "(error) user_script:1: " sentence)

@@ -47,7 +47,7 @@ static bool shrinks(const char *name, const char *first, const char *second)
 {
     const struct slice words[] = { slice_from_cstr(name), SLICE("0"), slice_from_cstr(first),
                                    slice_from_cstr(second) };
-    return qless_shrinks((struct slices){ words, 4 });
+    return qless_shrinks(QLESS_API, (struct slices){ words, 4 });
 }
 
 static void test_shrinks__is_what_makes_room_and_what_only_looks(void **state)
@@ -83,8 +83,8 @@ static void test_shrinks__is_what_makes_room_and_what_only_looks(void **state)
     assert_false(shrinks("depends", "jid", "on"));
     // What is no call is for the answer to say.
     assert_true(shrinks("nothing", "a", "b"));
-    assert_true(qless_shrinks((struct slices){ 0 }));
-    assert_true(qless_shrinks((struct slices){ &SLICE("track"), 1 }));
+    assert_true(qless_shrinks(QLESS_API, (struct slices){ 0 }));
+    assert_true(qless_shrinks(QLESS_API, (struct slices){ &SLICE("track"), 1 }));
 }
 
 static void test_call__reads_numbers_as_lua_does(void **state)
