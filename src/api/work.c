@@ -221,6 +221,7 @@ static enum status run_complete(struct call *call, struct error *error)
 struct fail_arguments {
     struct holder_words by;
     struct slice group, message, data;
+    bool force;
 };
 
 static const struct argument fail_takes[] = {
@@ -229,12 +230,20 @@ static const struct argument fail_takes[] = {
     ARGUMENT(fail_arguments, message, TEXT, "message", "what went wrong"),
     TOKEN(fail_arguments),
     OPTION(fail_arguments, data, JSON, "DATA", "replaces the job's data"),
+    OPTION(fail_arguments, force, FLAG, "FORCE",
+           "fails the job in any state; worker is then who fails it, and need not hold it"),
 };
 
 static enum status run_fail(struct call *call, struct error *error)
 {
     const struct fail_arguments *given = call->arguments;
+    // Without a token it takes the right to operate.
+    if (given->force && given->by.token) {
+        return error_set(error, STATUS_INVALID, "%s: FORCE cannot be used with TOKEN",
+                         call->command->name);
+    }
     const struct fail_request request = { .holder = holder_of(&given->by),
+                                          .forced = given->force,
                                           .group = given->group,
                                           .message = given->message,
                                           .data = given->data };
@@ -614,7 +623,10 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_WORKS,
         TAKES(fail_arguments, fail_takes),
         .run = run_fail,
-        .summary = "Fails a job for good, until somebody unfails it or puts it again.",
+        .summary = "Fails a job for good, until it is unfailed or put again.",
+        .details = "With FORCE a job in any state but failed fails, running or not, which takes "
+                   "the right to operate. A worker that holds it loses its lease, and is refused "
+                   "with STATE when it settles the job.",
         .replies = "OK.",
         EXAMPLES({ "Q.FAIL app dan worker-1 smtp 'connection refused'",
 "OK" }),

@@ -153,8 +153,8 @@ static int add_lease(struct words *words, const struct tool *tool, const char **
 {
     const char *worker = tool_given(tool, "worker");
     *token = tool_given(tool, "token");
-    if (worker) {
-        words_add(words, worker);
+    if (worker || tool_given(tool, "force")) {
+        words_add(words, worker ? worker : "operator");
         return EXIT_DONE;
     }
     struct sluice_value *job;

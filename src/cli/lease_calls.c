@@ -54,7 +54,17 @@ static const struct option complete_options[] = {
       .summary = "with --next: jobs that must be complete before it runs there" },
 };
 
-static const struct option fail_options[] = { LEASE_OPTIONS, DATA_OPTION };
+static const struct option data_options[] = { LEASE_OPTIONS, DATA_OPTION };
+
+static const struct option fail_options[] = {
+    LEASE_OPTIONS,
+    DATA_OPTION,
+    { .name = "force",
+      .letter = 'f',
+      .type = OPTION_FLAG,
+      .word = "FORCE",
+      .summary = "also a job that is not running; --worker says who fails it (operator)" },
+};
 
 static const struct option retry_options[] = {
     LEASE_OPTIONS,
@@ -116,9 +126,11 @@ static const struct tool_command commands[] = {
       .call =
           &(const struct call){
               .words = "Q.FAIL", .form = CALL_SAID, .said = "failed", .leased = true },
-      .summary = "Fails a job for good, until somebody unfails it",
-      .details = LEASE_DETAILS,
-      .examples = EXAMPLES({ "sluice fail ann smtp 'connection refused'", NULL }) },
+      .summary = "Fails a job for good, until it is unfailed",
+      .details = LEASE_DETAILS " With --force a job in any state but failed fails; a worker that "
+                               "holds it loses its lease.",
+      .examples = EXAMPLES({ "sluice fail ann smtp 'connection refused'", NULL },
+                           { "sluice fail --force bob obsolete 'no longer needed'", NULL }) },
     { .name = "retry",
       .group = "Work",
       .arguments = "JID",
@@ -137,7 +149,7 @@ static const struct tool_command commands[] = {
       .arguments = "JID",
       .arguments_min = 1,
       .arguments_max = 1,
-      OPTIONS(fail_options),
+      OPTIONS(data_options),
       .run = call_run,
       .call =
           &(const struct call){
@@ -149,7 +161,7 @@ static const struct tool_command commands[] = {
       .arguments = "JID",
       .arguments_min = 1,
       .arguments_max = 1,
-      OPTIONS(fail_options),
+      OPTIONS(data_options),
       .run = call_run,
       .call = &(const struct call){ .words = "Q.HEARTBEAT", .form = CALL_MOMENTS, .leased = true },
       .summary = "Renews the lease of a job",

@@ -465,6 +465,8 @@ MUST_USE enum status engine_complete(struct engine *engine, int64_t now_us,
 
 struct fail_request {
     struct holder holder;
+    bool forced; // the job fails in whatever state it is: `holder.worker` says by whom, who need
+                 // not hold it. STATE when it has failed already
     struct slice group, message;
     struct slice data; // replaces the job's when it is not empty
 };

@@ -11,10 +11,50 @@
 #include "engine/place.h"
 #include "engine/put.h"
 #include "engine/queue.h"
+#include "engine/quota.h"
 #include "engine/state.h"
 #include "engine/stats.h"
 #include "engine/waiter.h"
 #include "engine/worker.h"
+
+// The job that is to fail: the holder's, or for an operator any that has not failed yet.
+static enum status find_to_fail(const struct engine *engine, const struct fail_request *request,
+                                struct job **out, struct error *error)
+{
+    const struct holder *holder = &request->holder;
+    if (!request->forced) {
+        return lease_check(engine, holder, out, error);
+    }
+    enum status status = name_check_if_given(holder->worker, "worker", error);
+    if (!status) {
+        status = job_find(engine, holder->jid, out, error);
+    }
+    if (!status && ((*out)->state == JOB_FAILED || !(*out)->queue)) {
+        status = error_set(error, STATUS_STATE, "job %.*s cannot be failed: it is %s%s",
+                           SLICE_PRINT(holder->jid), job_state_name((*out)->state),
+                           (*out)->queue ? " already" : " and in no queue");
+    }
+    return status;
+}
+
+// Tells a holder whose job an operator fails.
+static void tell_holder(struct engine *engine, int64_t now_us, const struct fail_request *request,
+                        const struct job *job)
+{
+    if (request->forced && job->lease &&
+        !slice_equal(worker_name(job->lease->worker), request->holder.worker)) {
+        lease_announce_lost(engine, job, now_us);
+    }
+}
+
+// What a job that was complete has no more.
+static void uncomplete(struct engine *engine, struct job *job)
+{
+    if (job->extra) {
+        job_drop_result(engine, job);
+    }
+    quota_count(engine, job);
+}
 
 enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail_request *request,
                         struct error *error)
@@ -31,7 +71,7 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
         status = data_check(request->data, error);
     }
     if (!status) {
-        status = lease_check(engine, &request->holder, &job, error);
+        status = find_to_fail(engine, request, &job, error);
     }
     if (status) {
         return status;
@@ -50,6 +90,8 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
         engine_settle(engine);
         return engine_no_memory(error);
     }
+    bool was_complete = job->state == JOB_COMPLETE;
+    tell_holder(engine, now_us, request, job);
     failure_announce(engine, job, EVENT_TO_LOG | (job->tracked ? EVENT_TO_TRACKER : 0), worker,
                      &words);
     failing_leave(engine, job, &failing);
@@ -57,6 +99,9 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
         job_set_data(engine, job, data, request->data.size);
     }
     failing_apply(engine, job, &failing);
+    if (was_complete) {
+        uncomplete(engine, job);
+    }
     waiters_finish(engine, job, now_us, SLICE("failed"));
     engine_settle(engine);
     cascade_run(engine);

@@ -141,10 +141,12 @@ static bool expires_by(const struct job *job, int64_t time_us)
 static bool comes(const struct view *view, const struct foresight *out)
 {
     const struct queue *queue = view->queue;
-    size_t lane_has = lane_room(view->lane), has = queue_room(view->engine, queue, view->now_us);
     size_t freed = view->request->lease_ends;
-    return !queue->paused && (lane_has == SIZE_MAX || view->position < lane_has + freed) &&
-           (has == SIZE_MAX || out->behind < has + freed);
+    size_t in_lane = view->lane->running - freed + view->position;
+    size_t in_queue = queue_running(view->engine, queue, view->now_us) - freed + out->behind;
+    return !queue->paused &&
+           (view->lane->concurrency <= 0 || in_lane < (size_t)view->lane->concurrency) &&
+           (queue->concurrency_max <= 0 || in_queue < (size_t)queue->concurrency_max);
 }
 
 void foresee(struct engine *engine, int64_t now_us, const struct foresee_request *request,

@@ -156,16 +156,20 @@ void queue_free(struct engine *engine, struct queue *queue)
     mem_free(engine->allocator, queue, queue_size(queue->name_size));
 }
 
+size_t queue_running(const struct engine *engine, const struct queue *queue, int64_t now_us)
+{
+    size_t run_out = engine->clock == ENGINE_CLOCK_CLIENT
+                         ? index_rank(&queue->leased, time_key_after(now_us))
+                         : 0;
+    return queue->leased.count + queue->grace.count - run_out;
+}
+
 size_t queue_room(const struct engine *engine, const struct queue *queue, int64_t now_us)
 {
     if (queue->concurrency_max <= 0) {
         return SIZE_MAX;
     }
-    size_t running = queue->leased.count + queue->grace.count;
-    if (engine->clock == ENGINE_CLOCK_CLIENT) {
-        running -= index_rank(&queue->leased, time_key_after(now_us));
-    }
-    size_t limit = (size_t)queue->concurrency_max;
+    size_t running = queue_running(engine, queue, now_us), limit = (size_t)queue->concurrency_max;
     return running < limit ? limit - running : 0;
 }
 

@@ -91,8 +91,9 @@ struct queue *queue_by_id(const struct engine *engine, uint64_t id);
 MUST_USE enum status queue_acquire(struct engine *engine, struct slice name, struct queue **out,
                                    struct error *error);
 
-// How many more leases the queue may have; SIZE_MAX: there is no limit. With the client clock those
-// that have run out do not count.
+// How many leases the queue has, those in grace among them; with the client clock without those
+// that have run out. And how many more it may have; SIZE_MAX: there is no limit.
+size_t queue_running(const struct engine *engine, const struct queue *queue, int64_t now_us);
 size_t queue_room(const struct engine *engine, const struct queue *queue, int64_t now_us);
 
 // Whether nothing is left of it.

@@ -51,6 +51,13 @@ class Work:
         failure = self.json("get", "ann")["failure"]
         self.assertEqual((failure["group"], failure["message"]), ("smtp", "connection refused"))
 
+    def test_an_operator_fails_a_job_that_is_not_running(self):
+        self.good("put", "mail", "Send", "--jid", "idle")
+        self.refused(1, "job idle is not running: waiting", "fail", "idle", "old", "obsolete")
+        self.says("failed idle, old, obsolete\n", "fail", "--force", "idle", "old", "obsolete")
+        failure = self.json("get", "idle")["failure"]
+        self.assertEqual((failure["group"], failure["worker"]), ("old", "operator"))
+
     def test_a_heartbeat_says_when_the_lease_ends(self):
         self.take("ann")
         self.assertRegex(self.good("heartbeat", "ann"),

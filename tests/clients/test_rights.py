@@ -65,7 +65,7 @@ class Rights(sluiced.TestCase):
         worker.expect(f"Q.COMPLETE app w1 w TOKEN {token}", '"complete"')
         for request in ("Q.CANCEL app w2", "Q.PUT app work Send {}", "Q.PAUSE app work",
                         "Q.GET app w2", "Q.DELETE app w2", "Q.TIMEOUT app w2", "Q.BULK app cancel",
-                        "Q.FAIL app w2 w g m", "Q.REQUEUE app w2 work Send {}"):
+                        "Q.FAIL app w2 w g m", "Q.FAIL app w2 w g m FORCE", "Q.REQUEUE app w2 work Send {}"):
             with self.subTest(request):
                 worker.expect(request, "-NOPERM ...")
         both = self.login("both")

@@ -212,6 +212,8 @@ class JobCommands:
             arguments["data"] = self.data()
         if self.chance(0.01):
             arguments["group"] = self.rng.choice(["", LONG])
+        if self.chance(0.2):
+            arguments = {**arguments, "jid": self.jid(), "forced": True}
         return arguments
 
     def make_retry(self):

@@ -93,7 +93,7 @@ class ExplainRules:
         crashes_max = self.in_effect(job, "crashes_max")
         if job.remaining < 1 or 0 < crashes_max <= job.crashes + 1:
             return 0, NEVER
-        place = ((LINE_LOST, 0, job.end), job.id)
+        place = ((LINE_LOST, job.end), job.id)
         return self.foresee(job, now, job.end, place, lane_only, freed=1)
 
     def foresee(self, job, now, start, place, lane_only, freed=0):
@@ -106,11 +106,13 @@ class ExplainRules:
         behind = position
         if not lane_only:
             behind += self.others_before(job, now, when, place, position)
-        room, lane_room = self.queue_room(job.queue, now), self.lane_room(lane)
+        lane_limit, limit = self.concurrency(lane), self.queue_limit(job.queue)
+        running = len(self.counted_leases(job.queue, now)) - freed
+        lane_running = len(self.lane_leases(lane)) - freed
         if job.queue in self.paused \
                 or (self.has_deadline(job) and job.deadline <= when) \
-                or (lane_room is not None and position >= lane_room + freed) \
-                or (room is not None and behind >= room + freed):
+                or 0 < lane_limit <= lane_running + position \
+                or 0 < limit <= running + behind:
             return behind, NEVER
         return behind, when
 

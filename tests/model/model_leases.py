@@ -131,12 +131,15 @@ class LeaseRules:
 
     def queue_room(self, queue, now):
         """How many more leases the queue may have; None when there is no limit."""
-        limit = self.option_int(queue + "-max-concurrency", 0)
-        if limit <= 0:
-            return None
-        held = [job for job in self.leases(queue)
+        limit = self.queue_limit(queue)
+        return max(0, limit - len(self.counted_leases(queue, now))) if limit > 0 else None
+
+    def queue_limit(self, queue):
+        return self.option_int(queue + "-max-concurrency", 0)
+
+    def counted_leases(self, queue, now):
+        return [job for job in self.leases(queue)
                 if self.clock == "server" or not self.ran_out(job, now)]
-        return max(0, limit - len(held))
 
     def pop_from(self, queue, command, now, count):
         if queue in self.paused:
@@ -342,8 +345,16 @@ class LeaseRules:
     def call_fail(self, command):
         now = self.begin(command)
         check_name(command["group"])
-        job = self.find_held(command)
-        worker, group, message = job.worker, command["group"], command["message"]
+        forced = command.get("forced", False)
+        job = self.find(command["jid"]) if forced else self.find_held(command)
+        if job.state == "failed":
+            raise Refused("state")
+        worker = command["worker"] if forced else job.worker
+        group, message = command["group"], command["message"]
+        if job.state == "running" and job.worker != worker:
+            self.tell("lock_lost", ["log", "worker"], now, jid=job.jid, worker=job.worker)
+        if job.state == "complete":
+            self.drop_result(job)
         self.tell("failed", ["log"], now, jid=job.jid, queue=job.queue, worker=worker,
                   group=group, message=message)
         self.tell_tracker("failed", now, job)

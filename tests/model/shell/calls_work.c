@@ -92,6 +92,7 @@ static enum status call_fail(struct shell *shell)
         .group = arg_text(request, "group"),
         .message = arg_text(request, "message"),
         .data = arg_text(request, "data"),
+        .forced = arg_has(request, "forced"),
     };
     return engine_fail(shell->engine, shell->now_us, &fail, &shell->error);
 }

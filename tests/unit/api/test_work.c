@@ -128,6 +128,22 @@ static void test_work__only_the_holder_is_heard(void **state)
          "(error) INVALID Q.HEARTBEAT: TOKEN must be from 1 to 9223372036854775807, not 0");
 }
 
+static void test_work__an_operator_fails_a_job_that_is_not_running(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.PUT app mail Send {} JID bob");
+    says(t, "Q.FAIL app bob ops g m", "(error) STATE job bob is not running: waiting");
+    says(t, "Q.FAIL app bob ops g m TOKEN 1 FORCE",
+         "(error) INVALID Q.FAIL: FORCE cannot be used with TOKEN");
+    says(t, "Q.FAIL app bob ops obsolete 'not needed' FORCE", "OK");
+    says(t, "Q.JOBS app failed mail JIDS",
+         "1# \"total\" => (integer) 1\n2# \"jids\" => 1) \"bob\"\n3# \"next\" => (nil)");
+    (void)run(t, "Q.UNFAIL app obsolete mail");
+    (void)run(t, "Q.POP app w 1 mail");
+    says(t, "Q.MFAIL app 5 bob ops g m FORCE", "1) OK");
+    says(t, "Q.COMPLETE app bob w", "(error) STATE job bob is not running: failed");
+}
+
 static void test_work__a_run_is_reported_and_shown(void **state)
 {
     struct talk *t = *state;
@@ -253,6 +269,7 @@ int main(void)
         TALK_TEST(test_work__requeue_is_for_jobs_that_exist),
         TALK_TEST(test_work__pop_hands_out_by_priority_and_queue_by_queue),
         TALK_TEST(test_work__only_the_holder_is_heard),
+        TALK_TEST(test_work__an_operator_fails_a_job_that_is_not_running),
         TALK_TEST(test_work__a_run_is_reported_and_shown),
         TALK_TEST(test_work__complete_can_go_on),
         TALK_TEST(test_work__retry_waits_as_the_backoff_says_and_fails_in_the_end),

@@ -259,6 +259,70 @@ static void test_fail__a_worker_named_by_the_jobs_own_view_is_named_in_the_end(v
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 1 failed by w1 as group");
 }
 
+static void force(struct world *w, double now, const char *jid)
+{
+    const struct fail_request request = { .holder = { .jid = name_of(jid), .worker = SLICE("ops") },
+                                          .forced = true,
+                                          .group = SLICE("bad"),
+                                          .message = SLICE("no") };
+    said(w, engine_fail(w->engine, at(w, now), &request, &w->error));
+}
+
+static void test_fail__an_operator_fails_a_job_in_any_state(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "done");
+    put(w, 0, "q", "runs");
+    put(w, 0, "q", "lost");
+    put(w, 0, "q", "waits");
+    put_later(w, 0, "q", "late", 100);
+    put_depending(w, 0, "q", "hangs", "waits");
+    assert_string_equal(pop(w, 1, "q", "w1", 3), "done,runs,lost");
+    complete(w, 1, "w1", "done");
+    time_out(w, 1, "lost");
+    forget_events(w);
+    static const char *const jids[] = { "hangs", "done", "runs", "lost", "waits", "late" };
+    for (size_t i = 0; i < sizeof(jids) / sizeof(jids[0]); i++) {
+        force(w, 2, jids[i]);
+        assert_string_equal(state_of(w, jids[i]), "failed");
+        assert_slice_equal(view_of(w, jids[i]).failure_worker, "ops");
+        assert_int_equal(faults_of(w), 0);
+    }
+    expect_events(w, "log: failed hangs in q by ops as bad saying no; "
+                     "log: failed done in q by ops as bad saying no; "
+                     "worker+log: lock_lost runs by w1; log: failed runs in q by ops as bad saying "
+                     "no; log: failed lost in q by ops as bad saying no; log: failed waits in q by "
+                     "ops as bad saying no; log: failed late in q by ops as bad saying no");
+    assert_string_equal(failed(w, "bad", 0, 10), "6: late,waits,lost,runs,done,hangs");
+    assert_int_equal(stats_of(w, "q", 2).failed, 6);
+    // The holder is refused.
+    refused(w, STATUS_STATE, "runs is not running: failed");
+    complete(w, 2, "w1", "runs");
+    refused(w, STATUS_STATE, "cannot be failed: it is failed already");
+    force(w, 2, "runs");
+    refused(w, STATUS_NOT_FOUND, "nothing");
+    force(w, 2, "nothing");
+    // It still depends on the other.
+    assert_int_equal(unfail(w, 4, "q", "bad", 1), 1);
+    assert_string_equal(state_of(w, "hangs"), "depends");
+}
+
+static void test_fail__a_complete_job_that_is_failed_loses_its_result(void **state)
+{
+    struct world *w = *state;
+    lease(w, 0, "a");
+    (void)complete_with(w, 1,
+                        (struct complete_request){
+                            .holder = { .jid = SLICE("a"), .worker = SLICE("w1") },
+                            .result = SLICE("7"),
+                        });
+    assert_slice_equal(view_of(w, "a").result, "7");
+    force(w, 2, "a");
+    assert_slice_equal(view_of(w, "a").result, "");
+    assert_int_equal(unfail(w, 3, "q", "bad", 1), 1);
+    assert_string_equal(pop(w, 3, "q", "w1", 1), "a");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +343,9 @@ int main(void)
         SERVER_TEST(test_fail__unfail_brings_the_first_failures_back),
         SERVER_TEST(test_fail__unfail_resets_the_retries_that_were_exhausted),
         SERVER_TEST(test_fail__a_failure_is_taken_back_on_the_day_it_was_counted),
+        SERVER_TEST(test_fail__an_operator_fails_a_job_in_any_state),
+        CLIENT_TEST(test_fail__an_operator_fails_a_job_in_any_state),
+        SERVER_TEST(test_fail__a_complete_job_that_is_failed_loses_its_result),
         SERVER_TEST(test_fail__a_worker_named_by_the_jobs_own_view_is_named_in_the_end),
     };
     return cmocka_run_group_tests_name("fail", tests, NULL, NULL);

@@ -62,6 +62,8 @@ static void test_http__each_of_many_has_its_own_answer(void **state)
          "\"code\":\"not_found\",\"detail\":\"job x does not exist\"}]");
     says(site, "POST " NS "/complete", "[{\"jid\":\"c\",\"worker\":\"w\"}]",
          "200 [{\"state\":\"complete\"}]");
+    says(site, "POST " NS "/jobs/c/fail",
+         "{\"worker\":\"ops\",\"group\":\"g\",\"message\":\"m\",\"force\":true}", "204");
     says(site, "POST " NS "/queues/mail/jobs", "[]", "200 []");
 }
 
