@@ -24,7 +24,9 @@ extern const char *const dependency_policy_words[]; // hold, cancel, fail, run
         OPTION_HAS(of, words.timeout_us, words.has_timeout_us, SECONDS, "TIMEOUT",                 \
                    "the longest run, however well it heartbeats; 0: none", SECONDS_RANGE),         \
         OPTION_HAS(of, words.result_ttl_us, words.has_result_ttl_us, SECONDS, "RESULT-TTL",        \
-                   "how long its result is kept; 0: as long as the job", SECONDS_RANGE),           \
+                   "how long its result is kept, also when the job is gone; 0: as long as the "    \
+                   "job",                                                                          \
+                   SECONDS_RANGE),                                                                 \
         OPTION_HAS(of, words.crashes_max, words.has_crashes_max, INTEGER, "MAX-CRASHES",           \
                    "with so many leases lost it fails; 0: no limit", .min = 0, .max = INT32_MAX),  \
         OPTION_HAS(of, words.dependency_policy, words.has_dependency_policy, WORD,                 \

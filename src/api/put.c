@@ -42,7 +42,7 @@ struct put_arguments {
         OPTION_HAS(put_arguments, unique_until, has_unique_until, WORD, "UNIQUE-UNTIL",            \
                    "for how long (finished)", .words = unique_until_words),                        \
         OPTION_HAS(put_arguments, unique_for, has_unique_for, SECONDS, "UNIQUE-FOR",               \
-                   "how long, with UNIQUE-UNTIL time", SECONDS_RANGE),                             \
+                   "how long, with UNIQUE-UNTIL time: also when the job is gone", SECONDS_RANGE),  \
         OPTION_HAS(                                                                                \
             put_arguments, unique_conflict, has_unique_conflict, WORD, "ON-CONFLICT",              \
             "when another job holds it: answer with that one's jid, put this in its place, or "    \
@@ -133,6 +133,7 @@ static enum status put(struct call *call, bool must_exist, struct error *error)
         return status;
     }
     char made[UUID_TEXT_SIZE];
+    struct slice gone;
     const struct put_request request = {
         .queue = given->queue,
         .jid = given->jid.size ? given->jid : make_jid(call, made),
@@ -154,11 +155,12 @@ static enum status put(struct call *call, bool must_exist, struct error *error)
         .unique = put_unique(given),
         .depends = given->depends,
         .must_exist = must_exist,
+        .gone = &gone,
     };
     const struct job *job;
     status = engine_put(call->engine, call->now_us, &request, &job, error);
     if (!status) {
-        reply_text(call->reply, job_jid(job));
+        reply_text(call->reply, job ? job_jid(job) : gone);
     }
     return status;
 }

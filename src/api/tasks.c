@@ -94,6 +94,7 @@ static enum status run_put(struct call *call, struct error *error)
     }
     char text[TASK_JID_SIZE];
     struct slice jid = task_jid(engine_next_number(call->engine), text);
+    struct slice same = SLICE_EMPTY; // the jid of the job that is the same
     bool later = given->has_at && given->at > call->now_us;
     const struct put_request request = {
         .queue = given->klass,
@@ -106,6 +107,7 @@ static enum status run_put(struct call *call, struct error *error)
         .has_retries = given->has_retries,
         .retries = (int32_t)given->retries,
         .unique = { .by = UNIQUE_BY_CONTENTS },
+        .gone = &same,
     };
     const struct job *job;
     uint64_t id;
@@ -113,10 +115,11 @@ static enum status run_put(struct call *call, struct error *error)
     if (status) {
         return status;
     }
-    bool is_new = slice_equal(job_jid(job), jid);
-    if (!task_id(job_jid(job), &id)) {
+    same = job ? job_jid(job) : same;
+    bool is_new = slice_equal(same, jid);
+    if (!job || !task_id(same, &id)) {
         return error_set(error, STATUS_EXISTS, "job %.*s is the same, and has no number",
-                         SLICE_PRINT(job_jid(job)));
+                         SLICE_PRINT(same));
     }
     if (is_new && later) {
         status = keep_moment(call, jid, given->at, error);

@@ -410,6 +410,12 @@ static enum status run_wait(struct call *call, struct error *error)
         return STATUS_OK;
     }
     const struct job *job = engine_get(call->engine, given->jid);
+    struct slice kept;
+    if (!job && engine_result_kept(call->engine, call->now_us, given->jid, &kept)) {
+        const struct finish finish = { .state = SLICE("complete"), .result = kept };
+        say_finish(call->reply, &finish);
+        return STATUS_OK;
+    }
     if (!call->last || !job) {
         bool finished;
         enum status status =
@@ -687,7 +693,9 @@ static const struct command commands[] = {
         .summary = "Waits until a job has finished.",
         .replies = "Its state (complete, failed, or canceled when it is gone), its result, and the "
                    "group and message of its failure; null when the time was over. A call that waits "
-                   "when the job finishes gets them even if the job is deleted at once.",
+                   "when the job finishes gets them even if the job is deleted at once. A result "
+                   "with a RESULT-TTL is found for that time, also when retention has deleted the "
+                   "job.",
         EXAMPLES({ "Q.WAIT app bob TIMEOUT 30",
 "1# \"state\" => \"complete\"\n"
 "2# \"result\" => \"{\\\"sent\\\":true}\"\n"

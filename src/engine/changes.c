@@ -6,6 +6,7 @@
 #include "engine/lane.h"
 #include "engine/limit.h"
 #include "engine/policy.h"
+#include "engine/promise.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
@@ -124,6 +125,12 @@ static enum status give_settings(struct giving *giving)
         }
         status = give(giving, (struct record_key){ RECORD_BULK, at->view.id, 0 });
     }
+    for (const struct promise *at = engine->dirty_promises; !status && at; at = at->dirty_next) {
+        if (!at->gone) {
+            record_write_promise(at, &giving->buffer);
+        }
+        status = give(giving, promise_record_key(at));
+    }
     return status;
 }
 
@@ -184,7 +191,7 @@ bool engine_has_changes(const struct engine *engine)
     return !engine->told || engine->dirty_jobs || engine->dirty_queues || engine->dirty_workers ||
            engine->dirty_recurring || engine->dirty_lanes || engine->dirty_limits ||
            engine->dirty_policies || engine->dirty_zones || engine->dirty_bulks ||
-           engine->dirty_tracked || engine->config.dirty ||
+           engine->dirty_promises || engine->dirty_tracked || engine->config.dirty ||
            memcmp(now, engine->counters_told, sizeof(now)) != 0;
 }
 
@@ -220,6 +227,7 @@ void changes_forget(struct engine *engine)
     FORGET(engine, dirty_policies, policy, policy_free_shell)
     FORGET(engine, dirty_zones, zone, zone_free_shell)
     FORGET(engine, dirty_bulks, bulk, bulk_free_shell)
+    FORGET(engine, dirty_promises, promise, promise_free_shell)
     engine->config.dirty = false;
     engine->dirty_tracked = false;
     while (engine->dirty_jobs) {

@@ -12,6 +12,7 @@
 #include "engine/lease.h"
 #include "engine/line.h"
 #include "engine/place.h"
+#include "engine/promise.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
@@ -372,6 +373,29 @@ static void check_queue(void *context, struct queue *queue)
     }
 }
 
+// Each promise is known by its key and to its job; one whose job is gone has its key alone.
+static void check_promises(struct check *check)
+{
+    struct engine *engine = check->engine;
+    if (engine->promises.count != engine->promise_order.count) {
+        problem(check, "%zu promises are known by their key, and there are %zu",
+                engine->promises.count, engine->promise_order.count);
+    }
+    struct index_cursor cursor = index_cursor_at(&engine->promise_order, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        const struct promise *promise = promise_of_node(node);
+        const struct unique *held = map_find(&engine->uniques, promise_key(promise));
+        const struct job_rare *rare = promise->job ? job_rare(promise->job) : NULL;
+        bool known = !promise->job                             ? !held
+                     : promise_kind(promise) == PROMISE_RESULT ? rare && rare->result == promise
+                                                               : held && held->promise == promise;
+        if (!known || map_find(&engine->promises, promise_key(promise)) != promise) {
+            problem(check, "what was promised about job %.*s is not where it belongs",
+                    SLICE_PRINT(promise_jid(promise)));
+        }
+    }
+}
+
 static void check_totals(struct check *check)
 {
     const struct engine *engine = check->engine;
@@ -403,6 +427,8 @@ static void check_totals(struct check *check)
     check_index(check, &engine->group_order, "the groups", all);
     check_index(check, &engine->tag_order, "the tags", all);
     check_index(check, &engine->tracked_order, "the tracked jobs", all);
+    check_index(check, &engine->promise_order, "the promises", all);
+    check_promises(check);
     check_index(check, &engine->completed, "the complete jobs", all);
     check_index(check, &engine->failed, "the failed jobs", all);
     check_index(check, &engine->running, "the leases", all);

@@ -10,6 +10,7 @@
 #include "engine/metrics.h"
 #include "engine/options.h"
 #include "engine/place.h"
+#include "engine/promise.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
@@ -59,6 +60,7 @@ struct plan {
     char *data;
     char *result;
     int64_t result_until_us;
+    struct promise *promise; // that the result is kept until then
     struct depends_plan depends;
 };
 
@@ -67,6 +69,7 @@ static void plan_cancel(struct engine *engine, const struct complete_request *re
 {
     mem_free(engine->allocator, plan->data, plan->data ? request->data.size : 0);
     mem_free(engine->allocator, plan->result, plan->result ? request->result.size : 0);
+    promise_free(engine, plan->promise);
     if (plan->next) {
         queue_abandon(engine, plan->next);
     }
@@ -112,10 +115,15 @@ static enum status plan_done(struct engine *engine, int64_t now_us,
     plan->result_until_us = result_end(engine, now_us, request, job);
     const struct place place = { .queue = job->queue,
                                  .priority = job->priority,
-                                 .state = JOB_COMPLETE,
-                                 .timed = plan->result_until_us != 0 };
-    if (place_reserve(engine, &place) || (place.timed && job_reserve_rare(engine, job))) {
+                                 .state = JOB_COMPLETE };
+    if (place_reserve(engine, &place)) {
         return STATUS_NO_MEMORY;
+    }
+    if (plan->result_until_us) {
+        plan->promise = promise_new_result(engine, job_jid(job));
+        if (!plan->promise || job_reserve_rare(engine, job)) {
+            return STATUS_NO_MEMORY;
+        }
     }
     return depends_reserve_release(engine, job, now_us);
 }
@@ -188,20 +196,6 @@ static void retain(struct engine *engine, int64_t now_us)
     }
 }
 
-void results_drop(struct engine *engine, int64_t now_us, size_t count)
-{
-    struct index_node *node;
-    for (; count > 0 && (node = index_first(&engine->results)); count--) {
-        if (time_of_key(node->key) > now_us) {
-            break;
-        }
-        index_remove(&engine->results, node);
-        struct job *job = job_of_timed(node);
-        job_drop_result(engine, job);
-        job_changed(engine, job, JOB_DIRTY_HEAD);
-    }
-}
-
 static void announce(struct engine *engine, int64_t now_us, const struct job *job,
                      enum event_kind kind, unsigned channel, struct slice to)
 {
@@ -263,8 +257,9 @@ static void be_done(struct engine *engine, int64_t now_us, struct job *job, cons
     quota_uncount(engine, job);
     job->state = JOB_COMPLETE;
     job->node.key = time_key(now_us, job->id);
-    if (plan->result_until_us) {
-        job->extra->rare->result_until_us = plan->result_until_us;
+    if (plan->promise) {
+        job->extra->rare->result = plan->promise;
+        promise_give(engine, plan->promise, job, plan->result_until_us);
     }
     job_enter(engine, job);
     if (job->extra) {
@@ -273,7 +268,7 @@ static void be_done(struct engine *engine, int64_t now_us, struct job *job, cons
         waiters_finish(engine, job, now_us, SLICE("complete"));
     }
     if (engine->clock == ENGINE_CLOCK_CLIENT) {
-        results_drop(engine, now_us, RETENTION_SLICE);
+        promises_end(engine, now_us, RETENTION_SLICE);
     }
     retain(engine, now_us);
 }

@@ -4,9 +4,6 @@
 
 #include "engine/engine.h"
 
-// Drops up to `count` results that are not to be kept any longer.
-void results_drop(struct engine *engine, int64_t now_us, size_t count);
-
 // When the oldest complete job is not to be kept any longer: 0 (at once) when there are too
 // many, INT64_MAX when there is none. Then it can be deleted.
 int64_t retention_due(const struct engine *engine);

@@ -74,6 +74,7 @@ static const struct known {
     KNOWN("max-job-log", "100", max_job_log, COUNT_FROM(0)),
     KNOWN("max-jobs", "0", max_jobs, COUNT_FROM(0)),
     KNOWN("max-limit-patterns", "100", max_limit_patterns, COUNT_FROM(0)),
+    KNOWN("max-promise-bytes", "0", max_promise_bytes, COUNT_FROM(0)),
     KNOWN("max-queues", "0", max_queues, COUNT_FROM(0)),
     KNOWN("max-recurring", "0", max_recurring, COUNT_FROM(0)),
     KNOWN("max-tags", "100", max_tags, COUNT_FROM(0)),

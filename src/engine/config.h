@@ -42,6 +42,7 @@ struct config {
     // Quotas; 0 or below: as the host says.
     int64_t max_jobs;
     int64_t max_bytes;
+    int64_t max_promise_bytes;
     int64_t max_queues;
     int64_t max_recurring;
     int64_t min_interval_us;

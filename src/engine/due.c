@@ -12,6 +12,7 @@
 #include "engine/lane.h"
 #include "engine/lease.h"
 #include "engine/place.h"
+#include "engine/promise.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
@@ -280,17 +281,17 @@ static bool run(struct engine *engine, int64_t now_us)
 bool due_is_there(const struct engine *engine, int64_t now_us)
 {
     return engine->clock == ENGINE_CLOCK_SERVER &&
-           ((engine->due_count && engine->due[0]->due_us <= now_us) || engine->results.count ||
-            retention_due(engine) <= now_us);
+           ((engine->due_count && engine->due[0]->due_us <= now_us) ||
+            first_time(&engine->promise_order) <= now_us || retention_due(engine) <= now_us);
 }
 
 bool due_run(struct engine *engine, int64_t now_us)
 {
     bool more = run(engine, now_us);
     engine->call_us = now_us;
-    // A result that is over is not shown, so the order in which they are dropped does not matter.
-    results_drop(engine, now_us, DUE_SLICE_THINGS);
-    return more || first_time(&engine->results) <= now_us;
+    // A promise that is over does not count, so the order in which they end does not matter.
+    promises_end(engine, now_us, DUE_SLICE_THINGS);
+    return more || first_time(&engine->promise_order) <= now_us;
 }
 
 bool due_wake(struct engine *engine, int64_t now_us)
@@ -313,7 +314,7 @@ int64_t due_next(const struct engine *engine)
 {
     int64_t due_us = engine->due_count ? engine->due[0]->due_us : INT64_MAX;
     if (engine->clock == ENGINE_CLOCK_SERVER) {
-        due_us = earlier(due_us, first_time(&engine->results));
+        due_us = earlier(due_us, first_time(&engine->promise_order));
         due_us = earlier(due_us, retention_due(engine));
     }
     return due_us;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What falls due by itself: leases that run out, deadlines, recurring and scheduled jobs, lanes
-// that may run again, results that are to be dropped, complete jobs that are not kept any longer.
+// that may run again, promises that end, complete jobs that are not kept any longer.
 #ifndef SLUICE_ENGINE_DUE_H
 #define SLUICE_ENGINE_DUE_H
 

@@ -15,6 +15,7 @@
 #include "engine/metrics.h"
 #include "engine/place.h"
 #include "engine/policy.h"
+#include "engine/promise.h"
 #include "engine/queue.h"
 #include "engine/record.h"
 #include "engine/recurring.h"
@@ -55,7 +56,7 @@ static struct index *engine_index(struct engine *engine, size_t i)
 {
     struct index *indexes[INDEX_COUNT] = {
         &engine->queue_order, &engine->queue_all,     &engine->worker_order, &engine->group_order,
-        &engine->tag_order,   &engine->tracked_order, &engine->completed,    &engine->results,
+        &engine->tag_order,   &engine->tracked_order, &engine->completed,    &engine->promise_order,
         &engine->lanes_saved, &engine->limit_order,   &engine->policy_order, &engine->zone_order,
         &engine->bulks,       &engine->failed,        &engine->running,
     };
@@ -86,6 +87,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     map_init(&engine->tracked, allocator, options->seed, tracked_key);
     map_init(&engine->lanes, allocator, options->seed, lane_key);
     map_init(&engine->uniques, allocator, options->seed, unique_key);
+    map_init(&engine->promises, allocator, options->seed, promise_key);
     map_init(&engine->waiters, allocator, options->seed, waiter_key);
     map_init(&engine->watches, allocator, options->seed, watch_key);
     map_init(&engine->limits, allocator, options->seed, limit_key);
@@ -182,6 +184,9 @@ void engine_free(struct engine *engine)
         job_free(engine, job);
     }
     free_jobs_of(engine, &engine->completed);
+    for (struct index_node *node; (node = index_first(&engine->promise_order));) {
+        promise_free(engine, promise_of_node(node));
+    }
     free_settings(engine);
     lanes_free_all(engine);
     for (struct index_node *node; (node = index_first(&engine->worker_order));) {
@@ -206,6 +211,7 @@ void engine_free(struct engine *engine)
     map_release(&engine->tracked);
     map_release(&engine->lanes);
     map_release(&engine->uniques);
+    map_release(&engine->promises);
     map_release(&engine->waiters);
     watches_free(engine);
     map_release(&engine->watches);

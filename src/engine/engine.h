@@ -168,14 +168,15 @@ enum unique_by {
 enum unique_until {
     UNIQUE_UNTIL_FINISHED, // complete for good, failed, canceled or deleted
     UNIQUE_UNTIL_STARTED,  // its first pop
-    UNIQUE_FOR_TIME,       // `for_us` after the put, or until the job is gone
+    UNIQUE_FOR_TIME,       // `for_us` after the put, also when the job is gone
 };
 
 enum unique_conflict {
     UNIQUE_EXISTING, // put gives the job that holds the lock, and changes nothing
-    UNIQUE_REPLACE,  // the holder is canceled, unless it is running, complete or depended on: STATE
-    UNIQUE_REFUSE,   // STATUS_EXISTS
-    UNIQUE_ONCE, // as EXISTING, also when the holder is the job that is put: it is not put again
+    UNIQUE_REPLACE, // the holder is canceled, unless it is running, complete (be it that it is gone
+                    // by now) or depended on: STATE
+    UNIQUE_REFUSE,  // STATUS_EXISTS
+    UNIQUE_ONCE,    // as EXISTING, also when the holder is the job that is put: it is not put again
 };
 
 struct unique_request {
@@ -208,11 +209,13 @@ struct put_request {
     struct unique_request unique;
     struct slices depends; // jids; those that do not exist or are complete do not count
     bool must_exist;       // requeue: STATUS_NOT_FOUND when there is no such job
+    struct slice *gone;    // the jid of the holder when `*out` is NULL; may be NULL without a lock
 };
 
 // Makes a job, or moves the job with that jid into the queue: its lease is lost, its retries start
 // anew. Dependencies given replace those it had; none given keeps them. `*out` has another jid than
-// the request when another job holds the lock asked for (UNIQUE_EXISTING, UNIQUE_ONCE).
+// the request when another job holds the lock asked for (UNIQUE_EXISTING, UNIQUE_ONCE); it is NULL
+// when that job is gone, and its lock was promised for a time.
 MUST_USE enum status engine_put(struct engine *engine, int64_t now_us,
                                 const struct put_request *request, const struct job **out,
                                 struct error *error);
@@ -515,6 +518,9 @@ bool job_log_next(const struct job *job, size_t *position, struct log_view *view
 // for something already is INVALID. Waiters are not saved.
 MUST_USE enum status engine_wait(struct engine *engine, int64_t now_us, struct slice jid,
                                  uint64_t id, bool *finished, struct error *error);
+// The result of a job that is gone, if it was to be kept for a time that is not over.
+bool engine_result_kept(const struct engine *engine, int64_t now_us, struct slice jid,
+                        struct slice *result);
 // The waiter waits no more. No error when it did not.
 void engine_wait_end(struct engine *engine, uint64_t id);
 

@@ -9,6 +9,7 @@
 #include "engine/lease.h"
 #include "engine/options.h"
 #include "engine/place.h"
+#include "engine/promise.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
@@ -62,6 +63,7 @@ static void free_rare(struct engine *engine, struct job *job)
     }
     unique_release(engine, job);
     unique_free(engine, rare->unique);
+    promise_free(engine, rare->result);
     waiters_forget(engine, job);
     job_forget_run(engine, job);
     slab_give(&engine->rares, rare);
@@ -191,6 +193,7 @@ void job_remove(struct engine *engine, struct job *job)
         quota_uncount(engine, job);
         queue_settle(engine, job->queue);
     }
+    promises_keep(engine, job);
     strip(engine, job);
     if (engine->keeps_changes) {
         job_changed(engine, job, JOB_DIRTY_GONE);
@@ -224,7 +227,7 @@ static void view_rare(const struct job_rare *rare, struct job_view *view)
         return;
     }
     view->deadline_us = rare->deadline_us;
-    view->result_until_us = rare->result_until_us;
+    view->result_until_us = rare->result ? promise_ends(rare->result) : 0;
     view->log_count = log_count(rare->job);
     view->progress_ppm = rare->progress_ppm;
     view->progress_message = slice_make(rare->progress, rare->progress_size);
@@ -311,6 +314,9 @@ enum status engine_delete(struct engine *engine, int64_t now_us, struct slice ji
     }
     failure_forget(engine, job);
     job_leave(engine, job);
+    if (job->extra) {
+        job_drop_result(engine, job);
+    }
     job_remove(engine, job);
     engine_settle(engine);
     return STATUS_OK;
@@ -444,7 +450,8 @@ void job_drop_result(struct engine *engine, struct job *job)
     extra->result = NULL;
     extra->result_size = 0;
     if (extra->rare) {
-        extra->rare->result_until_us = 0;
+        promise_free(engine, extra->rare->result);
+        extra->rare->result = NULL;
     }
 }
 

@@ -28,6 +28,7 @@
 
 struct edge;
 struct failure;
+struct promise;
 struct trail;
 struct unique;
 struct waiter;
@@ -38,10 +39,10 @@ struct tagging;
 
 // What few jobs have.
 struct job_rare {
-    struct index_node timed; // among the deadlines of its queue, or the results of the engine
+    struct index_node timed; // among the deadlines of its queue
     struct job *job;
-    int64_t deadline_us;     // 0: none
-    int64_t result_until_us; // 0: as long as the job
+    int64_t deadline_us;    // 0: none
+    struct promise *result; // for how long it is kept; NULL: as long as the job
     struct unique *unique;
     struct waiter *waiters;
     struct trail *log;

@@ -62,7 +62,7 @@ static void unlist_finished(struct engine *engine, struct job *job)
 }
 
 // The index that it is in because of a time, or NULL.
-static struct index *timed_index(struct engine *engine, const struct job *job)
+static struct index *timed_index(const struct job *job)
 {
     const struct job_rare *rare = job_rare(job);
     if (!rare) {
@@ -73,10 +73,9 @@ static struct index *timed_index(struct engine *engine, const struct job *job)
     case JOB_DEPENDS:
     case JOB_WAITING:
         return rare->deadline_us ? &job->queue->deadlines : NULL;
-    case JOB_COMPLETE:
-        return rare->result_until_us ? &engine->results : NULL;
     case JOB_RUNNING:
     case JOB_STALLED:
+    case JOB_COMPLETE:
     case JOB_FAILED:
     default:
         return NULL;
@@ -161,9 +160,8 @@ enum status place_reserve(struct engine *engine, const struct place *place)
     struct queue *queue = place->queue;
     enum status status =
         tally_reserve(engine, queue, queue ? &queue->tallies : &engine->tallies, place->priority);
-    if (!status && place->timed) {
-        bool complete = place->state == JOB_COMPLETE;
-        status = index_reserve(complete ? &engine->results : &queue->deadlines, 1);
+    if (!status && place->timed && queue) {
+        status = index_reserve(&queue->deadlines, 1);
     }
     if (status) {
         return status;
@@ -192,23 +190,22 @@ enum status place_reserve(struct engine *engine, const struct place *place)
 // What only some jobs need. Says whether the job will do something by itself.
 static bool enter_more(struct engine *engine, struct job *job)
 {
-    struct index *timed = timed_index(engine, job);
-    bool complete = job->state == JOB_COMPLETE;
+    struct index *timed = timed_index(job);
     if (timed) {
         struct job_rare *rare = job_rare(job);
-        rare->timed.key = time_key(complete ? rare->result_until_us : rare->deadline_us, job->id);
+        rare->timed.key = time_key(rare->deadline_us, job->id);
         index_insert(timed, &rare->timed);
     }
     if (job->state == JOB_FAILED) {
         depends_count_failed(engine, job, true);
         cascade_note_all(engine, job);
     }
-    return timed && !complete;
+    return timed != NULL;
 }
 
 static bool leave_more(struct engine *engine, struct job *job)
 {
-    struct index *timed = timed_index(engine, job);
+    struct index *timed = timed_index(job);
     if (timed) {
         index_remove(timed, &job_rare(job)->timed);
     }
@@ -218,7 +215,7 @@ static bool leave_more(struct engine *engine, struct job *job)
         group_settle(engine, job->extra->group);
         job->extra->group = NULL;
     }
-    return timed && job->state != JOB_COMPLETE;
+    return timed != NULL;
 }
 
 void job_enter(struct engine *engine, struct job *job)

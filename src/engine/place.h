@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where a job stands: the one index that its state says, and what follows from standing there:
-// counts, deadlines, results that are to be dropped.
+// counts and deadlines.
 #ifndef SLUICE_ENGINE_PLACE_H
 #define SLUICE_ENGINE_PLACE_H
 
@@ -14,7 +14,7 @@ struct place {
     uint32_t domain;
     int32_t priority;
     enum job_state state; // for RUNNING the lease, for FAILED the group needs room besides
-    bool timed;           // with a deadline, or a result that does not stay
+    bool timed;           // with a deadline
 };
 
 // Where the job would go in a queue, with or without a delay. For a job that has its dependencies.

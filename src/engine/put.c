@@ -13,6 +13,7 @@
 #include "engine/metrics.h"
 #include "engine/options.h"
 #include "engine/place.h"
+#include "engine/promise.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
 #include "engine/state.h"
@@ -346,6 +347,7 @@ static void set_given(struct engine *engine, const struct put_request *request, 
 
 static void add_new(struct engine *engine, int64_t now_us, struct job *job, struct map_spot spot)
 {
+    promise_drop_result(engine, job_jid(job));
     job->id = ++engine->job_id;
     job->created_us = now_us;
     job->retries = RETRIES_DEFAULT;
@@ -427,6 +429,60 @@ static enum status resolve_conflict(const struct put_request *request, struct jo
     return STATUS_OK;
 }
 
+// The same when the job that holds the lock is gone. With STATUS_OK and `*answered` the put gives
+// its jid and changes nothing.
+static enum status resolve_kept(const struct put_request *request, const struct promise *kept,
+                                bool *answered, struct error *error)
+{
+    struct slice jid = promise_jid(kept);
+    bool complete = kept->state == JOB_COMPLETE;
+    const char *end = complete ? "complete" : kept->state == JOB_FAILED ? "deleted" : "canceled";
+    switch (request->unique.conflict) {
+    case UNIQUE_EXISTING:
+    case UNIQUE_ONCE:
+        *answered = true;
+        if (request->gone) {
+            *request->gone = jid;
+        }
+        return STATUS_OK;
+    case UNIQUE_REPLACE:
+        return !complete
+                   ? STATUS_OK
+                   : error_set(error, STATUS_STATE,
+                               "job %.*s is the same, and is complete: it stays", SLICE_PRINT(jid));
+    case UNIQUE_REFUSE:
+        break;
+    }
+    return error_set(error, STATUS_EXISTS, "job %.*s is the same, and is %s", SLICE_PRINT(jid),
+                     end);
+}
+
+// What the put does about the lock that it asks for. With STATUS_OK and `*answered` it gives `*out`
+// and changes nothing.
+static enum status plan_lock(struct engine *engine, int64_t now_us,
+                             const struct put_request *request, struct job *job, struct plan *plan,
+                             bool *answered, const struct job **out, struct error *error)
+{
+    if (request->unique.by == UNIQUE_NONE) {
+        return job ? unique_reserve_again(engine, now_us, job, error) : STATUS_OK;
+    }
+    struct unique_holder holder;
+    struct job *existing = NULL;
+    bool once = request->unique.conflict == UNIQUE_ONCE;
+    enum status status = unique_new(engine, now_us, request, &plan->unique, &holder, error);
+    if (!status && holder.job && (holder.job != job || once)) {
+        status = resolve_conflict(request, holder.job, plan, &existing, error);
+        *answered = existing != NULL;
+    } else if (!status && holder.kept &&
+               (once || !slice_equal(promise_jid(holder.kept), request->jid))) {
+        status = resolve_kept(request, holder.kept, answered, error);
+    }
+    if (!status && *answered) {
+        *out = existing;
+    }
+    return status;
+}
+
 // Every new job counts the numbers up by one at least, so the one that is given here is passed as
 // soon as it is used. One that a client has chosen for a jid is passed at once.
 uint64_t engine_next_number(struct engine *engine)
@@ -462,22 +518,16 @@ enum status engine_put(struct engine *engine, int64_t now_us, const struct put_r
         return error_set(error, STATUS_NOT_FOUND, "job %.*s does not exist",
                          SLICE_PRINT(request->jid));
     }
-    struct job *holder = NULL, *existing = NULL;
-    if (request->unique.by != UNIQUE_NONE) {
-        status = unique_new(engine, now_us, request, &plan.unique, &holder, error);
-    } else if (job) {
-        status = unique_reserve_again(engine, now_us, job, error);
+    bool answered = false;
+    status = plan_lock(engine, now_us, request, job, &plan, &answered, out, error);
+    if (!status && !answered) {
+        status = promise_check_put(engine, request, job, error);
     }
-    bool conflicts = holder != job || request->unique.conflict == UNIQUE_ONCE;
-    if (!status && holder && conflicts) {
-        status = resolve_conflict(request, holder, &plan, &existing, error);
-    }
-    if (!status && !existing) {
+    if (!status && !answered) {
         status = plan_make(engine, now_us, request, job, &plan, error);
     }
-    if (status || existing) {
+    if (status || answered) {
         plan_cancel(engine, request, &plan);
-        *out = existing ? existing : *out;
     } else {
         apply(engine, now_us, request, job, &plan);
         *out = job ? job : plan.made;

@@ -103,6 +103,17 @@ enum status quota_check_job(const struct engine *engine, const struct queue *que
     return STATUS_OK;
 }
 
+enum status quota_check_promises(const struct engine *engine, uint64_t bytes, struct error *error)
+{
+    const struct config *config = &engine->config;
+    uint64_t limit =
+        in_effect(config->max_promise_bytes, in_effect(config->max_bytes, engine->quotas.bytes));
+    return fits(bytes, 1, 0, limit)
+               ? STATUS_OK
+               : refuse(bytes, limit, "bytes of locks and results that are kept for a time",
+                        "max-promise-bytes", error);
+}
+
 enum status quota_check_queue(const struct engine *engine, struct error *error)
 {
     uint64_t limit = in_effect(engine->config.max_queues, engine->quotas.queues);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How much a namespace and its queues may hold. The host gives what holds for every namespace; the
-// namespace's options (max-jobs, max-bytes, max-queues, max-recurring, min-interval,
-// QUEUE-max-jobs, QUEUE-max-bytes) take precedence when they are above 0.
+// namespace's options (max-jobs, max-bytes, max-promise-bytes, max-queues, max-recurring,
+// min-interval, QUEUE-max-jobs, QUEUE-max-bytes) take precedence when they are above 0.
 //
 // Only what grows is refused: puts, data that gets larger, new queues, recurring jobs. What is
 // there already stays, jobs that are completed may go on to a queue that has many, and a recurring
@@ -40,6 +40,9 @@ void engine_set_quotas(struct engine *engine, const struct quotas *quotas);
 // Whether a job, NULL for a new one, may be in a queue with data of that size.
 MUST_USE enum status quota_check_job(const struct engine *engine, const struct queue *queue,
                                      const struct job *job, size_t data_size, struct error *error);
+// Whether there may be more promises than those, which take so many bytes.
+MUST_USE enum status quota_check_promises(const struct engine *engine, uint64_t bytes,
+                                          struct error *error);
 MUST_USE enum status quota_check_queue(const struct engine *engine, struct error *error);
 MUST_USE enum status quota_check_recurring(const struct engine *engine, struct slice jid,
                                            struct error *error);

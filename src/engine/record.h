@@ -11,6 +11,7 @@ struct bulk;
 struct lane;
 struct limit_entry;
 struct policy;
+struct promise;
 struct queue;
 struct recurring;
 struct stats_day;
@@ -33,7 +34,9 @@ enum record_kind {
     RECORD_HEAD = 12,      // id: the job's
     RECORD_TRACKED = 13,   // all tracked jids; id 0
     RECORD_BULK = 14,      // id: the operation's
-    RECORD_TAG = 15,       // no record: the numbers of tags, for record_take_id
+    RECORD_PROMISE = 15,   // id: the job's, which is gone; extra: the kind of the promise
+    RECORD_END = 16,       // behind the last kind
+    RECORD_TAG = 255,      // no record: the numbers of tags, for record_take_id
 };
 
 struct record_key {
@@ -58,6 +61,7 @@ void record_write_policy(const struct policy *policy, struct buffer *out);
 void record_write_zone(const struct zone *zone, struct buffer *out);
 void record_write_lane(const struct engine *engine, const struct lane *lane, struct buffer *out);
 void record_write_bulk(const struct bulk *bulk, struct buffer *out);
+void record_write_promise(const struct promise *promise, struct buffer *out);
 
 // Reads a record into an engine that is being loaded: all records of a kind, in any order, before
 // those of the next. STATUS_CORRUPT when the bytes make no sense.

@@ -15,6 +15,7 @@
 #include "engine/lease.h"
 #include "engine/options.h"
 #include "engine/place.h"
+#include "engine/promise.h"
 #include "engine/put.h"
 #include "engine/quota.h"
 #include "engine/record_reader.h"
@@ -438,7 +439,8 @@ static enum status read_rare(struct engine *engine, struct job *job, struct read
         engine->mended++;
         held = false;
     }
-    if (reader->bad || deadline_us < 0 || result_until_us < 0 || (held && !unique)) {
+    if (reader->bad || deadline_us < 0 || result_until_us < 0 || (held && !unique) ||
+        result_until_us > ENGINE_TIME_MAX) {
         reader->bad = true;
         return STATUS_OK;
     }
@@ -447,7 +449,6 @@ static enum status read_rare(struct engine *engine, struct job *job, struct read
     }
     struct job_rare *rare = job->extra->rare;
     rare->deadline_us = deadline_us;
-    rare->result_until_us = result_until_us;
     rare->progress_ppm = progress_ppm;
     if (bytes_copy(engine, progress, &rare->progress)) {
         return STATUS_NO_MEMORY;
@@ -458,10 +459,15 @@ static enum status read_rare(struct engine *engine, struct job *job, struct read
     }
     rare->checkpoint_size = (uint32_t)checkpoint.size;
     enum status status = trail_load(engine, &rare->log, log);
+    if (!status && result_until_us && job->state == JOB_COMPLETE) {
+        rare->result = promise_new_result(engine, job_jid(job));
+        if (!rare->result) {
+            return STATUS_NO_MEMORY;
+        }
+        promise_give(engine, rare->result, job, result_until_us);
+    }
     if (!status && held) {
-        unique->held = true;
-        status = map_insert(&engine->uniques, unique);
-        unique->held = !status;
+        status = unique_load_held(engine, unique);
     }
     if (status == STATUS_EXISTS && engine->mends) {
         engine->mended++;
@@ -622,6 +628,9 @@ static enum status read_kind(struct engine *engine, struct record_key key, struc
         return read_tracked(engine, reader);
     case RECORD_BULK:
         return read_bulk(engine, key.id, reader);
+    case RECORD_PROMISE:
+        return read_promise(engine, key, reader);
+    case RECORD_END:
     case RECORD_TAG:
         break;
     }

@@ -5,6 +5,7 @@
 #include "engine/limit.h"
 #include "engine/options.h"
 #include "engine/policy.h"
+#include "engine/promise.h"
 #include "engine/record.h"
 #include "engine/record_reader.h"
 #include "engine/recurring.h"
@@ -260,4 +261,17 @@ enum status read_bulk(struct engine *engine, uint64_t id, struct reader *reader)
     }
     mem_free(engine->allocator, tags, room * sizeof(*tags));
     return outcome(reader, status);
+}
+
+enum status read_promise(struct engine *engine, struct record_key key, struct reader *reader)
+{
+    struct promise_record record = { .job_id = key.id };
+    record.ends_us = take_i64(reader);
+    record.state = take_u8(reader);
+    record.key = take_string(reader);
+    record.jid = take_name(reader);
+    record.value = take_string(reader);
+    reader->bad = reader->bad || loading_find(&engine->loading, key.id) || !record.key.size ||
+                  key.extra != record.key.data[0];
+    return reader->bad ? STATUS_OK : outcome(reader, promise_load(engine, &record));
 }

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "engine/engine.h"
 #include "engine/queue.h"
+#include "engine/record.h"
 #include "engine/state.h"
 
 #include <string.h>
@@ -107,5 +108,7 @@ MUST_USE enum status read_zone(struct engine *engine, uint64_t id, struct reader
 MUST_USE enum status read_lane(struct engine *engine, uint64_t id, struct reader *reader);
 MUST_USE enum status read_recurring(struct engine *engine, uint64_t id, struct reader *reader);
 MUST_USE enum status read_bulk(struct engine *engine, uint64_t id, struct reader *reader);
+MUST_USE enum status read_promise(struct engine *engine, struct record_key key,
+                                  struct reader *reader);
 
 #endif

@@ -15,6 +15,7 @@
 #include "engine/limit.h"
 #include "engine/options.h"
 #include "engine/policy.h"
+#include "engine/promise.h"
 #include "engine/queue.h"
 #include "engine/recurring.h"
 #include "engine/state.h"
@@ -261,12 +262,12 @@ static void put_failure(struct buffer *out, const struct failure *failure)
 static void put_rare(struct buffer *out, const struct job_rare *rare)
 {
     bool nothing =
-        !rare || (!rare->deadline_us && !rare->result_until_us && !rare->unique &&
+        !rare || (!rare->deadline_us && !rare->result && !rare->unique &&
                   !trail_bytes(rare->log).size && !rare->checkpoint && rare->progress_ppm < 0);
     put_u8(out, !nothing);
     if (!nothing) {
         put_i64(out, rare->deadline_us);
-        put_i64(out, rare->result_until_us);
+        put_i64(out, rare->result ? promise_ends(rare->result) : 0);
         put_u8(out, rare->unique && rare->unique->held);
         put_u32(out, (uint32_t)rare->progress_ppm);
         put_string(out, slice_make(rare->progress, rare->progress_size));
@@ -383,4 +384,13 @@ void record_write_bulk(const struct bulk *bulk, struct buffer *out)
     for (size_t i = 0; i < request->tags.count; i++) {
         put_string(out, request->tags.items[i]);
     }
+}
+
+void record_write_promise(const struct promise *promise, struct buffer *out)
+{
+    put_i64(out, promise_ends(promise));
+    put_u8(out, promise->state);
+    put_string(out, promise_key(promise));
+    put_string(out, promise_jid(promise));
+    put_string(out, slice_make(promise->value, promise->value_size));
 }

@@ -7,6 +7,7 @@
 #include "engine/lane.h"
 #include "engine/limit.h"
 #include "engine/policy.h"
+#include "engine/promise.h"
 #include "engine/queue.h"
 #include "engine/record.h"
 #include "engine/recurring.h"
@@ -127,6 +128,18 @@ static void save_bulks(struct saving *saving)
     }
 }
 
+static void save_promises(struct saving *saving)
+{
+    struct index_cursor cursor = index_cursor_at(&saving->engine->promise_order, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        const struct promise *promise = promise_of_node(node);
+        if (!promise->job) {
+            record_write_promise(promise, &saving->out);
+            save(saving, promise_record_key(promise));
+        }
+    }
+}
+
 static void save_workers(struct saving *saving)
 {
     struct index_cursor cursor = index_cursor_at(&saving->engine->worker_order, 0);
@@ -153,6 +166,7 @@ enum status engine_records(const struct engine *engine, const struct changes_sin
     walk_jobs(engine, save_head, &saving);
     save_one(&saving, RECORD_TRACKED, record_write_tracked);
     save_bulks(&saving);
+    save_promises(&saving);
     buffer_release(&saving.out);
     return saving.status;
 }

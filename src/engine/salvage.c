@@ -271,6 +271,7 @@ static void make_own(struct attempt *attempt)
     }
     raise_to(own + 9, last_of(salvage, RECORD_BODY));
     raise_to(own + 9, last_of(salvage, RECORD_RECURRING));
+    raise_to(own + 9, last_of(salvage, RECORD_PROMISE));
     raise_to(own + 17, last_of(salvage, RECORD_QUEUE));
     for (size_t i = 0; i < 3; i++) { // workers, leases, all else
         char *at = own + 25 + 8 * i;
@@ -427,7 +428,7 @@ static enum status read_made(struct attempt *attempt, enum record_kind kind)
 static enum status read_kinds(struct attempt *attempt)
 {
     enum status status = STATUS_OK;
-    for (int kind = RECORD_ENGINE; kind <= RECORD_BULK && !status && !attempt->refused; kind++) {
+    for (int kind = RECORD_ENGINE; kind < RECORD_END && !status && !attempt->refused; kind++) {
         struct range range = range_of(attempt->salvage, (enum record_kind)kind);
         status = read_made(attempt, (enum record_kind)kind);
         if (!status && kind != RECORD_ENGINE) {

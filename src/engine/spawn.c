@@ -5,6 +5,7 @@
 #include "engine/metrics.h"
 #include "engine/options.h"
 #include "engine/place.h"
+#include "engine/promise.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
@@ -234,6 +235,7 @@ static enum status make_child(struct engine *engine, struct recurring *recurring
     struct slices all = { tags, recurring->tag_count };
     struct job *job = child_new(engine, recurring, jid, all);
     if (job) {
+        promise_drop_result(engine, job_jid(job));
         job->id = ++engine->job_id;
         job->created_us = job->time_us = due_us;
         job->retries = job->remaining = recurring->retries;

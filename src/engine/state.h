@@ -39,6 +39,7 @@ struct engine {
     struct map tracked;
     struct map lanes;    // but the default lanes
     struct map uniques;  // the locks that are held
+    struct map promises; // by kind and key
     struct map waiters;  // by their numbers
     struct map watches;  // by the names of the queues
     struct map limits;   // by queue and domain
@@ -56,7 +57,7 @@ struct engine {
     struct index completed;     // jobs, by when they were completed
     struct index failed;        // jobs, by when they failed
     struct index running;       // leases, by their tokens
-    struct index results;       // jobs, by when their result is to be dropped
+    struct index promise_order; // by when they end
     struct index lanes_saved;   // those that have a record, by their numbers
     struct index limit_order;   // by when they were first set
     struct index policy_order;  // by when they were first set
@@ -131,6 +132,7 @@ struct engine {
     bool recurring_held;  // engine_hold_recurring
     struct quotas quotas; // the host's
     uint64_t bytes;       // of the data of jobs that are not complete
+    uint64_t promise_bytes;
     struct job *dirty_jobs;
     struct queue *dirty_queues;
     struct worker *dirty_workers;
@@ -140,6 +142,7 @@ struct engine {
     struct policy *dirty_policies;
     struct zone *dirty_zones;
     struct bulk *dirty_bulks;
+    struct promise *dirty_promises; // whose jobs are gone
     bool dirty_tracked;
     bool told; // the host knows that there is an engine
     uint64_t counters_told[ENGINE_COUNTERS];

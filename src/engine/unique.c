@@ -5,6 +5,7 @@
 #include "base/json_sorted.h"
 #include "base/sha256.h"
 #include "engine/job.h"
+#include "engine/promise.h"
 #include "engine/state.h"
 
 #include <assert.h>
@@ -74,6 +75,7 @@ static struct unique *make(struct engine *engine, enum unique_by by, struct slic
 void unique_free(struct engine *engine, struct unique *unique)
 {
     if (unique) {
+        promise_free(engine, unique->promise);
         mem_free(engine->allocator, unique, sizeof(*unique) + unique->key_size);
     }
 }
@@ -83,12 +85,19 @@ static bool is_over(const struct unique *unique, int64_t now_us)
     return unique->until == UNIQUE_FOR_TIME && unique->until_us <= now_us;
 }
 
+static struct unique_holder holder_of(const struct engine *engine, struct slice key, int64_t now_us)
+{
+    const struct unique *held = map_find(&engine->uniques, key);
+    return (struct unique_holder){ .job = held && !is_over(held, now_us) ? held->job : NULL,
+                                   .kept = promise_kept(engine, key, now_us) };
+}
+
 enum status unique_new(struct engine *engine, int64_t now_us, const struct put_request *request,
-                       struct unique **out, struct job **holder, struct error *error)
+                       struct unique **out, struct unique_holder *holder, struct error *error)
 {
     const struct unique_request *asked = &request->unique;
     *out = NULL;
-    *holder = NULL;
+    *holder = (struct unique_holder){ 0 };
     if (asked->by == UNIQUE_NONE) {
         return STATUS_OK;
     }
@@ -106,9 +115,15 @@ enum status unique_new(struct engine *engine, int64_t now_us, const struct put_r
         return engine_no_memory(error);
     }
     unique->until = (uint8_t)asked->until;
-    unique->until_us = asked->until == UNIQUE_FOR_TIME ? now_us + asked->for_us : 0;
-    const struct unique *held = map_find(&engine->uniques, unique_key(unique));
-    *holder = held && !is_over(held, now_us) ? held->job : NULL;
+    if (asked->until == UNIQUE_FOR_TIME) {
+        unique->until_us = now_us + asked->for_us;
+        unique->promise = promise_new(engine, unique_key(unique), request->jid);
+        if (!unique->promise) {
+            unique_free(engine, unique);
+            return engine_no_memory(error);
+        }
+    }
+    *holder = holder_of(engine, unique_key(unique), now_us);
     *out = unique;
     return STATUS_OK;
 }
@@ -119,23 +134,40 @@ static void let_go(struct engine *engine, struct unique *unique)
     if (unique->held) {
         map_remove(&engine->uniques, unique_key(unique));
         unique->held = false;
+        promise_free(engine, unique_take_promise(unique));
         job_changed(engine, unique->job, JOB_DIRTY_HEAD);
+    }
+}
+
+// The job holds its lock from now on. One that is over may still be there.
+static void hold(struct engine *engine, struct unique *unique)
+{
+    struct unique *over = map_find(&engine->uniques, unique_key(unique));
+    if (over) {
+        let_go(engine, over);
+    }
+    promise_drop(engine, unique_key(unique));
+    unique->held = true;
+    map_add(&engine->uniques, unique);
+    if (unique->promise) {
+        promise_give(engine, unique->promise, unique->job, unique->until_us);
     }
 }
 
 void unique_give(struct engine *engine, struct job *job, struct unique *unique)
 {
-    // One that is over is still there until somebody else wants it.
-    struct unique *over = map_find(&engine->uniques, unique_key(unique));
-    if (over) {
-        let_go(engine, over);
-    }
     unique_release(engine, job);
     unique_free(engine, job->extra->rare->unique);
     unique->job = job;
-    unique->held = true;
     job->extra->rare->unique = unique;
-    map_add(&engine->uniques, unique);
+    hold(engine, unique);
+}
+
+struct promise *unique_take_promise(struct unique *unique)
+{
+    struct promise *promise = unique->promise;
+    unique->promise = NULL;
+    return promise;
 }
 
 void unique_release(struct engine *engine, struct job *job)
@@ -176,10 +208,11 @@ enum status unique_reserve_again(struct engine *engine, int64_t now_us, const st
         return STATUS_OK;
     }
     struct slice key = unique_key(job_rare(job)->unique);
-    const struct unique *held = map_find(&engine->uniques, key);
-    if (held && !is_over(held, now_us)) {
+    const struct unique_holder holder = holder_of(engine, key, now_us);
+    if (holder.job || holder.kept) {
+        struct slice jid = holder.job ? job_jid(holder.job) : promise_jid(holder.kept);
         return error_set(error, STATUS_EXISTS, "job %.*s does the same as job %.*s",
-                         SLICE_PRINT(job_jid(held->job)), SLICE_PRINT(job_jid(job)));
+                         SLICE_PRINT(jid), SLICE_PRINT(job_jid(job)));
     }
     return map_reserve(&engine->uniques, key) ? engine_no_memory(error) : STATUS_OK;
 }
@@ -189,23 +222,40 @@ void unique_take_again(struct engine *engine, struct job *job)
     if (!is_given_up(job)) {
         return;
     }
-    struct unique *unique = job_rare(job)->unique;
-    struct unique *over = map_find(&engine->uniques, unique_key(unique));
-    if (over) {
-        let_go(engine, over);
-    }
-    unique->held = true;
-    map_add(&engine->uniques, unique);
+    hold(engine, job_rare(job)->unique);
     job_changed(engine, job, JOB_DIRTY_HEAD);
+}
+
+bool unique_key_is_sane(struct slice key)
+{
+    return key.size >= 2 && (key.data[0] == UNIQUE_BY_KEY ? key.size <= 1 + ENGINE_NAME_SIZE_MAX
+                                                          : key.data[0] == UNIQUE_BY_CONTENTS &&
+                                                                key.size == 1 + SHA256_SIZE);
+}
+
+enum status unique_load_held(struct engine *engine, struct unique *unique)
+{
+    if (map_find(&engine->uniques, unique_key(unique))) {
+        return STATUS_EXISTS;
+    }
+    if (unique->until == UNIQUE_FOR_TIME) {
+        unique->promise = promise_new(engine, unique_key(unique), job_jid(unique->job));
+        if (!unique->promise) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    if (map_reserve(&engine->uniques, unique_key(unique))) {
+        return STATUS_NO_MEMORY;
+    }
+    hold(engine, unique);
+    return STATUS_OK;
 }
 
 enum status unique_load(struct engine *engine, struct job *job, struct slice key,
                         enum unique_until until, int64_t until_us)
 {
-    if (key.size < 2 || until > UNIQUE_FOR_TIME ||
-        (key.data[0] == UNIQUE_BY_KEY
-             ? key.size > 1 + ENGINE_NAME_SIZE_MAX
-             : key.data[0] != UNIQUE_BY_CONTENTS || key.size != 1 + SHA256_SIZE)) {
+    if (!unique_key_is_sane(key) || until > UNIQUE_FOR_TIME ||
+        (until == UNIQUE_FOR_TIME && (until_us <= 0 || until_us > ENGINE_TIME_MAX))) {
         return STATUS_CORRUPT;
     }
     if (job_reserve_rare(engine, job)) {

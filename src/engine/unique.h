@@ -6,10 +6,13 @@
 
 #include "engine/engine.h"
 
+struct promise;
+
 struct unique {
     struct job *job;
-    int64_t until_us; // UNIQUE_FOR_TIME: when it ends
-    uint8_t until;    // of enum unique_until
+    int64_t until_us;        // UNIQUE_FOR_TIME: when it ends
+    struct promise *promise; // UNIQUE_FOR_TIME: as long as it has not ended; owned
+    uint8_t until;           // of enum unique_until
     bool held;
     uint16_t key_size;
     char key[]; // of enum unique_by (1), then the key or the digest
@@ -21,11 +24,17 @@ struct slice unique_key(const void *unique);
 MUST_USE enum status unique_check(const struct unique_request *request, int64_t now_us,
                                   struct slice data, struct error *error);
 
+// Who holds a lock: a job, or the promise of one that is gone. Both NULL: it is free.
+struct unique_holder {
+    struct job *job;
+    const struct promise *kept;
+};
+
 // A lock as asked for that belongs to no job yet, with room for it among the locks; NULL in `*out`
-// when none is asked for. `*holder` is who holds it now, or NULL.
+// when none is asked for. `*holder` is who holds it now.
 MUST_USE enum status unique_new(struct engine *engine, int64_t now_us,
                                 const struct put_request *request, struct unique **out,
-                                struct job **holder, struct error *error);
+                                struct unique_holder *holder, struct error *error);
 void unique_free(struct engine *engine, struct unique *unique);
 
 // Gives a job, which has its rare part, a lock in place of the one it had. Nobody holds it now.
@@ -44,6 +53,15 @@ void unique_take_again(struct engine *engine, struct job *job);
 
 // The job gives the lock up, whatever it is.
 void unique_release(struct engine *engine, struct job *job);
+
+// The promise of a lock for a time is the caller's from now on.
+struct promise *unique_take_promise(struct unique *unique);
+
+// Whether a key, with what it is by, can be that of a lock.
+bool unique_key_is_sane(struct slice key);
+
+// A lock that was loaded is held. EXISTS when another job holds it.
+MUST_USE enum status unique_load_held(struct engine *engine, struct unique *unique);
 
 // Makes a job's lock, which it does not hold yet; for loading. CORRUPT when it cannot be one.
 MUST_USE enum status unique_load(struct engine *engine, struct job *job, struct slice key,

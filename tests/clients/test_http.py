@@ -322,6 +322,26 @@ class Calls(TestCase):
             self.assertEqual(web.ask("POST", path, ask, Idempotency_Key="k").json(), first)
             self.assertEqual(web.ask("POST", "/v1/ns/once-jid/pop", work).json()["jobs"], [])
 
+    def test_what_is_promised_for_a_time_outlives_retention_and_cancel(self):
+        web = self.web()
+        put, ns = "/v1/ns/kept/queues/q/jobs", "/v1/ns/kept"
+        body = {"klass": "K", "data": 1, "result_ttl": 3600}
+        first = web.ask("POST", put, body, Idempotency_Key="k").json()
+        other = web.ask("POST", put, body, Idempotency_Key="other").json()
+        self.assertEqual(self.client().ask("Q.CONFIG.SET kept jobs-history-count 0"), "+OK")
+        [job] = web.ask("POST", ns + "/pop", {"queues": ["q"], "worker": "w"}).json()["jobs"]
+        done = {"worker": "w", "token": job["token"], "result": {"n": 1}}
+        self.assertEqual(web.ask("POST", f"{ns}/jobs/{job['jid']}/complete", done).status, 200)
+        self.assertEqual(web.ask("POST", ns + "/cancel", {"jids": [other["jid"]]}).status, 200)
+        self.server.restart()
+        web = self.web()
+        self.assertEqual(web.ask("GET", f"{ns}/jobs/{job['jid']}").status, 404)
+        self.assertEqual(web.ask("POST", put, body, Idempotency_Key="k").json(), first)
+        self.assertEqual(web.ask("POST", put, body, Idempotency_Key="other").json(), other)
+        result = web.ask("GET", f"{ns}/jobs/{job['jid']}/result").json()
+        self.assertEqual((result["state"], result["result"]), ("complete", {"n": 1}))
+        self.assertEqual(web.ask("GET", ns + "/queues/q/length").json(), {"length": 0})
+
     def test_what_is_wrong_is_named(self):
         web = self.web()
         put, pop = "/v1/ns/wrong/queues/q/jobs", "/v1/ns/wrong/pop"

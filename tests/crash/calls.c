@@ -151,6 +151,9 @@ static struct holder held(struct caller *caller)
     return (struct holder){ .jid = any_jid(caller), .worker = slice_from_cstr(workers[first]) };
 }
 
+// Longer than a workload lasts.
+#define LONG (1000 * DAY)
+
 static int64_t delay(struct caller *caller)
 {
     static const int64_t delays[] = { 1, SECOND, 5 * SECOND, 60 * SECOND, HOUR };
@@ -170,7 +173,7 @@ static void draw_options(struct caller *caller, struct job_options *options)
         options->timeout_us = (int64_t)(1 + below(caller, 100)) * SECOND;
     }
     if (chance(caller, 30)) {
-        options->result_ttl_us = delay(caller);
+        options->result_ttl_us = chance(caller, 50) ? delay(caller) : LONG;
     }
     if (chance(caller, 30)) {
         options->crashes_max = (int64_t)below(caller, 4) - 1;
@@ -196,7 +199,7 @@ static void draw_unique(struct caller *caller, struct put_request *request)
 {
     static const char *const contents[] = { "{\"n\": 1, \"m\": 2}", "{\"m\":2,\"n\":1}", "[null]" };
     request->unique.until = (enum unique_until)below(caller, UNIQUE_FOR_TIME + 1);
-    request->unique.for_us = delay(caller);
+    request->unique.for_us = chance(caller, 80) ? delay(caller) : LONG;
     request->unique.conflict = (enum unique_conflict)below(caller, UNIQUE_REFUSE + 1);
     if (chance(caller, 70)) {
         request->unique.by = UNIQUE_BY_KEY;

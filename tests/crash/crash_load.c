@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    KINDS = RECORD_BULK + 1, // RECORD_TAG is no record
+    KINDS = RECORD_END, // RECORD_TAG is no record
     NOW_S = 2000000000,
 };
 

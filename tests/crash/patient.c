@@ -162,6 +162,27 @@ static void step(struct patient *patient, struct store *store, struct workload *
 
 // Many plain jobs, some of which wait for the one before, so that the base has a tree worth the
 // name.
+// A lock for a time that outlives its job.
+static void leave_promise(struct engine *engine)
+{
+    const struct job *job;
+    struct slice jid = SLICE("canceled"), gone;
+    size_t canceled;
+    REQUIRE(!engine_put(engine, 0,
+                        &(struct put_request){ .queue = SLICE("plain"),
+                                               .jid = jid,
+                                               .klass = SLICE("Plain"),
+                                               .data = SLICE("{}"),
+                                               .gone = &gone,
+                                               .unique = { .by = UNIQUE_BY_KEY,
+                                                           .key = SLICE("for years"),
+                                                           .until = UNIQUE_FOR_TIME,
+                                                           .for_us = INT64_C(100000000000000) } },
+                        &job, NULL) &&
+                !engine_cancel(engine, 0, (struct slices){ &jid, 1 }, &canceled, NULL, NULL),
+            "a job was not put and canceled");
+}
+
 static void put_many(struct patient *patient, struct store *store, struct workload *workload,
                      uint32_t space)
 {
@@ -169,6 +190,7 @@ static void put_many(struct patient *patient, struct store *store, struct worklo
     struct batch batch = { .patient = patient, .space = space };
     const struct changes_sink sink = { receive, &batch };
     char jid[32], before[32] = "";
+    leave_promise(engine);
     for (unsigned i = 0; i < PUT_COUNT; i++) {
         const struct job *job;
         (void)snprintf(jid, sizeof(jid), "plain-%u-%u", space, i);

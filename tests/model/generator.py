@@ -29,7 +29,8 @@ class Generator(Names, JobCommands, QueueCommands, RecurringCommands):
     # Each with how often it comes.
     WEIGHTS = {
         "put": 200, "pop": 170, "complete": 90, "heartbeat": 40, "fail": 35, "retry": 50,
-        "start": 12, "timeout": 12, "return": 12, "held": 4, "get": 15, "cancel": 20, "delete": 12, "priority": 20,
+        "start": 12, "timeout": 12, "return": 12, "held": 4, "get": 15, "result_kept": 8,
+        "cancel": 20, "delete": 12, "priority": 20,
         "update_data": 6, "log": 15, "depends_on": 15, "depends_off": 15, "depends_off_all": 6,
         "peek": 20, "unfail": 18, "unfail_job": 8, "failure_groups": 5, "failed": 8,
         "tag_add": 15, "tag_remove": 12, "tagged": 8, "tag_top": 5, "track": 12, "untrack": 6, "tracked": 3,

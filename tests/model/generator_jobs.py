@@ -83,6 +83,10 @@ class JobCommands:
             unique["conflict"] = rng.choice(["existing", "replace", "replace", "refuse", "once"])
         arguments["unique"] = unique
 
+    def make_result_kept(self):
+        kept = sorted(self.model.kept_results)
+        return {"jid": self.rng.choice(kept) if kept and self.chance(0.8) else self.jid()}
+
     def make_get(self):
         return {"jid": self.jid()}
 

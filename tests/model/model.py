@@ -29,7 +29,7 @@ from model_unique import UniqueRules
 __all__ = ["DAY", "SECOND", "Model"]
 
 # The kinds of things that fall due, in the order in which they happen at the same instant.
-DUE_LEASE, DUE_DEADLINE, DUE_RECURRING, DUE_SCHEDULED, DUE_RESULT, DUE_RETIRED = range(6)
+DUE_LEASE, DUE_DEADLINE, DUE_RECURRING, DUE_SCHEDULED, DUE_PROMISE, DUE_RETIRED = range(6)
 # What is due in no queue comes behind all queues.
 BEHIND_ALL_QUEUES = 1 << 62
 AT_ONCE = 0
@@ -44,6 +44,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         self.line_floor = 0  # the latest time before it was set back
         self.events = []
         self.jobs = {}
+        self.kept_locks = {}  # (by, key): a job that is gone
+        self.kept_results = {}  # jid: a job that is gone
         self.recurrings = {}
         self.zones = {}
         self.workers = {}
@@ -124,8 +126,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
                 things.append((job.due, order, DUE_SCHEDULED, job.id, job))
             if self.has_deadline(job):
                 things.append((job.deadline, order, DUE_DEADLINE, job.id, job))
-            if job.result_until:
-                things.append((job.result_until, order, DUE_RESULT, job.id, job))
+        for when, _, _, end in self.promises()[:1]:
+            things.append((when, BEHIND_ALL_QUEUES, DUE_PROMISE, 0, end))
         for recurring in self.recurrings.values():
             order = self.queues[recurring.queue]
             things.append((recurring.next, order, DUE_RECURRING, recurring.id, recurring))
@@ -149,8 +151,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
                 self.join_line(subject, when)
             elif kind == DUE_DEADLINE:
                 self.deadline_passes(subject, when)
-            elif kind == DUE_RESULT:
-                self.drop_result(subject)
+            elif kind == DUE_PROMISE:
+                subject()
             elif kind == DUE_RETIRED:
                 self.remove(subject)
             elif kind == DUE_RECURRING:

@@ -22,6 +22,7 @@ DEFAULTS = {
     "max-job-log": "100",
     "max-jobs": "0",
     "max-limit-patterns": "100",
+    "max-promise-bytes": "0",
     "max-queues": "0",
     "max-recurring": "0",
     "max-tags": "100",

@@ -15,6 +15,7 @@ class JobRules:
 
     def make_job(self, jid, created):
         job = self.jobs[jid] = Job(self.next_number(), jid, created)
+        self.kept_results.pop(jid, None)
         return job
 
     def next_number(self):
@@ -221,6 +222,7 @@ class JobRules:
             self.drop_dependency(job, dependency)
         for dependent in job.dependents:
             self.jobs[dependent].dependencies.remove(job.jid)
+        self.keep_promises(job)
         del self.jobs[job.jid]
 
     def cancel(self, job, when):
@@ -262,6 +264,14 @@ class JobRules:
             if conflict in ("existing", "once"):
                 return self.view(holder)
             self.check_way(holder, conflict, depends)
+        kept = self.lock_kept(lock, now) if lock else None
+        if kept and (kept.jid != jid or conflict == "once"):
+            if conflict in ("existing", "once"):
+                return kept.jid
+            if conflict == "refuse":
+                raise Refused("exists")
+            if kept.state == "complete":
+                raise Refused("state")
         if not lock and jid in self.jobs and self.locked_out(self.jobs[jid], now):
             raise Refused("exists")
         self.check_depends(jid, depends)
@@ -333,6 +343,10 @@ class JobRules:
         job = self.jobs.get(command["jid"])
         return self.view(job) if job else None
 
+    def call_result_kept(self, command):
+        job = self.kept_results.get(command["jid"])
+        return job.result if job and job.result_until > command["now"] else None
+
     def view(self, job):
         return {
             "id": job.id,
@@ -398,6 +412,7 @@ class JobRules:
         job = self.find(command["jid"])
         if job.state not in ("complete", "failed") or job.dependents:
             raise Refused("state")
+        self.drop_result(job)
         self.remove(job)
         self.finish(job, "deleted", now)
 

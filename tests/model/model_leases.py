@@ -4,7 +4,6 @@
 from model_base import LINE_LOST, LINE_TIMED_OUT, Refused, check_name, cut
 
 RETIRE_MAX = 100
-RESULTS_MAX = 100
 LOG_LINE_SIZE_MAX = 4096
 PROGRESS_MAX = 1_000_000
 
@@ -317,19 +316,13 @@ class LeaseRules:
         state = job.state
         if state == "complete":
             if self.clock == "client":
-                self.drop_results(now)
+                self.end_promises(now)
             self.retire(now)
         return state
 
     def drop_result(self, job):
         job.result = ""
         job.result_until = 0
-
-    def drop_results(self, now):
-        """Client clock: those whose time is over."""
-        jobs = [job for job in self.jobs.values() if 0 < job.result_until <= now]
-        for job in sorted(jobs, key=lambda job: (job.result_until, job.id))[:RESULTS_MAX]:
-            self.drop_result(job)
 
     def retire(self, now):
         """Retention: too old, or too many; the oldest go first."""

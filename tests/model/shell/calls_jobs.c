@@ -21,6 +21,7 @@ static enum status call_put(struct shell *shell)
 {
     const json_t *request = shell->request;
     const struct job_options options = arg_options(request);
+    struct slice gone = SLICE_EMPTY;
     const struct put_request put = {
         .queue = arg_text(request, "queue"),
         .jid = arg_text(request, "jid"),
@@ -42,13 +43,28 @@ static enum status call_put(struct shell *shell)
         .unique = read_unique(json_object_get(request, "unique")),
         .depends = arg_texts(shell, "depends"),
         .must_exist = arg_flag(request, "must_exist"),
+        .gone = &gone,
     };
     const struct job *job = NULL;
     enum status status = engine_put(shell->engine, shell->now_us, &put, &job, &shell->error);
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && job) {
         write_job(shell, job);
+    } else if (status == STATUS_OK) {
+        json_write_string(&shell->out, gone);
     }
     return status;
+}
+
+static enum status call_result_kept(struct shell *shell)
+{
+    struct slice result;
+    if (engine_result_kept(shell->engine, shell->now_us, arg_text(shell->request, "jid"),
+                           &result)) {
+        json_write_string(&shell->out, result);
+    } else {
+        json_write_null(&shell->out);
+    }
+    return STATUS_OK;
 }
 
 static enum status call_get(struct shell *shell)
@@ -123,6 +139,7 @@ static enum status call_depends_off_all(struct shell *shell)
 const struct call calls_jobs[] = {
     { "put", call_put },
     { "get", call_get },
+    { "result_kept", call_result_kept },
     { "cancel", call_cancel },
     { "delete", call_delete },
     { "priority", call_priority },

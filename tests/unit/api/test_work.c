@@ -225,7 +225,6 @@ static void test_work__a_backoff_is_one_word(void **state)
         { "list:1,5,30:20:50", "list:1,5,30:20:50" },
         { "list:1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16", "list:1,2,3,4,5,6,7,8,9,10,11,12,13,14,"
                                                          "15,16" },
-        { "list:1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", NULL },
         { "fixed", NULL },
         { "fixed:", NULL },
         { "fixed:x", NULL },

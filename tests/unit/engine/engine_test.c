@@ -283,10 +283,13 @@ const char *put_gives(struct world *w, double now, struct put_request request)
     request.klass = request.klass.size ? request.klass : SLICE("k");
     request.data = request.data.size ? request.data : SLICE("{}");
     const struct job *job = NULL;
+    struct slice gone = SLICE_EMPTY;
+    request.gone = &gone;
     enum status status = engine_put(w->engine, at(w, now), &request, &job, &w->error);
     said(w, status);
     buffer_clear(&w->text);
-    add_jobs(w, &job, !status);
+    add_jobs(w, &job, job != NULL);
+    buffer_append(&w->text, gone);
     return text_of(w);
 }
 

@@ -18,8 +18,8 @@ static enum status count(void *context, struct record_key key, struct slice byte
 // Tells the host, and gives how often it was told of each kind.
 static const int *tell(struct world *w)
 {
-    static int counts[RECORD_TAG + 1];
-    for (size_t i = 0; i <= RECORD_TAG; i++) {
+    static int counts[RECORD_END];
+    for (size_t i = 0; i < RECORD_END; i++) {
         counts[i] = 0;
     }
     const struct changes_sink sink = { .receive = count, .context = counts };

@@ -60,7 +60,8 @@ static void test_config__all_options_are_listed_by_name(void **state)
         "grace-period=10 heartbeat=60 histogram-history=7 "
         "jobs-history=604800 jobs-history-count=50000 "
         "max-bytes=0 max-dependency-search=10000 max-dependents=10000 max-depends=10000 "
-        "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 max-queues=0 "
+        "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 "
+        "max-promise-bytes=0 max-queues=0 "
         "max-recurring=0 max-tags=100 max-worker-age=86400 min-interval=0 "
         "missed-after=60 rate-catch-up=0.25 stats-history=30";
     assert_string_equal(all_options(w), defaults);
@@ -73,7 +74,8 @@ static void test_config__all_options_are_listed_by_name(void **state)
         "aardvark=1 grace-period=10 heartbeat=20 heartbeat-q=30 "
         "histogram-history=7 jobs-history=604800 jobs-history-count=50000 "
         "max-bytes=0 max-dependency-search=10000 max-dependents=10000 max-depends=10000 "
-        "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 max-queues=0 "
+        "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 "
+        "max-promise-bytes=0 max-queues=0 "
         "max-recurring=0 max-tags=100 max-worker-age=86400 min-interval=0 "
         "missed-after=60 rate-catch-up=0.25 stats-history=30 zebra=2");
     unset(w, "aardvark");

@@ -221,8 +221,8 @@ static void test_lane__a_full_bucket_fills_up_from_the_run_on(void **state)
 
 // What the host was told last of each kind of record: how many there were, and how many are gone.
 struct told {
-    int written[RECORD_BULK + 1], gone[RECORD_BULK + 1];
-    bool wrote_last[RECORD_BULK + 1];
+    int written[RECORD_END], gone[RECORD_END];
+    bool wrote_last[RECORD_END];
 };
 
 static enum status tell(void *context, struct record_key key, struct slice bytes)

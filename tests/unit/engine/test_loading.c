@@ -208,7 +208,7 @@ static void test_loading__records_of_a_kind_come_in_any_order(void **state)
         // A stable sort by kind, in which bodies or heads may be in their order again.
         struct records *sorted = calloc(1, sizeof(*sorted));
         assert_non_null(sorted);
-        for (enum record_kind kind = RECORD_ENGINE; kind <= RECORD_BULK; kind++) {
+        for (enum record_kind kind = RECORD_ENGINE; kind < RECORD_END; kind++) {
             bool in_order =
                 (kind == RECORD_BODY && round % 4 == 1) || (kind == RECORD_HEAD && round % 4 == 2);
             const struct records *from = in_order ? records : mixed;

@@ -677,6 +677,42 @@ static enum status look_around(struct world *w, int64_t now_us)
     return STATUS_OK;
 }
 
+static enum status put_for_time(struct world *w, int64_t now_us, const char *jid,
+                                enum unique_conflict conflict)
+{
+    struct slice gone;
+    return put_one(w, now_us,
+                   (struct put_request){ .queue = SLICE("time"),
+                                         .jid = name_of(jid),
+                                         .gone = &gone,
+                                         .unique = { .by = UNIQUE_BY_KEY,
+                                                     .key = SLICE("for a time"),
+                                                     .until = UNIQUE_FOR_TIME,
+                                                     .for_us = us(1000),
+                                                     .conflict = conflict } });
+}
+
+static enum status put_t1(struct world *w, int64_t now_us)
+{
+    return put_for_time(w, now_us, "t1", UNIQUE_REFUSE);
+}
+
+static enum status put_t2_existing(struct world *w, int64_t now_us)
+{
+    return put_for_time(w, now_us, "t2", UNIQUE_EXISTING);
+}
+
+static enum status put_t2_replace(struct world *w, int64_t now_us)
+{
+    return put_for_time(w, now_us, "t2", UNIQUE_REPLACE);
+}
+
+static enum status cancel_t1(struct world *w, int64_t now_us)
+{
+    size_t canceled;
+    return engine_cancel(w->engine, now_us, slices_of(w, "t1"), &canceled, NULL, &w->error);
+}
+
 static const struct step script[] = {
     { "put with tags", 0, put_a, STAYS },
     { "put with a delay", 0, put_later_b, STAYS },
@@ -741,6 +777,10 @@ static const struct step script[] = {
 };
 
 static const struct step script_of_lanes[] = {
+    { "put with a lock for a time", 0, put_t1, STAYS },
+    { "cancel a job with a lock for a time", 0, cancel_t1, STAYS },
+    { "put what a canceled job has locked", 0, put_t2_existing, STAYS },
+    { "replace a canceled job", 0, put_t2_replace, STAYS },
     { "put into a lane, with everything", 0, put_x1, STAYS },
     { "limit a lane", 0, limit_rate, STAYS },
     { "limit by a pattern", 0, limit_pattern, STAYS },
