@@ -234,6 +234,9 @@ static int64_t run_first(struct asking *asking, struct slices words)
     }
     if (status || !waits) {
         asking->status = status ? status : check_output(asking);
+        if (ns) {
+            ns_drop_unused(ns);
+        }
         return 0;
     }
     return deadline_in(call->wait.timeout_us);

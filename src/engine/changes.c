@@ -184,15 +184,25 @@ static void counters(const struct engine *engine, uint64_t out[ENGINE_COUNTERS])
     out[4] = engine->sequence;
 }
 
-bool engine_has_changes(const struct engine *engine)
+static bool has_changed(const struct engine *engine)
 {
     uint64_t now[ENGINE_COUNTERS];
     counters(engine, now);
-    return !engine->told || engine->dirty_jobs || engine->dirty_queues || engine->dirty_workers ||
+    return engine->dirty_jobs || engine->dirty_queues || engine->dirty_workers ||
            engine->dirty_recurring || engine->dirty_lanes || engine->dirty_limits ||
            engine->dirty_policies || engine->dirty_zones || engine->dirty_bulks ||
            engine->dirty_promises || engine->dirty_tracked || engine->config.dirty ||
            memcmp(now, engine->counters_told, sizeof(now)) != 0;
+}
+
+bool engine_has_changes(const struct engine *engine)
+{
+    return !engine->told || has_changed(engine);
+}
+
+bool engine_is_unused(const struct engine *engine)
+{
+    return !engine->told && !has_changed(engine);
 }
 
 enum status engine_changes(struct engine *engine, const struct changes_sink *sink)

@@ -19,6 +19,9 @@ struct changes_sink {
 // engine's record goes with each of them. A new engine is a change, one that was loaded is none.
 bool engine_has_changes(const struct engine *engine);
 
+// Whether an engine was never stored, and nothing was changed in it since it was made.
+bool engine_is_unused(const struct engine *engine);
+
 // Gives the engine's own record and every other that has changed, in an order that depends on
 // nothing but the calls made, and forgets that they have. When it fails, or the sink does, nothing
 // is forgotten.

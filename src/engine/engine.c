@@ -111,6 +111,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     tallies_init(&engine->tallies, &engine->pool);
     config_init(&engine->config);
     engine->klass_last = INTERN_NONE;
+    changes_forget(engine); // what follows is compared with what is there now
     *out = engine;
     return STATUS_OK;
 }

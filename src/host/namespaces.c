@@ -171,32 +171,13 @@ struct ns *namespaces_find(struct namespaces *all, struct slice name)
     return all->recent;
 }
 
-enum status namespaces_acquire(struct namespaces *all, struct slice name, enum engine_clock clock,
-                               struct ns **out, struct error *error)
-{
-    *out = namespaces_find(all, name);
-    if (*out) {
-        return STATUS_OK;
-    }
-    if (!all->options.create) {
-        return error_set(error, STATUS_NOT_FOUND,
-                         "there is no namespace \"%.*s\", and the setting create-namespaces does "
-                         "not allow one to be made by using it",
-                         SLICE_PRINT(name));
-    }
-    return namespaces_create(all, name, clock, out, error);
-}
-
-enum status namespaces_create(struct namespaces *all, struct slice name, enum engine_clock clock,
-                              struct ns **out, struct error *error)
+// In memory alone.
+static enum status make(struct namespaces *all, struct slice name, enum engine_clock clock,
+                        struct ns **out, struct error *error)
 {
     enum status status = name_check(name, "namespace", error);
     if (status) {
         return status;
-    }
-    if (namespaces_find(all, name)) {
-        return error_set(error, STATUS_EXISTS, "there is a namespace \"%.*s\" already",
-                         SLICE_PRINT(name));
     }
     if (all->count >= all->options.count_max) {
         return error_set(error, STATUS_TOO_LARGE,
@@ -210,16 +191,74 @@ enum status namespaces_create(struct namespaces *all, struct slice name, enum en
         }
         return error_set(error, STATUS_NO_MEMORY, "no memory for a namespace");
     }
-    status = write_directory(ns, false, error);
-    if (status) {
-        ns_remove(all, ns);
-        ns_free(ns);
-        return status;
-    }
     all->space++;
     ns_touch(ns);
     *out = ns;
     return STATUS_OK;
+}
+
+enum status namespaces_acquire(struct namespaces *all, struct slice name, enum engine_clock clock,
+                               struct ns **out, struct error *error)
+{
+    *out = namespaces_find(all, name);
+    if (*out) {
+        return STATUS_OK;
+    }
+    if (!all->options.create) {
+        return error_set(error, STATUS_NOT_FOUND,
+                         "there is no namespace \"%.*s\", and the setting create-namespaces does "
+                         "not allow one to be made by using it",
+                         SLICE_PRINT(name));
+    }
+    return make(all, name, clock, out, error);
+}
+
+// Takes a namespace out of memory that the store does not know. Its space is given again where that
+// is possible: there are not so many that refused commands may use them up.
+static void drop(struct ns *ns)
+{
+    struct namespaces *all = ns->all;
+    assert(!ns->stored);
+    if (all->options.leaving) {
+        all->options.leaving(all->options.context, ns);
+    }
+    all->space -= ns->space == all->space;
+    ns_remove(all, ns);
+    ns_free(ns);
+}
+
+void ns_drop_unused(struct ns *ns)
+{
+    bool unused = !ns->stored && !ns->side && !ns->notes && ns->waiting.count == 0 &&
+                  engine_is_unused(ns->engine);
+    if (unused) {
+        drop(ns);
+    }
+}
+
+enum status ns_store(struct ns *ns, struct error *error)
+{
+    enum status status = ns->stored ? STATUS_OK : write_directory(ns, false, error);
+    ns->stored = !status;
+    return status;
+}
+
+enum status namespaces_create(struct namespaces *all, struct slice name, enum engine_clock clock,
+                              struct ns **out, struct error *error)
+{
+    if (namespaces_find(all, name)) {
+        return error_set(error, STATUS_EXISTS, "there is a namespace \"%.*s\" already",
+                         SLICE_PRINT(name));
+    }
+    enum status status = make(all, name, clock, out, error);
+    if (status) {
+        return status;
+    }
+    status = ns_store(*out, error);
+    if (status) {
+        drop(*out);
+    }
+    return status;
 }
 
 enum status namespaces_check_name(const struct command *command, struct slice name,
@@ -270,7 +309,10 @@ enum status namespaces_delete(struct namespaces *all, struct slice name, struct 
     }
     // What was changed before is stored before, so that it is in the list of what is removed.
     uint64_t group;
-    enum status status = store_take(all->store, ns->space, ns->engine, &group, error);
+    enum status status = ns_store(ns, error);
+    if (!status) {
+        status = store_take(all->store, ns->space, ns->engine, &group, error);
+    }
     if (!status) {
         status = notes_delete(ns, error);
     }
@@ -329,6 +371,7 @@ static enum status visit_directory(struct namespaces *all, struct record_key key
                                                  : "no memory for a namespace");
     }
     ns->qless = entry.qless;
+    ns->stored = true;
     return STATUS_OK;
 }
 
@@ -469,8 +512,12 @@ enum status namespaces_append(struct namespaces *all, struct error *error)
     while (all->touched) {
         struct ns *ns = all->touched;
         // Of one that is behind the store may hold changes that the engine has forgotten.
-        if (!status && (all->behind || engine_has_changes(ns->engine))) {
-            status = store_take(all->store, ns->space, ns->engine, &all->group, error);
+        bool unused = !ns->stored && engine_is_unused(ns->engine);
+        if (!status && !unused && (all->behind || engine_has_changes(ns->engine))) {
+            status = ns_store(ns, error);
+            if (!status) {
+                status = store_take(all->store, ns->space, ns->engine, &all->group, error);
+            }
             all->behind = status == STATUS_NO_MEMORY;
             if (all->behind) {
                 return status;
@@ -478,6 +525,9 @@ enum status namespaces_append(struct namespaces *all, struct error *error)
         }
         all->touched = ns->touched_next;
         ns->touched = false;
+        if (!status) {
+            ns_drop_unused(ns); // a command that waited may have ended
+        }
     }
     return status;
 }

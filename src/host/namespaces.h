@@ -25,6 +25,7 @@ struct ns {
     enum engine_clock clock;
     uint32_t space;
     bool touched;   // in this turn
+    bool stored;    // its name is in the store
     uint8_t qless;  // which generations of qless hear its events, a bit each; 0: it is not qless's
     int64_t due_us; // when something happens in it by itself; INT64_MAX: never
     struct waiting waiting;
@@ -95,7 +96,8 @@ MUST_USE enum status namespaces_loaded(struct namespaces *all, int64_t now_us, s
 struct ns *namespaces_find(struct namespaces *all, struct slice name);
 
 // The namespace with that name, made if it is not there and that is allowed: NOT_FOUND otherwise,
-// TOO_LARGE when there are too many. A clock other than the one it has is no error.
+// TOO_LARGE when there are too many. A clock other than the one it has is no error. A namespace
+// made so is stored with the first change in it; ns_drop_unused must follow its use.
 MUST_USE enum status namespaces_acquire(struct namespaces *all, struct slice name,
                                         enum engine_clock clock, struct ns **out,
                                         struct error *error);
@@ -105,6 +107,13 @@ MUST_USE enum status namespaces_acquire(struct namespaces *all, struct slice nam
 MUST_USE enum status namespaces_create(struct namespaces *all, struct slice name,
                                        enum engine_clock clock, struct ns **out,
                                        struct error *error);
+
+// Removes a namespace that was made by using it, if that stored nothing and left nothing waiting in
+// it: a refused command creates no namespace.
+void ns_drop_unused(struct ns *ns);
+
+// Stores the name of a namespace that is not stored yet, before anything else of it is.
+MUST_USE enum status ns_store(struct ns *ns, struct error *error);
 
 // Whether that can be the namespace that a command is about: INVALID otherwise.
 MUST_USE enum status namespaces_check_name(const struct command *command, struct slice name,

@@ -134,7 +134,8 @@ static void free_all(struct owner owner)
 enum status note_set(struct ns *ns, struct note *before, struct slice text, struct note **out,
                      struct error *error)
 {
-    return set(owner_of(ns), before, text, out, error);
+    enum status status = ns_store(ns, error);
+    return status ? status : set(owner_of(ns), before, text, out, error);
 }
 
 enum status note_unset(struct ns *ns, struct note *note, struct error *error)

@@ -228,6 +228,7 @@ void waiter_end(struct waiter *waiter)
     *(waiter->older ? &waiter->older->newer : &ns->waiting.oldest) = waiter->newer;
     *(waiter->newer ? &waiter->newer->older : &ns->waiting.newest) = waiter->older;
     ns->waiting.count--;
+    ns_touch(ns); // it may be unused from now on
     mem_free(&allocator_system, waiter, waiter->size);
 }
 

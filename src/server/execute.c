@@ -229,6 +229,9 @@ static void run_command(struct connection *connection, const struct command *com
         }
     }
     run_end(&run, connection, status, &error);
+    if (ns) {
+        ns_drop_unused(ns);
+    }
 }
 
 // A browser can be led to send a request here, whose body would be read as commands. The head of

@@ -22,6 +22,22 @@ class Namespaces(sluiced.TestCase):
         c.expect("Q.PUT writes q k {} JID a", '"a"')
         self.assertIn("writes", self.names(c))
 
+    def test_a_refused_command_creates_none(self):
+        c = self.client()
+        before = self.names(c)
+        for command in ("Q.PUT n0 q K not-json", "Q.PUT n1", "Q.PUT n2 q K {} PRIORITY x",
+                        "Q.FAIL n3 a w g m", "Q.COMPLETE n4 a w", "Q.HEARTBEAT n5 a w",
+                        "Q.CONFIG.SET n6 hartbeat 3", "Q.TAG n7 a t", "Q.RECUR n8 q r K {} CRON x",
+                        "Q.CANCEL n9 a", "Q.BULK n10 explode", "Q.LIMIT.SET n11 q RATE x"):
+            c.ask(command)
+        for i in range(1500):  # more than max-namespaces
+            c.send("Q.FAIL", f"refused{i}", "a", "w", "g", "m")
+        for i in range(1500):
+            c.hear('-NOT_FOUND job a does not exist')
+        self.assertEqual(self.names(c), before)
+        c.expect("Q.PUT accepted q K {} JID a", '"a"')
+        self.assertEqual(self.names(c), [*before, "accepted"])
+
     def test_nothing_crosses(self):
         c = self.client()
         c.expect("Q.PUT one q k {} JID a", '"a"')

@@ -38,10 +38,50 @@ static void test_namespaces__a_name_that_cannot_be_is_refused_and_nothing_is_mad
     namespaces_release(&all);
 }
 
+static struct ns *use(struct namespaces *all, struct slice name)
+{
+    struct ns *ns;
+    struct error error;
+    assert_int_equal(namespaces_acquire(all, name, ENGINE_CLOCK_SERVER, &ns, &error), STATUS_OK);
+    return ns;
+}
+
+// More of them than there may be namespaces.
+static void test_namespaces__one_that_is_used_for_nothing_goes_again(void **state)
+{
+    (void)state;
+    const struct namespaces_options options = {
+        .allocator = &allocator_system, .create = true, .count_max = 2, .event = ignore_event
+    };
+    struct namespaces all;
+    struct error error;
+    assert_int_equal(namespaces_init(&all, &options, &error), STATUS_OK);
+    for (int i = 0; i < 10; i++) {
+        ns_drop_unused(use(&all, SLICE("refused")));
+        assert_int_equal(all.count, 0);
+        assert_null(namespaces_find(&all, SLICE("refused")));
+    }
+    struct ns *ns = use(&all, SLICE("app"));
+    assert_int_equal(ns->space, 1); // those before used up none
+    const struct job *job;
+    const struct put_request request = {
+        .queue = SLICE("q"), .jid = SLICE("a"), .klass = SLICE("k"), .data = SLICE("{}")
+    };
+    assert_int_equal(engine_put(ns->engine, 1, &request, &job, &error), STATUS_OK);
+    ns_drop_unused(ns);
+    assert_ptr_equal(namespaces_find(&all, SLICE("app")), ns);
+    ns_drop_unused(use(&all, SLICE("app")));
+    assert_ptr_equal(namespaces_find(&all, SLICE("app")), ns);
+    ns_drop_unused(use(&all, SLICE("refused")));
+    assert_int_equal(all.count, 1);
+    namespaces_release(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_namespaces__a_name_that_cannot_be_is_refused_and_nothing_is_made),
+        cmocka_unit_test(test_namespaces__one_that_is_used_for_nothing_goes_again),
     };
     return cmocka_run_group_tests_name("namespaces", tests, NULL, NULL);
 }
