@@ -63,7 +63,9 @@ enum sluice_status {
 
 enum {
     SLUICE_MESSAGE_SIZE = 256,
-    SLUICE_NAME_SIZE = 256, // of jids and all other names, with the 0
+    SLUICE_NAME_SIZE = 256,       // of jids and all other names, with the 0; they are UTF-8 without
+                                  // control characters
+    SLUICE_JSON_DEPTH_MAX = 1000, // levels of data, a result or another JSON value
 };
 
 struct sluice_error {

@@ -9,9 +9,8 @@
 
 #include <assert.h>
 
-enum {
-    JSON_DEPTH = 128, // of an argument
-};
+// Up to here every whole number is a double.
+static const double DOUBLE_WHOLE_MAX = 9007199254740992;
 
 void scratch_init(struct scratch *scratch, const struct allocator *allocator)
 {
@@ -95,26 +94,49 @@ static enum status read_word(const struct parse *parse, const struct argument *a
 static enum status read_moment(const struct parse *parse, const struct argument *argument,
                                struct slice word, int64_t *out)
 {
-    if (num_parse_seconds(word, out) && timefmt_parse(word, out)) {
+    enum status status = num_parse_seconds(word, out);
+    if (status == STATUS_INVALID && timefmt_parse(word, out)) {
         return refuse(parse, argument, word,
                       "a time (seconds since 1970, or as 2030-01-31T12:00:00Z)");
     }
-    return *out < 0 || *out > ENGINE_TIME_MAX
+    return status == STATUS_TOO_LARGE || *out < 0 || *out > ENGINE_TIME_MAX
                ? refuse(parse, argument, word, "a time between 1970 and 9999")
                : STATUS_OK;
+}
+
+// A whole number, which may be written as 5.0 or 5e3: JSON's writers do so. TOO_LARGE: of any size.
+static enum status parse_integer(struct slice word, int64_t *out)
+{
+    double number;
+    enum status status = num_parse_i64(word, out);
+    if (status != STATUS_INVALID) {
+        return status;
+    }
+    status = num_parse_double(word, &number);
+    if (status) {
+        return status;
+    }
+    if (number < -DOUBLE_WHOLE_MAX || number > DOUBLE_WHOLE_MAX) {
+        return STATUS_TOO_LARGE;
+    }
+    *out = (int64_t)number;
+    return (double)*out == number ? STATUS_OK : STATUS_INVALID;
 }
 
 static enum status read_number(const struct parse *parse, const struct argument *argument,
                                struct slice word, int64_t *out)
 {
+    enum status status = STATUS_OK;
     switch (argument->type) {
     case ARGUMENT_INTEGER:
-        if (num_parse_i64(word, out)) {
+        status = parse_integer(word, out);
+        if (status == STATUS_INVALID) {
             return refuse(parse, argument, word, "a whole number");
         }
         break;
     case ARGUMENT_SECONDS:
-        if (num_parse_seconds(word, out)) {
+        status = num_parse_seconds(word, out);
+        if (status == STATUS_INVALID) {
             return refuse(parse, argument, word, "a number of seconds");
         }
         break;
@@ -128,8 +150,9 @@ static enum status read_number(const struct parse *parse, const struct argument 
     default:
         return read_word(parse, argument, word, out);
     }
-    return *out < argument->min || *out > argument->max ? refuse_range(parse, argument, word)
-                                                        : STATUS_OK;
+    return status || *out < argument->min || *out > argument->max
+               ? refuse_range(parse, argument, word)
+               : STATUS_OK;
 }
 
 static enum status check_text(const struct parse *parse, const struct argument *argument,
@@ -147,7 +170,7 @@ static enum status check_text(const struct parse *parse, const struct argument *
         }
     } else if (argument->type == ARGUMENT_JSON) {
         struct error why;
-        enum status status = json_validate(word, JSON_DEPTH, &why);
+        enum status status = json_validate(word, JSON_VALUE_DEPTH_MAX, &why);
         if (status) {
             return error_set(parse->error, status, "%s: %s is not JSON: %s", parse->command->name,
                              argument->name, error_sentence(&why));

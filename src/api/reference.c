@@ -234,7 +234,9 @@ void reference_markdown(const struct commands *commands, struct buffer *out)
                 "namespace; its arguments in order; and options, each a name in whatever case and "
                 "a value, in any order. Options stand behind the arguments; of a command whose "
                 "last argument is repeated they stand before it, and end at the first word that is "
-                "none, or at `--`. Names have 1 to 255 bytes. Times are seconds since 1970, or as "
+                "none, or at `--`. Names have 1 to 255 bytes, and new ones are UTF-8 "
+                "without control characters. JSON has up to 1000 levels. Times are seconds since "
+                "1970, or as "
                 "`2030-01-31T12:00:00Z`.\n\n"
                 "Answers are shown as redis-cli shows them in RESP3. A map always has all its "
                 "fields; what there is none of is null. `...` stands for the rest.\n\n");

@@ -11,6 +11,10 @@
 #include <stddef.h>
 
 enum {
+    // Levels of a value that a queue takes: data, results, arguments of every face. As in Redis's
+    // cjson.
+    JSON_VALUE_DEPTH_MAX = 1000,
+    // Levels of any text, such as a request of HTTP with such values in it.
     JSON_DEPTH_MAX = 1024,
 };
 

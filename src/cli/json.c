@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    DEPTH_MAX = 512,
+    DEPTH_MAX = SLUICE_JSON_DEPTH_MAX + 24, // of a text with values in it
 };
 
 static const char *skip_space(const char *at)

@@ -54,15 +54,30 @@ const size_t global_option_count = sizeof global_option_table / sizeof *global_o
 // ---------------------------------------------------------------------------------------------
 // Values
 
+// A number as in JSON; neither "inf" nor "0x10" nor " 5" is one. `*end` is what follows it.
+static bool number_parse(const char *text, double *out, char **end)
+{
+    const char *digits = text + (*text == '-');
+    bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    *out = strtod(text, end);
+    return *digits && strchr("0123456789.", *digits) && *end != text && !hex && isfinite(*out);
+}
+
+// As in a command, 5.0 and 5e3 are whole numbers too, and one of any size is for it to refuse.
 bool integer_parse(const char *text, int64_t *out)
 {
     char *end;
+    double number;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno || isspace((unsigned char)*text)) {
+    if (end != text && !*end && !errno && !isspace((unsigned char)*text)) {
+        *out = value;
+        return true;
+    }
+    if (!number_parse(text, &number, &end) || *end || number != floor(number)) {
         return false;
     }
-    *out = value;
+    *out = number <= -0x1p63 ? INT64_MIN : number >= 0x1p63 ? INT64_MAX : (int64_t)number;
     return true;
 }
 
@@ -74,11 +89,9 @@ bool seconds_parse(const char *text, double *out)
     } units[] = {
         { "", 1 }, { "s", 1 }, { "ms", 0.001 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 }
     };
-    // Neither "inf" nor "0x10" nor " 5" is a length of time.
-    size_t digits = strspn(text, "0123456789.");
     char *end;
-    double value = strtod(text, &end);
-    if (!digits || end != text + digits || !isfinite(value)) {
+    double value;
+    if (*text == '-' || !number_parse(text, &value, &end)) {
         return false;
     }
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {

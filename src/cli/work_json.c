@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 enum {
-    DEPTH_MAX = 512,
+    DEPTH_MAX = SLUICE_JSON_DEPTH_MAX + 24, // of a line with a value in it
 };
 
 #define REPLACEMENT "\xEF\xBF\xBD" // U+FFFD

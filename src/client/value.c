@@ -6,8 +6,12 @@
 #include "base/num.h"
 #include "wire/resp_item.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+
+static_assert((int)SLUICE_JSON_DEPTH_MAX == (int)JSON_VALUE_DEPTH_MAX,
+              "the limit that programs see is the queue's");
 
 enum {
     DEPTH_MAX = 32,

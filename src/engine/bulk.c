@@ -341,6 +341,9 @@ enum status engine_bulk(struct engine *engine, int64_t now_us, const struct bulk
     if (!status && takes_tags(request)) {
         status = tags_check(engine, request->tags, error);
     }
+    if (!status && request->act == BULK_MOVE) {
+        status = name_check_new(engine, request->to, "queue to move to", error);
+    }
     if (status) {
         return status;
     }

@@ -43,7 +43,7 @@ static enum status check(struct engine *engine, int64_t now_us,
         status = error_set(error, STATUS_INVALID, "depends cannot be used without a next queue");
     }
     if (!status) {
-        status = name_check_if_given(request->next, "next queue", error);
+        status = name_check_new_if_given(engine, request->next, "next queue", error);
     }
     if (!status) {
         status = delay_check(now_us, delay_of(request), error);

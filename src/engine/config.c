@@ -460,7 +460,7 @@ enum status engine_config_set(struct engine *engine, int64_t now_us, struct slic
 {
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = name_check(option, "option", error);
+        status = name_check_new(engine, option, "option", error);
     }
     if (!status) {
         status = config_check(engine->clock, option, value, error);

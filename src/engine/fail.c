@@ -62,7 +62,7 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
     struct job *job;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = name_check(request->group, "group", error);
+        status = name_check_new(engine, request->group, "group", error);
     }
     if (!status) {
         status = data_check(request->message, error);
@@ -211,13 +211,13 @@ enum status engine_retry(struct engine *engine, int64_t now_us, const struct ret
     struct job *job;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = name_check_if_given(request->to, "queue", error);
+        status = name_check_new_if_given(engine, request->to, "queue", error);
     }
     if (!status) {
         status = delay_check(now_us, request->delay_us, error);
     }
     if (!status && request->has_failure) {
-        status = name_check(request->group, "group", error);
+        status = name_check_new(engine, request->group, "group", error);
     }
     if (!status && request->has_failure) {
         status = data_check(request->message, error);
@@ -258,7 +258,7 @@ enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice na
     *moved = 0;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = name_check(name, "queue", error);
+        status = name_check_new(engine, name, "queue", error);
     }
     if (!status) {
         status = name_check(group_name, "group", error);

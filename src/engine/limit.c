@@ -248,6 +248,12 @@ enum status limit_put(struct engine *engine, struct slice queue, struct slice do
                       const struct limit *limit, uint64_t id, struct error *error)
 {
     enum status status = check(queue, domain, limit, error);
+    if (!status) {
+        status = name_check_new_if_given(engine, queue, "queue", error);
+    }
+    if (!status) {
+        status = name_check_new_if_given(engine, domain, "domain", error);
+    }
     if (status) {
         return status;
     }

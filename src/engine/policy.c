@@ -47,20 +47,21 @@ static void changed(struct engine *engine, struct policy *policy)
     ENGINE_NOTE_CHANGE(engine, dirty_policies, policy);
 }
 
-static enum status check(enum policy_scope scope, struct slice name,
+static enum status check(const struct engine *engine, enum policy_scope scope, struct slice name,
                          const struct job_options *options, struct error *error)
 {
     if ((unsigned)scope > POLICY_QUEUE) {
         return error_set(error, STATUS_INVALID, "a policy is for a klass or a queue");
     }
-    enum status status = name_check(name, scope == POLICY_KLASS ? "klass" : "queue", error);
+    enum status status =
+        name_check_new(engine, name, scope == POLICY_KLASS ? "klass" : "queue", error);
     return status ? status : options_check(options, error);
 }
 
 enum status policy_put(struct engine *engine, enum policy_scope scope, struct slice name,
                        const struct job_options *options, uint64_t id, struct error *error)
 {
-    enum status status = check(scope, name, options, error);
+    enum status status = check(engine, scope, name, options, error);
     if (status) {
         return status;
     }
@@ -105,7 +106,7 @@ enum status engine_policy_set(struct engine *engine, int64_t now_us, enum policy
 {
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = check(scope, name, options, error);
+        status = check(engine, scope, name, options, error);
     }
     if (status) {
         return status;

@@ -334,10 +334,10 @@ enum status engine_pop(struct engine *engine, int64_t now_us, const struct pop_r
     *popped = 0;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = name_check(request->worker, "worker", error);
+        status = name_check_new(engine, request->worker, "worker", error);
     }
     if (!status) {
-        status = names_check(request->queues, "queue", error);
+        status = names_check_new(engine, request->queues, "queue", error);
     }
     if (status) {
         return status;

@@ -34,23 +34,24 @@ enum status delay_check(int64_t now_us, int64_t delay_us, struct error *error)
     return STATUS_OK;
 }
 
-enum status put_check(struct slice queue, struct slice jid, struct slice klass, struct slice data,
-                      struct error *error)
+enum status put_check(const struct engine *engine, struct slice queue, struct slice jid,
+                      struct slice klass, struct slice data, struct error *error)
 {
-    enum status status = name_check(queue, "queue", error);
+    enum status status = name_check_new(engine, queue, "queue", error);
     if (!status) {
-        status = name_check(jid, "jid", error);
+        status = name_check_new(engine, jid, "jid", error);
     }
     if (!status) {
-        status = name_check(klass, "klass", error);
+        status = name_check_new(engine, klass, "klass", error);
     }
     return status ? status : data_check(data, error);
 }
 
-static enum status check(const struct put_request *request, int64_t now_us, struct error *error)
+static enum status check(const struct engine *engine, const struct put_request *request,
+                         int64_t now_us, struct error *error)
 {
     enum status status =
-        put_check(request->queue, request->jid, request->klass, request->data, error);
+        put_check(engine, request->queue, request->jid, request->klass, request->data, error);
     if (!status) {
         status = delay_check(now_us, request->delay_us, error);
     }
@@ -61,7 +62,7 @@ static enum status check(const struct put_request *request, int64_t now_us, stru
         status = error_set(error, STATUS_INVALID, "retries must not be negative");
     }
     if (!status && request->has_domain) {
-        status = name_check_if_given(request->domain, "domain", error);
+        status = name_check_new_if_given(engine, request->domain, "domain", error);
     }
     if (!status) {
         status = name_check_if_given(request->worker, "worker", error);
@@ -508,7 +509,7 @@ enum status engine_put(struct engine *engine, int64_t now_us, const struct put_r
                          .spot = map_spot(&engine->jobs, request->jid) };
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = check(request, now_us, error);
+        status = check(engine, request, now_us, error);
     }
     if (status) {
         return status;

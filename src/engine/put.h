@@ -8,8 +8,8 @@
 struct queue;
 
 // Whether these may be the words of a job.
-MUST_USE enum status put_check(struct slice queue, struct slice jid, struct slice klass,
-                               struct slice data, struct error *error);
+MUST_USE enum status put_check(const struct engine *engine, struct slice queue, struct slice jid,
+                               struct slice klass, struct slice data, struct error *error);
 MUST_USE enum status delay_check(int64_t now_us, int64_t delay_us, struct error *error);
 
 // Puts a job that is in no index, but has its queue and its dependencies, where it belongs.

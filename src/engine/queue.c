@@ -376,7 +376,7 @@ static enum status begin_for(struct engine *engine, int64_t now_us, struct slice
                              struct error *error)
 {
     enum status status = engine_begin(engine, &now_us, error);
-    return status ? status : names_check(queues, "queue", error);
+    return status ? status : names_check_new(engine, queues, "queue", error);
 }
 
 enum status engine_pause(struct engine *engine, int64_t now_us, struct slices queues,

@@ -202,7 +202,7 @@ static enum status check(const struct engine *engine, int64_t now_us,
                          const struct recur_request *request, struct error *error)
 {
     enum status status =
-        put_check(request->queue, request->jid, request->klass, request->data, error);
+        put_check(engine, request->queue, request->jid, request->klass, request->data, error);
     if (!status) {
         status = check_schedule(engine, request, error);
     }
@@ -210,7 +210,7 @@ static enum status check(const struct engine *engine, int64_t now_us,
         status = check_numbers(request->backlog, request->retries, request->priority, error);
     }
     if (!status) {
-        status = name_check_if_given(request->domain, "domain", error);
+        status = name_check_new_if_given(engine, request->domain, "domain", error);
     }
     if (!status && request->options) {
         status = options_check(request->options, error);
@@ -456,7 +456,7 @@ enum status recurring_find(const struct engine *engine, struct slice jid, struct
     return status;
 }
 
-static enum status check_update(const struct recur_update *request,
+static enum status check_update(const struct engine *engine, const struct recur_update *request,
                                 const struct recurring *recurring, struct error *error)
 {
     if (request->has_interval && recurring->interval_us == 0) {
@@ -472,10 +472,10 @@ static enum status check_update(const struct recur_update *request,
                           request->has_priority ? request->priority : recurring->priority, error);
     }
     if (!status && request->has_klass) {
-        status = name_check(request->klass, "klass", error);
+        status = name_check_new(engine, request->klass, "klass", error);
     }
     if (!status && request->has_queue) {
-        status = name_check(request->queue, "queue", error);
+        status = name_check_new(engine, request->queue, "queue", error);
     }
     if (!status && request->has_data) {
         status = data_check(request->data, error);
@@ -527,7 +527,7 @@ enum status engine_recur_update(struct engine *engine, int64_t now_us,
         status = recurring_find(engine, request->jid, &recurring, error);
     }
     if (!status) {
-        status = check_update(request, recurring, error);
+        status = check_update(engine, request, recurring, error);
     }
     if (!status && request->has_interval) {
         status = quota_check_interval(engine, request->interval_us, error);

@@ -89,7 +89,7 @@ enum status tags_check_count(const struct engine *engine, size_t count, struct e
 enum status tags_check(const struct engine *engine, struct slices tags, struct error *error)
 {
     enum status status = tags_check_count(engine, tags.count, error);
-    return status ? status : names_check(tags, "tag", error);
+    return status ? status : names_check_new(engine, tags, "tag", error);
 }
 
 size_t tags_count_with(const struct job *job, struct slices tags)

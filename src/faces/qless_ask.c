@@ -333,7 +333,7 @@ bool qless_json_is_true(struct slice text)
 {
     struct json_value value;
     bool no = false;
-    if (json_validate(text, QLESS_JSON_DEPTH_MAX, NULL) || json_value_of(text, &value)) {
+    if (json_validate(text, JSON_VALUE_DEPTH_MAX, NULL) || json_value_of(text, &value)) {
         return false;
     }
     return value.type != JSON_TYPE_BOOL || json_value_bool(value, &no) || no;
@@ -342,7 +342,7 @@ bool qless_json_is_true(struct slice text)
 bool qless_json_is_table(struct slice text)
 {
     struct json_value value;
-    return !json_validate(text, QLESS_JSON_DEPTH_MAX, NULL) && !json_value_of(text, &value) &&
+    return !json_validate(text, JSON_VALUE_DEPTH_MAX, NULL) && !json_value_of(text, &value) &&
            (value.type == JSON_TYPE_OBJECT || value.type == JSON_TYPE_ARRAY);
 }
 
@@ -377,7 +377,7 @@ bool qless_json_list(struct qless_ask *ask, struct slice text, struct slices *ou
     struct json_reader reader;
     struct json_member member;
     *out = (struct slices){ NULL, 0 };
-    if (json_validate(text, QLESS_JSON_DEPTH_MAX, NULL)) {
+    if (json_validate(text, JSON_VALUE_DEPTH_MAX, NULL)) {
         return false;
     }
     if (!json_reader_init_object(&reader, text, NULL)) {

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 enum {
-    QLESS_JSON_DEPTH_MAX = 1000,
     QLESS_CJSON_GROWTH = 6, // a byte of a text becomes at most so many
 };
 

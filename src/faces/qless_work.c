@@ -185,7 +185,7 @@ static enum status read_data(struct qless_ask *ask, const char *area, size_t ind
         return STATUS_OK;
     }
     struct slice text = ask->words.items[index];
-    if (json_validate(text, QLESS_JSON_DEPTH_MAX, NULL)) {
+    if (json_validate(text, JSON_VALUE_DEPTH_MAX, NULL)) {
         return qless_no(ask, "%s(): Arg \"data\" not JSON: %.*s", area, SLICE_PRINT(text));
     }
     if (qless_json_is_true(text)) {

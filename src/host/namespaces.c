@@ -175,7 +175,7 @@ struct ns *namespaces_find(struct namespaces *all, struct slice name)
 static enum status make(struct namespaces *all, struct slice name, enum engine_clock clock,
                         struct ns **out, struct error *error)
 {
-    enum status status = name_check(name, "namespace", error);
+    enum status status = name_check_text(name, "namespace", error);
     if (status) {
         return status;
     }

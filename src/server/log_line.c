@@ -2,6 +2,7 @@
 #include "server/log_line.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/timefmt.h"
 
 #include <assert.h>
@@ -43,15 +44,11 @@ static bool reorders(const unsigned char *at, size_t size)
             (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
 }
 
-// The size of the character at the front of `value` when it can be shown as it is; else 0. The
-// control characters U+0080 to U+009F are C2 80 to C2 9F.
+// The size of the character at the front of `value` when it can be shown as it is; else 0.
 static size_t shown_size(struct slice value)
 {
-    const unsigned char *at = (const unsigned char *)value.data;
-    size_t size = json_utf8_size(value);
-    bool control =
-        size == 1 ? at[0] < ' ' || at[0] == 0x7f : size == 2 && at[0] == 0xc2 && at[1] < 0xa0;
-    return control || reorders(at, size) ? 0 : size;
+    size_t size = text_character(value);
+    return reorders((const unsigned char *)value.data, size) ? 0 : size;
 }
 
 // The first character of `value` as it stands in quotes; gives how many bytes of `value` it took.

@@ -2,8 +2,8 @@
 #include "server/metrics_text.h"
 
 #include "base/ascii.h"
-#include "base/json.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "wire/http_accept.h"
 
 #include <stdio.h>
@@ -66,13 +66,14 @@ void metrics_end(struct metrics_text *text)
 static void append_escaped(struct buffer *labels, struct slice value)
 {
     while (value.size) {
-        size_t size = json_utf8_size(value);
+        size_t size = text_character(value);
         char c = value.data[0];
-        if (size == 0) {
+        if (c == '\n') {
+            append(labels, "\\n");
+            size = 1;
+        } else if (size == 0) {
             buffer_printf(labels, "\\\\x%02X", (unsigned char)c);
             size = 1;
-        } else if (c == '\n') {
-            append(labels, "\\n");
         } else {
             if (c == '\\' || c == '"') {
                 buffer_append_char(labels, '\\');

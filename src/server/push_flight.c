@@ -14,8 +14,7 @@ enum {
     SECOND_US = 1000000,
     BEAT_AGAIN_US = SECOND_US, // when the store takes nothing
     MESSAGE_SIZE = 1024,       // of a failure's message, without the answer's body
-    RESULT_DEPTH_MAX = 64,
-    JITTER_PART = 4, // a backoff is shorter by up to one part of so many
+    JITTER_PART = 4,           // a backoff is shorter by up to one part of so many
     DOUBLINGS_MAX = 20,
     HEADER_MAX = 1024,
     ACCEPTED_SIZE = 40, // of the note that a job was
@@ -238,7 +237,7 @@ static void say_refused(const struct push_flight *flight, const char *what,
 static void write_result(const struct push_flight *flight, struct buffer *out)
 {
     struct slice body = buffer_slice(&flight->answer);
-    if (body.size && !json_validate(body, RESULT_DEPTH_MAX, NULL)) {
+    if (body.size && !json_validate(body, JSON_VALUE_DEPTH_MAX, NULL)) {
         json_canonical(body, out);
     } else if (body.size) {
         struct json_writer writer;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "server/web.h"
+#include "base/json.h"
 
 #include "base/json_writer.h"
 #include "server/info.h"
@@ -11,7 +12,6 @@ enum {
     HEAD_MAX_SIZE = 32 << 10,
     HEADERS_MAX = 100,
     CHUNK_OVERHEAD_MAX = 64 << 10,
-    DEPTH_MAX = 64,
     READY_SIZE_MAX = 4 << 10,
 };
 
@@ -36,7 +36,7 @@ enum status web_init(struct server *server, struct error *error)
         .allocator = server->settings.allocator,
         .commands = server->commands,
         .reply_max = server->settings.max_output / 2,
-        .depth_max = DEPTH_MAX,
+        .depth_max = JSON_DEPTH_MAX,
         .version = SLUICE_VERSION,
         .gzip = gzip_append,
         .gzip_context = &server->web.gzip,

@@ -354,7 +354,7 @@ class Calls(TestCase):
                 ("POST", pop, {"queues": "q", "worker": "w"}, {}, 400, "invalid", "queues"),
                 ("GET", "/v1/ns/wrong/jobs?state=odd", None, {}, 400, "invalid", "state"),
                 ("POST", put, "{\"klass\":", JSON, 400, "invalid", None),
-                ("POST", put, "[" * 1000 + "]" * 1000, JSON, 413, "too_large", None),
+                ("POST", put, "[" * 1025 + "]" * 1025, JSON, 413, "too_large", None),
                 ("POST", put, "{}", {"Content-Type": "text/plain"}, 415, "unsupported", None),
                 ("POST", put, "{}", {"Content-Type": "multipart/form-data; boundary=x"}, 415, "unsupported", None),
                 ("GET", "/v1/ns/wrong/jobs/none", None, {}, 404, "not_found", None),

@@ -3,7 +3,7 @@
 
 import json
 
-from generator_names import GROUPS, JIDS, LONG, QUEUES
+from generator_names import GROUPS, JIDS, LONG, ODD, QUEUES
 from model import SECOND
 
 WAITERS = 8
@@ -20,9 +20,9 @@ class JobCommands:
         }
         roll = rng.random()
         if roll < 0.005:
-            arguments["jid"] = rng.choice(["", LONG])
+            arguments["jid"] = rng.choice(["", LONG, ODD])
         elif roll < 0.01:
-            arguments["klass"] = rng.choice(["", LONG])
+            arguments["klass"] = rng.choice(["", LONG, ODD])
         if self.chance(0.4):
             arguments["worker"] = self.worker()
         if self.chance(0.25):
@@ -155,7 +155,7 @@ class JobCommands:
         if self.clock == "client" and self.chance(0.3):
             arguments["no_grace"] = True
         if self.chance(0.005):
-            arguments["worker"] = self.rng.choice(["", LONG])
+            arguments["worker"] = self.rng.choice(["", LONG, ODD])
         return arguments
 
     def make_peek(self):
@@ -215,7 +215,7 @@ class JobCommands:
         if self.chance(0.2):
             arguments["data"] = self.data()
         if self.chance(0.01):
-            arguments["group"] = self.rng.choice(["", LONG])
+            arguments["group"] = self.rng.choice(["", LONG, ODD])
         if self.chance(0.2):
             arguments = {**arguments, "jid": self.jid(), "forced": True}
         return arguments

@@ -17,6 +17,7 @@ LIMIT_DOMAINS = ["", "*", "*.example", "a*", "*a*e*", *DOMAINS]
 STATES = ["scheduled", "depends", "waiting", "running", "stalled", "complete", "failed"]
 ZONES = ["Test/One", "Test/Two"]
 LONG = "n" * 256
+ODD = "no\x1btext\n"
 START = 1_700_000_000 * SECOND
 
 BACKOFFS = ["fixed", "linear", "exponential", "list"]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What all parts of the model share: numbers, the object that is a job, checks of arguments."""
 
+import unicodedata
+
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 TIME_MAX = 253402300799999999
@@ -132,6 +134,13 @@ def full_options(given):
 
 def check_name(name):
     if not 1 <= len(name.encode()) <= NAME_SIZE_MAX:
+        raise Refused("invalid")
+
+
+def check_new_name(clock, name):
+    """Of what may be new. Names that are no text are only there with the client's clock."""
+    check_name(name)
+    if clock == "server" and any(unicodedata.category(c) == "Cc" for c in name):
         raise Refused("invalid")
 
 

@@ -2,7 +2,7 @@
 """Jobs: how they are made, where they stand, how they fail and go."""
 
 from model_base import (DAY, IN_LINE, LINE_OTHER, MESSAGE_SIZE_MAX, Job, Refused, check_name,
-                        check_name_or_empty, cut, full_options)
+                        check_name_or_empty, check_new_name, cut, full_options)
 from model_policies import check_options
 
 
@@ -246,7 +246,7 @@ class JobRules:
         now = self.begin(command)
         queue, jid = command["queue"], command["jid"]
         for name in (queue, jid, command["klass"]):
-            check_name(name)
+            check_new_name(self.clock, name)
         check_name_or_empty(command.get("domain", ""))
         depends = command.get("depends", [])
         if command.get("deadline_us", 0) and command["deadline_us"] <= now:

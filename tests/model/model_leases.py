@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Leases: how they are given, renewed and lost, and what their holders may say."""
 
-from model_base import LINE_LOST, LINE_TIMED_OUT, Refused, check_name, cut
+from model_base import LINE_LOST, LINE_TIMED_OUT, Refused, check_name, check_new_name, cut
 
 RETIRE_MAX = 100
 LOG_LINE_SIZE_MAX = 4096
@@ -104,7 +104,7 @@ class LeaseRules:
 
     def call_pop(self, command):
         now = self.begin(command)
-        check_name(command["worker"])
+        check_new_name(self.clock, command["worker"])
         for queue in command["queues"]:
             check_name(queue)
         for queue in command["queues"]:
@@ -337,7 +337,7 @@ class LeaseRules:
 
     def call_fail(self, command):
         now = self.begin(command)
-        check_name(command["group"])
+        check_new_name(self.clock, command["group"])
         forced = command.get("forced", False)
         job = self.find(command["jid"]) if forced else self.find_held(command)
         if job.state == "failed":

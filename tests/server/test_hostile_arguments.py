@@ -167,6 +167,7 @@ class Arguments(unittest.TestCase):
         with sluiced.Client(self.server) as listener, sluiced.Client(self.server) as client:
             listener.expect("SUBSCRIBE sluice:zero:worker:a", '["subscribe"...')
             listener.expect(("SUBSCRIBE", b"sluice:zero:worker:a\0b"), '["subscribe"...')
+            client.expect("Q.NAMESPACE.CREATE zero CLOCK client", "+OK")  # names are any bytes
             client.expect("Q.PUT zero q Send {} JID j", '"j"')
             self.assertIn('"j"', client.ask("Q.POP", "zero", b"a\0b", "1", "q"))
             client.expect("Q.TIMEOUT zero j", "+OK")

@@ -143,17 +143,12 @@ class Flood(Case):
 
 class Names(Case):
     def test_a_name_with_line_breaks_and_escapes_stays_within_its_line(self):
-        server = self.serve(sluiced.Server("--push-allow-private", "yes"))
+        server = self.serve(sluiced.Server("--password", "secret"))
         evil = b"app\n2026-11-16T10:00:00.000Z error forged\x1b[2J\"\xff"
-        with socket.socket() as closed, sluiced.Client(server) as client:
-            closed.bind(("127.0.0.1", 0))  # bound and not listening: refused
-            href = f"http://127.0.0.1:{closed.getsockname()[1]}/"
-            client.expect(("Q.PUSH.SET", evil, evil, href, "FAILURES", "1"), "+OK")
-            client.ask("Q.PUT", evil, "mail", evil, "{}")
-            line = server.hear("no pushes are sent for a while")
-        text = r'"app\n2026-11-16T10:00:00.000Z error forged\x1B[2J\"\xFF"'
-        self.assertIn(f"namespace={text}", line)
-        self.assertIn(f"pattern={text}", line)
+        with sluiced.Client(server) as client:
+            client.ask("AUTH", evil, "wrong")
+            line = server.hear("forged")
+        self.assertIn(r'user="app.2026-11-16T10:00:00.000Z error forged.[2J\"\xFF" ', line)
         for line in server.log:
             self.assertRegex(line, r"^\d{4}-\d\d-\d\dT[0-9:.]+Z (info|warning|error) [^\x00-\x1f]+\n$")
             self.assertNotRegex(line, r"^\S+ error")

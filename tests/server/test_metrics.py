@@ -256,14 +256,18 @@ class Figures(Case):
         server = self.serve()
         self.work(server)
         client = self.client(server)
-        client.expect(("Q.PUT", "app", 'a "name"\\\n\xff', "k", "{}", "JID", "odd"), '"odd"')
-        client.expect(("Q.PUT", "app", b"not\xffutf-8", "k", "{}", "JID", "odder"), '"odder"')
+        # As qless has it, names are any bytes.
+        client.expect("Q.NAMESPACE.CREATE any CLOCK client", "+OK")
+        for name in ('a "name"\\\n\xff', b"not\xffutf-8", b"a\0b\x1b[2J"):
+            self.assertEqual(client.ask("Q.PUT", "any", name, "k", "{}")[0], '"')
         text = self.text(server)[0]
         self.assertEqual(self.promtool(text), (0, ""))
         self.assertEqual(self.promtool(text + "wrong 1 2 3 4\n")[0], 1)
         page = self.page(server)
         self.assertEqual(page.total("sluice_jobs", queue='a "name"\\\n\xff'), 1)
         self.assertEqual(page.total("sluice_jobs", queue="not\\xFFutf-8"), 1)
+        self.assertEqual(page.total("sluice_jobs", queue="a\\x00b\\x1B[2J"), 1)
+        self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 class Pushes(Case):

@@ -266,8 +266,15 @@ static void test_command__what_does_not_fit_is_refused_by_name(void **state)
         { "ann {} 1.5", "PAINT: more must be a whole number, not \"1.5\"" },
         { "ann {} COUNT 6", "PAINT: COUNT must be from -3 to 5, not 6" },
         { "ann {} COUNT -4", "PAINT: COUNT must be from -3 to 5, not -4" },
-        { "ann {} COUNT 99999999999999999999", "PAINT: COUNT must be a whole number, not "
-                                               "\"99999999999999999999\"" },
+        { "ann {} COUNT 99999999999999999999",
+          "PAINT: COUNT must be from -3 to 5, not 99999999999999999999" },
+        { "ann {} COUNT 1e18", "PAINT: COUNT must be from -3 to 5, not 1e18" },
+        { "ann {} COUNT 1e999", "PAINT: COUNT must be from -3 to 5, not 1e999" },
+        { "ann {} COUNT 5.0000001", "PAINT: COUNT must be a whole number, not \"5.0000001\"" },
+        { "ann {} COUNT 5.", "PAINT: COUNT must be a whole number, not \"5.\"" },
+        { "ann {} PAUSE 1e18", "PAINT: PAUSE must be from 0 to 60 seconds, not 1e18" },
+        { "ann {} PAUSE -1e999", "PAINT: PAUSE must be from 0 to 60 seconds, not -1e999" },
+        { "ann {} AT 1e18", "PAINT: AT must be a time between 1970 and 9999, not \"1e18\"" },
         { "ann {} PAUSE soon", "PAINT: PAUSE must be a number of seconds, not \"soon\"" },
         { "ann {} PAUSE 60.000001", "PAINT: PAUSE must be from 0 to 60 seconds, not 60.000001" },
         { "ann {} PAUSE -1", "PAINT: PAUSE must be from 0 to 60 seconds, not -1" },
@@ -294,6 +301,30 @@ static void test_command__what_does_not_fit_is_refused_by_name(void **state)
     refused(NONE, "x", STATUS_INVALID, "NONE has no option \"x\"");
 }
 
+static void test_command__whole_numbers_may_have_a_fraction_of_zeros(void **state)
+{
+    (void)state;
+    static const char *const lines[] = { "ann {} 5", "ann {} 5.0", "ann {} 5e0", "ann {} 0.5e1",
+                                         "ann {} 50e-1" };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        accepted(PAINT, lines[i]);
+        assert_int_equal(given.as.paint.more, 5);
+    }
+}
+
+static void test_command__json_has_up_to_1000_levels(void **state)
+{
+    (void)state;
+    char line[2100] = "ann ";
+    memset(line + 4, '[', 1000);
+    memset(line + 1004, ']', 1000);
+    accepted(PAINT, line);
+    memset(line + 4, '[', 1001);
+    memset(line + 1005, ']', 1001);
+    refused(PAINT, line, STATUS_TOO_LARGE,
+            "PAINT: data is not JSON: JSON too deep at byte 1000: more than 1000 levels");
+}
+
 static void test_command__names_have_up_to_255_bytes(void **state)
 {
     (void)state;
@@ -315,7 +346,7 @@ static void test_command__of_a_long_word_a_sentence_shows_the_beginning(void **s
     memcpy(line, "a 1 ", 4);
     assert_int_equal(parse(PAINT, line), STATUS_INVALID);
     assert_int_equal(strlen(error_sentence(&given.error)),
-                     strlen("PAINT: more must be a whole number, not \"\"") + 64);
+                     strlen("PAINT: more must be from 0 to 9, not ") + 64);
 }
 
 static void test_command__too_few_words_are_answered_with_the_usage(void **state)
@@ -509,6 +540,8 @@ int main(void)
         PARSE_TEST(test_command__a_value_may_look_like_an_option),
         PARSE_TEST(test_command__arguments_that_may_be_missing_end_where_options_begin),
         PARSE_TEST(test_command__what_does_not_fit_is_refused_by_name),
+        PARSE_TEST(test_command__whole_numbers_may_have_a_fraction_of_zeros),
+        PARSE_TEST(test_command__json_has_up_to_1000_levels),
         PARSE_TEST(test_command__names_have_up_to_255_bytes),
         PARSE_TEST(test_command__of_a_long_word_a_sentence_shows_the_beginning),
         PARSE_TEST(test_command__too_few_words_are_answered_with_the_usage),

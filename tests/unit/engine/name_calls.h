@@ -12,6 +12,7 @@ struct name_call {
     enum status empty;    // what an empty name gets
     enum status legal;    // what a name that may be, and names nothing that is there, gets
     bool timeless;        // it does not check the time
+    bool is_new;          // the name may be a new one, and then must be text
 };
 
 extern const struct name_call name_calls[];

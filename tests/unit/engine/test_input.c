@@ -215,11 +215,10 @@ static void test_input__too_many_tags_or_dependencies_are_refused(void **state)
         MANY = 10001,
     };
     static struct slice names[MANY];
-    static char bytes[MANY * 2];
+    static char bytes[MANY][8];
     for (size_t i = 0; i < MANY; i++) {
-        bytes[2 * i] = (char)(1 + i % 250);
-        bytes[2 * i + 1] = (char)(1 + i / 250);
-        names[i] = slice_make(bytes + 2 * i, 2);
+        (void)snprintf(bytes[i], sizeof(bytes[i]), "%zu", i);
+        names[i] = slice_from_cstr(bytes[i]);
     }
     refused(w, STATUS_TOO_LARGE, "tags");
     put_with(w, 100,

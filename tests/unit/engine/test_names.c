@@ -2,8 +2,10 @@
 // The engine checks every name at its border, whatever its caller has checked before.
 #include "name_calls.h"
 
+#include "base/text.h"
 #include "engine/limit.h"
 #include "engine/metrics.h"
+#include "engine/state.h"
 #include "engine/watch.h"
 
 #include <string.h>
@@ -53,18 +55,27 @@ static void test_names__longer_than_255_bytes_are_refused_by_every_call(void **s
 }
 
 // Each in a world of its own, for the call may change it.
-static void expect_each(struct slice name, bool empty)
+static void expect_each_by(enum engine_clock clock, struct slice name, bool empty)
 {
+    bool text = text_is_plain(name) || clock == ENGINE_CLOCK_CLIENT;
     for (size_t i = 0; i < name_calls_count; i++) {
-        struct world *w = world_new(ENGINE_CLOCK_SERVER, 1);
+        struct world *w = world_new(clock, 1);
         prepare(w);
         enum status expected = empty ? name_calls[i].empty : name_calls[i].legal;
+        if (!text && name_calls[i].is_new) {
+            expected = STATUS_INVALID;
+        }
         if (expected) {
             refused(w, expected, expected == STATUS_INVALID ? name_calls[i].argument : "");
         }
         said(w, name_calls[i].call(w, at(w, 100), name));
         world_free(w);
     }
+}
+
+static void expect_each(struct slice name, bool empty)
+{
+    expect_each_by(ENGINE_CLOCK_SERVER, name, empty);
 }
 
 static void test_names__empty_ones_are_refused_or_mean_that_none_is_given(void **state)
@@ -81,10 +92,53 @@ static void test_names__of_1_and_of_255_bytes_are_taken(void **state)
     expect_each(slice_make(long_name, ENGINE_NAME_SIZE_MAX), false);
 }
 
-static void test_names__are_any_bytes(void **state)
+static const struct slice not_text[] = {
+    { "a\0b\xff\n,", 6 }, { "a\n", 2 },  { "\0", 1 },       { "\x1b[2J", 4 },
+    { "\x7f", 1 },        { "\xff", 1 }, { "\xc2\x85", 2 }, { "\xe2\x82", 2 },
+};
+
+static void test_names__that_are_new_are_text(void **state)
 {
     (void)state;
-    expect_each(SLICE("a\0b\xff\n,"), false);
+    expect_each(SLICE("\xc3\xa4 \"\\/\xf0\x9f\x90\xb3\xc2\xa0"), false);
+    for (size_t i = 0; i < sizeof(not_text) / sizeof(not_text[0]); i++) {
+        expect_each(not_text[i], false);
+    }
+}
+
+static void test_names__of_any_bytes_can_be_new_with_the_clients_clock(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < name_calls_count; i++) {
+        struct world *w = world_new(ENGINE_CLOCK_CLIENT, 1);
+        prepare(w);
+        enum status status = name_calls[i].call(w, at(w, 100), not_text[0]);
+        assert_false(status == STATUS_INVALID && name_calls[i].is_new);
+        world_free(w);
+    }
+}
+
+// As earlier versions stored them, with the server's clock.
+static void test_names__of_any_bytes_that_are_there_can_be_used(void **state)
+{
+    struct world *w = *state;
+    const char *odd = "odd\n\xff";
+    put_with(w, 100, (struct put_request){ .queue = name_of(odd), .jid = name_of(odd) });
+    recur(w, 100, odd, "recurring\x1b", 3600);
+    policy_set(w, 100, POLICY_QUEUE, odd, (struct job_options){ .crashes_max = 3 });
+    limit_set(w, 100, odd, "lane\x1b", concurrency(1));
+    w->clock = w->engine->clock = ENGINE_CLOCK_SERVER;
+    reload(w);
+    assert_string_equal(pop(w, 101, odd, "w1", 1), odd);
+    tag(w, 101, odd, odd);
+    fail_job(w, 101, "w1", odd, odd);
+    put_with(w, 101, (struct put_request){ .queue = name_of(odd), .jid = SLICE("new") });
+    refused(w, STATUS_INVALID, "jid must be UTF-8 without control characters");
+    put(w, 101, odd, "odder\xff");
+    policy_set(w, 101, POLICY_QUEUE, odd, (struct job_options){ .crashes_max = 4 });
+    limit_set(w, 101, odd, NULL, concurrency(2));
+    assert_int_equal(cancel(w, 101, odd), 1);
+    reload(w);
 }
 
 // The calls that have no status to refuse it with.
@@ -140,7 +194,9 @@ int main(void)
         CLIENT_TEST(test_names__longer_than_255_bytes_are_refused_by_every_call),
         cmocka_unit_test(test_names__empty_ones_are_refused_or_mean_that_none_is_given),
         cmocka_unit_test(test_names__of_1_and_of_255_bytes_are_taken),
-        cmocka_unit_test(test_names__are_any_bytes),
+        cmocka_unit_test(test_names__that_are_new_are_text),
+        cmocka_unit_test(test_names__of_any_bytes_can_be_new_with_the_clients_clock),
+        CLIENT_TEST(test_names__of_any_bytes_that_are_there_can_be_used),
         SERVER_TEST(test_names__that_cannot_be_are_not_found),
     };
     return cmocka_run_group_tests_name("names", tests, fill, NULL);

@@ -312,7 +312,7 @@ static void test_http__without_memory_it_is_refused_and_can_be_tried_again(void 
     fault_alloc_init(&fault);
     struct site *site = site_new(&fault.allocator, 1 << 20);
     static const char line[] = "POST " NS "/queues/a%20b/jobs";
-    static const char body[] = "{\"klass\":\"K\\n\",\"data\":1,\"jid\":\"a\"}";
+    static const char body[] = "{\"klass\":\"K\\u0041\",\"data\":1,\"jid\":\"a\"}";
     for (size_t fail_at = 1;; fail_at++) {
         fault.calls = 0;
         fault.fail_at = fail_at;

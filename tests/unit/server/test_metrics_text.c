@@ -73,9 +73,10 @@ static void test_metrics_text__labels_are_escaped(void **state)
     (void)state;
     struct buffer labels;
     buffer_init(&labels, &allocator_system, PLENTY);
-    metrics_label(&labels, "a", SLICE("x\"y\\z\nw\xC3\xA4\xFF"));
+    metrics_label(&labels, "a", SLICE("x\"y\\z\nw\xC3\xA4\xFF\x1b\0\x7f\xC2\x9B"));
     metrics_label(&labels, "b", SLICE_EMPTY);
-    expect(&labels, "a=\"x\\\"y\\\\z\\nw\xC3\xA4\\\\xFF\",b=\"\"");
+    expect(&labels,
+           "a=\"x\\\"y\\\\z\\nw\xC3\xA4\\\\xFF\\\\x1B\\\\x00\\\\x7F\\\\xC2\\\\x9B\",b=\"\"");
     buffer_release(&labels);
 }
 
