@@ -293,7 +293,7 @@ enum status qless_complete(struct qless_ask *ask)
     return STATUS_OK;
 }
 
-static enum status check_fail(struct qless_ask *ask, struct holder *holder)
+static enum status check_fail(struct qless_ask *ask, const struct holder *holder)
 {
     // The words run together in qless too.
     struct job_view view;
@@ -304,10 +304,7 @@ static enum status check_fail(struct qless_ask *ask, struct holder *holder)
         return qless_unmet(ask, "Fail(): Job %.*snot currently running: %s",
                            SLICE_PRINT(holder->jid), job_state_name(view.state));
     }
-    if (ask->split) {
-        holder->worker = view.worker; // any worker may say so
-    }
-    if (!slice_equal(view.worker, holder->worker)) {
+    if (!ask->split && !slice_equal(view.worker, holder->worker)) {
         return qless_unmet(ask, "Fail(): Job %.*s running with another worker: %.*s",
                            SLICE_PRINT(holder->jid), SLICE_PRINT(view.worker));
     }
@@ -330,6 +327,7 @@ enum status qless_fail(struct qless_ask *ask)
     }
     struct fail_request request = { .holder = { .jid = ask->words.items[0],
                                                 .worker = ask->words.items[1] },
+                                    .forced = ask->split, // any worker may say so
                                     .group = ask->words.items[2],
                                     .message = ask->words.items[3] };
     struct error error;

@@ -42,11 +42,12 @@ static enum status acquire(const struct connection *connection, struct ns **out,
     }
     if (!status && (*out)->clock != ENGINE_CLOCK_CLIENT) {
         // Its time would not be what the calls say.
-        status = error_set(error, STATUS_STATE,
-                           "the namespace %.*s was made for native commands, with the server's "
-                           "clock, and qless needs one with the clients': Q.NAMESPACE.CREATE name "
-                           "CLOCK client, or another qless-namespace",
-                           SLICE_PRINT(name));
+        status =
+            error_set(error, STATUS_STATE,
+                      "namespace %.*s has the server clock, and calls of qless need the client "
+                      "clock; use another database or the setting qless-namespace, or create "
+                      "the namespace anew with Q.NAMESPACE.CREATE %.*s CLOCK client",
+                      SLICE_PRINT(name), SLICE_PRINT(name));
     }
     return status;
 }

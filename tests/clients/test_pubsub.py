@@ -326,7 +326,7 @@ class Scripts(sluiced.TestCase):
         c = self.client()
         c.ask("Q.PUT qless-7 mail Send {} JID bob")
         c.expect("SELECT 7", "+OK")
-        c.expect(("EVAL", QLESS, "0", "length", "0", "mail"), "-STATE the namespace qless-7 was...")
+        c.expect(("EVAL", QLESS, "0", "length", "0", "mail"), "-STATE namespace qless-7 has the server clock...")
         c.expect("Q.NAMESPACE.DELETE qless-7", "+OK")
         c.expect(f"EVALSHA {SHA} 0 length 0 mail", ":0")
 

@@ -219,6 +219,8 @@ static void test_fail__any_worker_may_say_so(void **state)
     say_script(c, "Pop", "q", "w1 1 0");
     script_told(c, "Fail", "", "a w2 g m 1", "a");
     script_told(c, "Workers", "", "1 w1", "{\"jobs\":{},\"stalled\":{}}");
+    script_told_of(c, "Get", "", "a", "\"when\":1,\"worker\":\"w2\"}");
+    script_told(c, "Fail", "", "a w2 g m 2", "(nil)");
 }
 
 static void test_complete__does_not_look_at_the_queue(void **state)
