@@ -217,6 +217,36 @@ static void say_lease(struct reply *reply, const struct job_view *view)
     reply_end(reply);
 }
 
+// Of a running job: whether its worker has said that it has begun.
+static void say_stage(struct reply *reply, const struct job_view *view)
+{
+    reply_text_or_null(reply, !view->token    ? SLICE_EMPTY
+                              : view->started ? SLICE("started")
+                                              : SLICE("reserved"));
+}
+
+static void say_last_run(struct reply *reply, const struct job_past *past)
+{
+    if (!past->popped_us) {
+        reply_null(reply);
+        return;
+    }
+    reply_map(reply, 4);
+    reply_key(reply, "worker");
+    reply_text_or_null(reply, past->worker);
+    reply_key(reply, "popped");
+    reply_moment(reply, past->popped_us);
+    reply_key(reply, "started");
+    reply_moment_or_null(reply, past->started_us);
+    reply_key(reply, "pid");
+    if (past->pid) {
+        reply_integer(reply, past->pid);
+    } else {
+        reply_null(reply);
+    }
+    reply_end(reply);
+}
+
 static void say_unique(struct reply *reply, const struct job_view *view)
 {
     if (view->unique_by == UNIQUE_NONE) {
@@ -248,8 +278,10 @@ static void say_members(struct reply *reply, const struct job_view *view)
 void reply_job(struct reply *reply, const struct engine *engine, const struct job *job)
 {
     struct job_view view;
+    struct job_past past;
     job_view(engine, job, &view);
-    reply_map(reply, 28);
+    job_past(engine, job, &past);
+    reply_map(reply, 32);
     reply_key(reply, "jid");
     reply_text(reply, view.jid);
     reply_key(reply, "klass");
@@ -258,6 +290,8 @@ void reply_job(struct reply *reply, const struct engine *engine, const struct jo
     reply_text_or_null(reply, view.queue);
     reply_key(reply, "state");
     reply_text(reply, slice_from_cstr(job_state_name(view.state)));
+    reply_key(reply, "stage");
+    say_stage(reply, &view);
     reply_key(reply, "data");
     reply_json(reply, view.data);
     reply_key(reply, "priority");
@@ -280,12 +314,18 @@ void reply_job(struct reply *reply, const struct engine *engine, const struct jo
     reply_moment(reply, view.created_us);
     reply_key(reply, "moved");
     reply_moment(reply, view.time_us);
+    reply_key(reply, "updated");
+    reply_moment(reply, view.updated_us);
+    reply_key(reply, "eta");
+    reply_moment_or_null(reply, past.eta_us);
     reply_key(reply, "scheduled");
     reply_moment_or_null(reply, view.scheduled_us);
     reply_key(reply, "deadline");
     reply_moment_or_null(reply, view.deadline_us);
     reply_key(reply, "lease");
     say_lease(reply, &view);
+    reply_key(reply, "last-run");
+    say_last_run(reply, &past);
     reply_key(reply, "failure");
     say_failure(reply, &view);
     reply_key(reply, "result");

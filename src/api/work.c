@@ -482,7 +482,7 @@ static const struct command commands[] = {
 "    2# \"klass\" => \"Send\"\n"
 "    3# \"queue\" => \"mail\"\n"
 "    4# \"state\" => \"waiting\"\n"
-"    5# \"data\" => \"{\\\"to\\\":\\\"bob\\\"}\"\n"
+"    5# \"stage\" => (nil)\n"
 "..." }),
     },
     [POP] = {

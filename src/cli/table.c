@@ -32,17 +32,18 @@ static enum form form_of(const char *key)
         const char *key;
         enum form form;
     } forms[] = {
-        { "created", FORM_MOMENT },  { "moved", FORM_MOMENT },   { "scheduled", FORM_MOMENT },
-        { "deadline", FORM_MOMENT }, { "expires", FORM_MOMENT }, { "when", FORM_MOMENT },
-        { "seen", FORM_MOMENT },     { "next", FORM_MOMENT },    { "earliest", FORM_MOMENT },
-        { "until", FORM_MOMENT },    { "began", FORM_MOMENT },   { "result-until", FORM_MOMENT },
-        { "ready", FORM_MOMENT },    { "since", FORM_MOMENT },   { "interval", FORM_LENGTH },
-        { "period", FORM_LENGTH },   { "timeout", FORM_LENGTH }, { "result-ttl", FORM_LENGTH },
-        { "mean", FORM_LENGTH },     { "std", FORM_LENGTH },     { "max", FORM_LENGTH },
-        { "p50", FORM_LENGTH },      { "p90", FORM_LENGTH },     { "p99", FORM_LENGTH },
-        { "p999", FORM_LENGTH },     { "state", FORM_STATE },    { "fraction", FORM_SHARE },
-        { "data", FORM_REST },       { "message", FORM_REST },   { "line", FORM_REST },
-        { "tags", FORM_REST },       { "result", FORM_REST },
+        { "created", FORM_MOMENT },    { "moved", FORM_MOMENT },   { "scheduled", FORM_MOMENT },
+        { "deadline", FORM_MOMENT },   { "expires", FORM_MOMENT }, { "when", FORM_MOMENT },
+        { "seen", FORM_MOMENT },       { "next", FORM_MOMENT },    { "earliest", FORM_MOMENT },
+        { "until", FORM_MOMENT },      { "began", FORM_MOMENT },   { "result-until", FORM_MOMENT },
+        { "updated", FORM_MOMENT },    { "eta", FORM_MOMENT },     { "popped", FORM_MOMENT },
+        { "started", FORM_MOMENT },    { "ready", FORM_MOMENT },   { "since", FORM_MOMENT },
+        { "interval", FORM_LENGTH },   { "period", FORM_LENGTH },  { "timeout", FORM_LENGTH },
+        { "result-ttl", FORM_LENGTH }, { "mean", FORM_LENGTH },    { "std", FORM_LENGTH },
+        { "max", FORM_LENGTH },        { "p50", FORM_LENGTH },     { "p90", FORM_LENGTH },
+        { "p99", FORM_LENGTH },        { "p999", FORM_LENGTH },    { "state", FORM_STATE },
+        { "fraction", FORM_SHARE },    { "data", FORM_REST },      { "message", FORM_REST },
+        { "line", FORM_REST },         { "tags", FORM_REST },      { "result", FORM_REST },
     };
     for (size_t i = 0; key && i < sizeof forms / sizeof *forms; i++) {
         if (!strcmp(forms[i].key, key)) {

@@ -31,8 +31,8 @@ void detail_add(struct detail *detail, const char *label, const char *text)
 static bool is_moment(const char *key)
 {
     static const char *const keys[] = {
-        "created",  "moved", "scheduled",    "deadline", "expires",
-        "run-ends", "when",  "result-until", "earliest", "until",
+        "created",  "moved",   "updated",  "eta",  "popped",       "started",  "scheduled",
+        "deadline", "expires", "run-ends", "when", "result-until", "earliest", "until",
     };
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (!strcmp(key, keys[i])) {

@@ -58,6 +58,7 @@ static void put_job(FILE *out, const struct look_job *job)
     pair_text(out, ",", "queue", job->queue);
     pair_text(out, ",", "klass", job->klass);
     pair_text(out, ",", "state", job->state);
+    pair_text(out, ",", "stage", job->stage);
     pair_text(out, ",", "worker", job->worker);
     pair_number(out, "since", true, job->since);
     pair_number(out, "expires", job->expires > 0, job->expires);

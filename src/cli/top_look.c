@@ -322,6 +322,7 @@ static void read_job(struct asking *asking, const struct sluice_value *map, stru
         .klass = text_of(asking, map, "klass"),
         .queue = text_of(asking, map, "queue"),
         .state = text_of(asking, map, "state"),
+        .stage = text_of(asking, map, "stage"),
         .worker = text_of(asking, lease, "worker"),
         .message = text_of(asking, progress, "message"),
         .failure = text_of(asking, failure, "message"),

@@ -27,7 +27,7 @@ struct look_queue {
 
 // Texts are never NULL here, but empty. Moments are by the server's clock; 0: none.
 struct look_job {
-    const char *jid, *klass, *queue, *state, *worker, *message;
+    const char *jid, *klass, *queue, *state, *stage, *worker, *message;
     const char *failure; // the message of its failure
     double since;        // when it came into this state
     double expires;      // the lease

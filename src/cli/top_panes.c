@@ -217,7 +217,7 @@ static void draw_listed(struct pen *pen, const struct look *look, size_t index)
     const struct look_job *job = &look->jobs[index];
     bool failed = !strcmp(job->state, "failed");
     pen_id(pen, job->jid);
-    pen_text(pen, failed ? STYLE_RED : 0u, job->state);
+    pen_text(pen, failed ? STYLE_RED : 0u, *job->stage ? job->stage : job->state);
     pen_text(pen, 0, job->queue);
     pen_text(pen, 0, job->klass);
     pen_length(pen, STYLE_BOLD, pen->now - job->since);

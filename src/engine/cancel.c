@@ -14,15 +14,15 @@
 
 static void announce(struct engine *engine, int64_t now_us, const struct job *job)
 {
-    const struct slice worker = job->lease ? worker_name(job->lease->worker) : SLICE_EMPTY;
-    engine_emit(engine,
-                &(struct event){ .kind = EVENT_CANCELED,
-                                 .channels = EVENT_TO_LOG | (job->lease ? EVENT_TO_WORKER : 0U) |
-                                             (job->tracked ? EVENT_TO_TRACKER : 0U),
-                                 .when_us = now_us,
-                                 .jid = job_jid(job),
-                                 .queue = job->queue ? queue_name(job->queue) : SLICE_EMPTY,
-                                 .worker = worker });
+    const struct slice worker = job_lease(job) ? worker_name(job->lease->worker) : SLICE_EMPTY;
+    engine_emit(engine, &(struct event){ .kind = EVENT_CANCELED,
+                                         .channels = EVENT_TO_LOG |
+                                                     (job_lease(job) ? EVENT_TO_WORKER : 0U) |
+                                                     (job->tracked ? EVENT_TO_TRACKER : 0U),
+                                         .when_us = now_us,
+                                         .jid = job_jid(job),
+                                         .queue = job->queue ? queue_name(job->queue) : SLICE_EMPTY,
+                                         .worker = worker });
 }
 
 void cancel_job(struct engine *engine, struct job *job, int64_t now_us)

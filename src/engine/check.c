@@ -118,13 +118,22 @@ static void check_tags(struct check *check, struct job *job)
     CHECK_COUNT(check, job->extra->tag_count, count, "the number of tags", job_jid(job));
 }
 
+// A time of 0 is one that was lost, unless the engine lived then.
+static void check_updated(struct check *check, const struct job *job)
+{
+    const struct lease *lease = job_lease(job);
+    int64_t updated_us = lease ? lease->updated_us : job->updated_us;
+    if (updated_us == 0 && job->created_us > 0 && check->engine->clock == ENGINE_CLOCK_SERVER) {
+        problem(check, "when job %.*s last changed is not known", SLICE_PRINT(job_jid(job)));
+    }
+}
+
 static void check_lease(struct check *check, struct job *job)
 {
-    if ((job->lease != NULL) != (job->state == JOB_RUNNING)) {
-        problem(check, "job %.*s is %s %s a lease", SLICE_PRINT(job_jid(job)),
-                job_state_name(job->state), job->lease ? "with" : "without");
+    if (job->state == JOB_RUNNING && !job->lease) {
+        problem(check, "job %.*s is running without a lease", SLICE_PRINT(job_jid(job)));
     }
-    if (job->lease) {
+    if (job_lease(job)) {
         check->leases++;
         job->lease->lane->counted++;
         struct worker *worker = job->lease->worker;
@@ -176,7 +185,7 @@ static void check_rare(struct check *check, struct job *job)
 // What a job counts as besides its state.
 static void check_part(struct check *check, struct job *job)
 {
-    bool running = job->state == JOB_RUNNING && job->lease;
+    bool running = job_lease(job) != NULL;
     bool open = job->state != JOB_RUNNING && job->state != JOB_COMPLETE && job->state != JOB_FAILED;
     size_t part = running && job->lease->started ? TALLY_STARTED : TALLY_TRIED;
     if (job->queue && (part == TALLY_STARTED || (open && job->attempts))) {
@@ -226,6 +235,7 @@ static void check_job(void *context, struct job *job)
         }
     }
     check_lease(check, job);
+    check_updated(check, job);
     if (job->extra) {
         check_edges(check, job);
         check_tags(check, job);

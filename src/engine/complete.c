@@ -236,7 +236,6 @@ static void finish_run(struct engine *engine, int64_t now_us,
     }
     job->remaining = job->retries;
     job->time_us = now_us;
-    job_changed(engine, job, JOB_DIRTY_HEAD);
 }
 
 static void go_on(struct engine *engine, int64_t now_us, const struct complete_request *request,
@@ -249,6 +248,7 @@ static void go_on(struct engine *engine, int64_t now_us, const struct complete_r
     job->attempts = 0;
     depends_add(engine, job, &plan->depends);
     place_job(engine, job, now_us, delay_of(request));
+    job_changed(engine, job, JOB_DIRTY_HEAD);
 }
 
 static void be_done(struct engine *engine, int64_t now_us, struct job *job, const struct plan *plan)
@@ -262,6 +262,7 @@ static void be_done(struct engine *engine, int64_t now_us, struct job *job, cons
         promise_give(engine, plan->promise, job, plan->result_until_us);
     }
     job_enter(engine, job);
+    job_changed(engine, job, JOB_DIRTY_HEAD);
     if (job->extra) {
         unique_finished(engine, job);
         depends_release(engine, job, now_us);

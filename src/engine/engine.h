@@ -245,6 +245,7 @@ struct job_view {
     int64_t line_us;         // while it waits: since when; 0 once its priority was changed
     int64_t time_us;         // of its last move, pop or completion
     int64_t created_us;      // when it was first put
+    int64_t updated_us;      // when anything of it last changed
     int64_t deadline_us;     // 0 when there is none, or it has started
     int64_t run_ends_us;     // the lease ends then however often it is renewed; 0: no such limit
     int64_t result_until_us; // when the result is dropped; 0: with the job
@@ -283,10 +284,10 @@ void job_options_in_effect(const struct engine *engine, const struct job *job,
 
 struct history_view {
     int64_t when_us;
-    struct slice what; // put, popped, done, failed, retried, timed-out, or a logger's own word
+    struct slice what; // put, popped, started, done, failed, retried, timed-out, or a logger's word
     struct slice queue, worker, group;
     struct slice message; // of a failure; cut after 1,024 bytes
-    struct slice data;    // JSON of a logger, or empty
+    struct slice data;    // JSON of a logger, or with the pid of started; or empty
     // Of put, retried: when it was to run, if that was later. Of the first popped: since when it
     // could run, if that was later than its put. Else 0.
     int64_t until_us;
@@ -295,6 +296,16 @@ struct history_view {
 // The entries of a job's history, from the oldest. `*position` is 0 at first.
 bool job_history_next(const struct engine *engine, const struct job *job, size_t *position,
                       struct history_view *view);
+
+// What its history tells of a job besides, as far as it is kept: when it was or is to run, as its
+// last put or retry said; its last run, also after its end. 0 and empty for none.
+struct job_past {
+    int64_t eta_us;
+    int64_t popped_us, started_us;
+    struct slice worker;
+    int64_t pid;
+};
+void job_past(const struct engine *engine, const struct job *job, struct job_past *out);
 
 // A job that cannot be canceled, and one that depends on it and is not to be canceled.
 struct cancel_blocker {

@@ -4,7 +4,9 @@
 // then the strings of the kind, each with a size of one byte, but data with four.
 #include "engine/history.h"
 
+#include "base/buffer.h"
 #include "base/bytes.h"
+#include "base/num.h"
 #include "engine/job.h"
 #include "engine/state.h"
 
@@ -33,6 +35,7 @@ static const struct {
     [HISTORY_TIMED_OUT] = { { "timed-out", 9 }, 0, false },
     [HISTORY_LOG] = { { "", 0 }, 1, true },
     [HISTORY_RETRIED] = { { "retried", 7 }, 2, true },
+    [HISTORY_STARTED] = { { "started", 7 }, 1, true },
 };
 
 // The first string of an entry; the second is always the group.
@@ -294,7 +297,7 @@ static void read_entry(const char *at, struct history_view *view)
     } else {
         view->worker = strings[0];
         view->group = strings[1];
-        view->message = data;
+        *(kind == HISTORY_STARTED ? &view->data : &view->message) = data;
     }
 }
 
@@ -349,4 +352,78 @@ int64_t history_first_run(const struct job *job, int64_t otherwise)
         }
     }
     return otherwise;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What stays known of a run
+
+#define PID_BEFORE "{\"pid\":"
+
+static int64_t pid_of(struct slice data)
+{
+    const size_t before = sizeof(PID_BEFORE) - 1;
+    uint64_t pid;
+    return data.size > before + 1 &&
+                   !num_parse_u64(slice_sub(data, before, data.size - before - 1), &pid)
+               ? (int64_t)pid
+               : 0;
+}
+
+void history_pid(int64_t pid, struct history_pid *out)
+{
+    struct buffer text = { .data = out->bytes,
+                           .capacity = sizeof(out->bytes) - 1,
+                           .size_max = sizeof(out->bytes) - 1 };
+    if (pid) {
+        buffer_append(&text, SLICE(PID_BEFORE));
+        num_append_i64(&text, pid);
+        buffer_append_char(&text, '}');
+    }
+    out->size = text.size;
+}
+
+static bool is_kind(const struct history_view *entry, enum history_kind kind)
+{
+    return slice_equal(entry->what, shapes[kind].what);
+}
+
+// Loggers may use the engine's words, but their entries have neither queue nor worker.
+static void note_past(struct job_past *past, const struct history_view *entry)
+{
+    bool put = is_kind(entry, HISTORY_PUT) && entry->queue.size;
+    bool popped = is_kind(entry, HISTORY_POPPED) && entry->worker.size;
+    if (put || (is_kind(entry, HISTORY_RETRIED) && entry->worker.size)) {
+        past->eta_us = entry->until_us;
+    } else if (popped) {
+        past->eta_us = entry->until_us ? entry->until_us : past->eta_us;
+        past->popped_us = entry->when_us;
+        past->started_us = past->pid = 0;
+        past->worker = entry->worker;
+    } else if (is_kind(entry, HISTORY_STARTED) && entry->worker.size) {
+        past->started_us = past->started_us ? past->started_us : entry->when_us;
+        past->pid = pid_of(entry->data);
+    }
+}
+
+void job_past(const struct engine *engine, const struct job *job, struct job_past *out)
+{
+    struct history_view entry;
+    struct job_view view;
+    size_t position = 0;
+    *out = (struct job_past){ 0 };
+    while (job_history_next(engine, job, &position, &entry)) {
+        note_past(out, &entry);
+    }
+    job_view(engine, job, &view);
+    if (view.scheduled_us) {
+        out->eta_us = view.scheduled_us;
+    } else if (view.history_count == 1 && view.line_us > view.created_us) {
+        out->eta_us = view.line_us; // its first put does not say that it was for later
+    }
+    // Of the run that goes on the lease knows most, whatever the history keeps.
+    if (view.token) {
+        out->popped_us = view.time_us;
+        out->worker = view.worker;
+        out->pid = view.pid;
+    }
 }

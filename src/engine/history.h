@@ -22,6 +22,7 @@ enum history_kind {
     HISTORY_TIMED_OUT, //
     HISTORY_LOG,       // what, data
     HISTORY_RETRIED,   // worker, group, message
+    HISTORY_STARTED,   // worker, data: {"pid":4711}, or nothing
     HISTORY_KIND_COUNT,
 };
 
@@ -41,6 +42,13 @@ void history_append(struct engine *engine, struct job *job, const struct history
 // The same for the job's log; for a job that has its rare part.
 MUST_USE enum status log_reserve(struct engine *engine, struct job *job, struct slice line);
 void log_append(struct engine *engine, struct job *job, int64_t when_us, struct slice line);
+
+// The data of HISTORY_STARTED for a process id; 0: none.
+struct history_pid {
+    char bytes[32];
+    size_t size;
+};
+void history_pid(int64_t pid, struct history_pid *out);
 
 // How many there are, with the first.
 size_t history_count(const struct job *job);

@@ -174,8 +174,22 @@ void job_set_data(struct engine *engine, struct job *job, char *copy, size_t siz
     job_changed(engine, job, JOB_DIRTY_BODY);
 }
 
+// Who takes the lease off a job says that it has changed once it has its new state.
+static void note_change(struct engine *engine, struct job *job)
+{
+    if (job->state != JOB_RUNNING) {
+        job->updated_us = engine->call_us;
+    } else if (job->lease) {
+        job->lease->updated_us = engine->call_us;
+    }
+}
+
 void job_changed(struct engine *engine, struct job *job, unsigned dirty)
 {
+    if (dirty != JOB_DIRTY_GONE) {
+        note_change(engine, job);
+        dirty |= JOB_DIRTY_HEAD;
+    }
     if (!engine->keeps_changes) {
         return;
     }
@@ -247,7 +261,7 @@ struct slice job_jid(const struct job *job)
 void job_view(const struct engine *engine, const struct job *job, struct job_view *view)
 {
     const struct job_extra *extra = job->extra;
-    const struct lease *lease = job->lease;
+    const struct lease *lease = job_lease(job);
     *view = (struct job_view){
         .id = job->id,
         .jid = job_jid(job),
@@ -265,6 +279,7 @@ void job_view(const struct engine *engine, const struct job *job, struct job_vie
         .scheduled_us = job->state == JOB_SCHEDULED ? time_of_key(job->node.key) : 0,
         .line_us = job->state == JOB_WAITING ? line_time(job->node.key) : 0,
         .time_us = job->time_us,
+        .updated_us = lease ? lease->updated_us : job->updated_us,
         .created_us = job->created_us,
         .progress_ppm = -1,
         .history_count = history_count(job),

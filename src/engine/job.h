@@ -97,7 +97,11 @@ struct job {
     int64_t time_us;    // of its last put, pop or completion; wait and run times count from here
     int64_t created_us; // when the first entry of its history was made
     struct queue *queue;
-    struct lease *lease;
+    // A job without a lease keeps there when it last changed; a lease keeps that for its job.
+    union {
+        struct lease *lease; // while it is RUNNING; NULL for the moment in which it loses it
+        int64_t updated_us;
+    };
     struct job_extra *extra;
     struct trail *history; // the entries after the first, or NULL
     struct job *dirty_next;
@@ -133,6 +137,12 @@ enum job_dirty {
 static inline struct job *job_of_node(struct index_node *node)
 {
     return (struct job *)(void *)node; // it is the first member
+}
+
+// NULL: it has none.
+static inline struct lease *job_lease(const struct job *job)
+{
+    return job->state == JOB_RUNNING ? job->lease : NULL;
 }
 
 static inline struct slice job_data(const struct job *job)
@@ -187,7 +197,7 @@ MUST_USE enum status job_copy_data(struct engine *engine, struct job *job, struc
                                    char **out);
 void job_set_data(struct engine *engine, struct job *job, char *copy, size_t size);
 
-// Says that the job's records have changed.
+// Says that the job's records have changed, now: whatever of it is seen from outside.
 void job_changed(struct engine *engine, struct job *job, unsigned dirty);
 
 // Removes a job that is in no index any more from everything else, and frees it, or all of it but

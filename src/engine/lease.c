@@ -414,14 +414,24 @@ enum status engine_start(struct engine *engine, int64_t now_us, const struct hol
     if (!status) {
         status = lease_check(engine, holder, &job, error);
     }
-    if (status) {
+    if (status || (job->lease->started && job->lease->pid == pid)) {
         return status;
+    }
+    struct history_pid data;
+    history_pid(pid, &data);
+    const struct history_entry entry = { .kind = HISTORY_STARTED,
+                                         .when_us = now_us,
+                                         .worker = worker_name(job->lease->worker),
+                                         .data = slice_make(data.bytes, data.size) };
+    if (history_reserve(engine, job, &entry, 1)) {
+        return engine_no_memory(error);
     }
     if (!job->lease->started) {
         job->lease->started = true;
         job_count_started(job);
     }
     job->lease->pid = pid;
+    history_append(engine, job, &entry);
     job_changed(engine, job, JOB_DIRTY_HEAD);
     return STATUS_OK;
 }

@@ -20,6 +20,7 @@ struct lease {
     uint64_t token;
     int64_t expires_us;
     int64_t run_ends_us; // it is never renewed beyond; 0: no such limit
+    int64_t updated_us;  // when its job last changed
     int64_t pid;
     bool started;
     bool grace; // it ran out, and its holder was told

@@ -91,7 +91,7 @@ static bool falls_due(const struct job *job)
 // The part that a job counts as besides its state; TALLY_PARTS: none.
 static inline unsigned part_of(const struct job *job)
 {
-    if (job->lease) {
+    if (job_lease(job)) {
         return job->lease->started ? TALLY_STARTED : TALLY_PARTS;
     }
     bool open = job->state != JOB_COMPLETE && job->state != JOB_FAILED;
@@ -235,7 +235,7 @@ void job_enter(struct engine *engine, struct job *job)
 
 enum status lane_leave_reserve(struct engine *engine, struct job *job)
 {
-    if (!in_line(job) && !job->lease) {
+    if (!in_line(job) && !job_lease(job)) {
         return STATUS_OK;
     }
     return lane_reserve(engine, lane_find(engine, job->queue, job->domain));
@@ -250,7 +250,7 @@ void job_leave(struct engine *engine, struct job *job)
         index_remove(index_of(engine, job), &job->node);
         unlist_finished(engine, job);
     }
-    if (job->lease) {
+    if (job_lease(job)) {
         lease_end(engine, job);
     }
     if ((job->extra && leave_more(engine, job)) || falls_due(job)) {

@@ -39,6 +39,10 @@ enum record_kind {
     RECORD_TAG = 255,      // no record: the numbers of tags, for record_take_id
 };
 
+enum {
+    HEAD_HAS_UPDATED = 0x80, // in the state of a head: when it last changed follows
+};
+
 struct record_key {
     enum record_kind kind;
     uint64_t id;

@@ -511,6 +511,15 @@ static void mend_depends(const struct engine *engine, struct job *job, struct in
     }
 }
 
+static void set_updated(struct job *job, int64_t updated_us)
+{
+    if (job->state == JOB_RUNNING) {
+        job->lease->updated_us = updated_us;
+    } else {
+        job->updated_us = updated_us;
+    }
+}
+
 static enum status read_head(struct engine *engine, uint64_t id, struct reader *reader)
 {
     enum status status = loading_fill(&engine->loading, &engine->jobs);
@@ -518,7 +527,8 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
         return status;
     }
     struct job *job = loading_next(&engine->loading, id);
-    uint8_t state = take_u8(reader);
+    uint8_t first = take_u8(reader);
+    uint8_t state = first & (uint8_t)~HEAD_HAS_UPDATED;
     uint64_t queue_id = take_u64(reader);
     struct index_key key = take_key(reader);
     struct queue *queue = queue_id ? queue_by_id(engine, queue_id) : NULL;
@@ -528,6 +538,7 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
         return STATUS_OK;
     }
     job->time_us = take_i64(reader);
+    int64_t updated_us = first & HEAD_HAS_UPDATED ? take_i64(reader) : job->time_us;
     job->remaining = (int32_t)take_u32(reader);
     job->crashes = (uint16_t)take_u32(reader);
     job->attempts = (uint16_t)take_u32(reader);
@@ -582,7 +593,7 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
     }
     if (status || reader->bad) {
         // It is in no index: so it is freed, with the others like it.
-        if (job->lease) {
+        if (job_lease(job)) {
             lease_end(engine, job);
         }
         if (group) {
@@ -592,6 +603,7 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
         job->queue = state == JOB_COMPLETE ? NULL : job->queue;
         job->state = JOB_STATE_COUNT;
     } else {
+        set_updated(job, updated_us);
         engine->loading.placed++;
     }
     return status;

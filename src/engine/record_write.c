@@ -280,16 +280,22 @@ void record_write_head(const struct engine *engine, const struct job *job, struc
 {
     (void)engine;
     const struct job_extra *extra = job->extra;
-    put_u8(out, job->state);
+    const struct lease *lease = job_lease(job);
+    int64_t updated_us = lease ? lease->updated_us : job->updated_us;
+    bool changed = updated_us != job->time_us;
+    put_u8(out, (uint8_t)(job->state | (changed ? HEAD_HAS_UPDATED : 0)));
     put_u64(out, job->queue ? job->queue->id : 0);
     put_key(out, job->node.key);
     put_i64(out, job->time_us);
+    if (changed) {
+        put_i64(out, updated_us);
+    }
     put_u32(out, (uint32_t)job->remaining);
     put_u32(out, job->crashes);
     put_u32(out, job->attempts);
     put_string(out, trail_bytes(job->history));
-    if (job->lease) {
-        put_lease(out, job->lease);
+    if (lease) {
+        put_lease(out, lease);
     }
     if (job->state == JOB_FAILED) {
         put_u64(out, extra->group->order.key.high);

@@ -74,6 +74,7 @@ enum status engine_track(struct engine *engine, int64_t now_us, struct slice jid
         }
         engine->sequence++;
         engine->dirty_tracked = true;
+        job_changed(engine, job, JOB_DIRTY_HEAD);
     }
     announce(engine, EVENT_TRACK, jid, now_us);
     return STATUS_OK;
@@ -90,13 +91,17 @@ enum status engine_untrack(struct engine *engine, int64_t now_us, struct slice j
         return status;
     }
     struct tracked *tracked = map_find(&engine->tracked, jid);
-    if (!tracked && !map_find(&engine->jobs, jid)) {
+    struct job *job = map_find(&engine->jobs, jid);
+    if (!tracked && !job) {
         return error_set(error, STATUS_NOT_FOUND, "job %.*s does not exist", SLICE_PRINT(jid));
     }
     *changed = tracked != NULL;
     if (tracked) {
         tracked_free(engine, tracked);
         engine->dirty_tracked = true;
+    }
+    if (tracked && job) {
+        job_changed(engine, job, JOB_DIRTY_HEAD);
     }
     announce(engine, EVENT_UNTRACK, jid, now_us);
     return STATUS_OK;

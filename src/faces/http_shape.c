@@ -8,14 +8,18 @@ static const struct http_shape shared[] = {
                  "on_dependency_failure:string?}" },
     { "Lease", "{worker:string,token:integer,expires:moment,grace:boolean,run_ends:moment?,"
                "pid:integer?}" },
+    { "Run", "{worker:string?,popped:moment,started:moment?,pid:integer?}" },
     { "Failure", "{group:string,message:string,worker:string?,when:moment}" },
-    { "Job", "{jid:string,klass:string,queue:string?,state:State,data:any,priority:integer,"
-             "retries:integer,remaining:integer,attempts:integer,crashes:integer,domain:string?,"
-             "tags:[string],tracked:boolean,created:moment,moved:moment,scheduled:moment?,"
-             "deadline:moment?,lease:Lease?,failure:Failure?,result:any,result_until:moment?,"
-             "progress:{fraction:number,message:string?}?,checkpoint:string?,depends:[string],"
-             "dependents:[string],members:{done:integer,failed:integer},"
-             "unique:{by:string,key:string?,held:boolean}?,spawned_from:string?}" },
+    { "Job",
+      "{jid:string,klass:string,queue:string?,state:State,stage:string?,data:any,priority:integer,"
+      "retries:integer,remaining:integer,attempts:integer,crashes:integer,domain:string?,"
+      "tags:[string],tracked:boolean,created:moment,moved:moment,updated:moment,eta:moment?,"
+      "scheduled:moment?,"
+      "deadline:moment?,lease:Lease?,last_run:Run?,failure:Failure?,result:any,result_until:moment?"
+      ","
+      "progress:{fraction:number,message:string?}?,checkpoint:string?,depends:[string],"
+      "dependents:[string],members:{done:integer,failed:integer},"
+      "unique:{by:string,key:string?,held:boolean}?,spawned_from:string?}" },
     { "PoppedJob", "{jid:string,klass:string,queue:string,data:any,token:integer,expires:moment,"
                    "priority:integer,remaining:integer,attempts:integer,domain:string?,"
                    "checkpoint:string?,tags:[string]}" },

@@ -69,10 +69,12 @@ static void print_failure(struct buffer *out, const struct job_view *view, struc
     buffer_append_char(out, '}');
 }
 
-// The engine notes retries, which qless does not; one that a logger wrote has no worker.
+// The engine notes starts and retries, which qless does not; one that a logger wrote has no worker.
 static bool is_of_qless(const struct history_view *entry)
 {
-    return !(slice_equal(entry->what, SLICE("retried")) && entry->worker.size);
+    bool native =
+        slice_equal(entry->what, SLICE("retried")) || slice_equal(entry->what, SLICE("started"));
+    return !(native && entry->worker.size);
 }
 
 static void print_entry(struct buffer *out, const struct history_view *entry)

@@ -154,7 +154,7 @@ static void start(const struct push_flight *flight, int64_t now_us)
                                    .worker = PUSH_WORKER,
                                    .token = flight->token };
     enum status status = engine_start(flight->entry->space->ns->engine, now_us, &holder, 0, NULL);
-    (void)status; // it holds the lease
+    (void)status; // it holds the lease; without memory it is not said to have begun
 }
 
 // The job was taken for the entry.

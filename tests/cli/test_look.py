@@ -3,7 +3,7 @@
 
 import tool
 
-JOBS = "JID  KLASS  QUEUE  STATE  PRIORITY  ATTEMPTS  MOVED  DATA\n"
+JOBS = "JID  KLASS  QUEUE  STATE  STAGE  PRIORITY  ATTEMPTS  MOVED  DATA\n"
 
 
 class Jobs(tool.ServerCase):
@@ -31,8 +31,8 @@ class Jobs(tool.ServerCase):
     def test_a_peek_takes_nothing(self):
         self.put("ann")
         self.put("bob", "mail", "--priority", "-1")
-        self.says(JOBS + 'bob  Send  mail  waiting  -1  0  TIME  {"to":"bob"}\n'
-                  'ann  Send  mail  waiting  0  0  TIME  {"to":"ann"}\n', "peek", "mail")
+        self.says(JOBS + 'bob  Send  mail  waiting  -  -1  0  TIME  {"to":"bob"}\n'
+                  'ann  Send  mail  waiting  -  0  0  TIME  {"to":"ann"}\n', "peek", "mail")
         self.assertEqual([job["jid"] for job in self.json("peek", "mail", "1")], ["bob"])
         done = self.run_tool("peek", "nothing")
         self.assertEqual((done.returncode, done.stdout, done.stderr),
@@ -96,8 +96,8 @@ class Jobs(tool.ServerCase):
         self.says("urgent\n", "tag", "bob", "urgent")
         self.says("urgent\n", "untag", "ann", "paid")
         self.says("TAG  COUNT\nurgent  2\n", "tags")
-        self.says(JOBS + 'ann  Send  mail  waiting  0  0  TIME  {"to":"ann"}\n'
-                  'bob  Send  mail  waiting  0  0  TIME  {"to":"bob"}\n', "tags", "urgent")
+        self.says(JOBS + 'ann  Send  mail  waiting  -  0  0  TIME  {"to":"ann"}\n'
+                  'bob  Send  mail  waiting  -  0  0  TIME  {"to":"bob"}\n', "tags", "urgent")
         done = self.run_tool("tags", "urgent", "--count", "1")
         self.assertEqual((done.returncode, done.stderr),
                          (0, "sluice: 1 of 2 shown; --offset 1 shows the next\n"))
@@ -106,7 +106,7 @@ class Jobs(tool.ServerCase):
     def test_jobs_are_tracked(self):
         self.put("ann")
         self.says("tracked ann\n", "track", "ann")
-        self.says(JOBS + 'ann  Send  mail  waiting  0  0  TIME  {"to":"ann"}\n', "tracked")
+        self.says(JOBS + 'ann  Send  mail  waiting  -  0  0  TIME  {"to":"ann"}\n', "tracked")
         self.says("not tracked ann\n", "untrack", "ann")
         self.assertEqual(self.json("tracked")["total"], 0)
         self.assertEqual(self.json("untrack", "ann"), False)
@@ -145,9 +145,9 @@ class Queues(tool.ServerCase):
         self.put("a")
         self.put("b", "other")
         self.put("later", "mail", "--delay", "1h")
-        self.says(JOBS + 'run  Send  mail  running  -1000  1  TIME  {"to":"run"}\n'
-                  'a  Send  mail  waiting  0  0  TIME  {"to":"a"}\n'
-                  'later  Send  mail  scheduled  0  0  TIME  {"to":"later"}\n', "jobs", "mail")
+        self.says(JOBS + 'run  Send  mail  running  reserved  -1000  1  TIME  {"to":"run"}\n'
+                  'a  Send  mail  waiting  -  0  0  TIME  {"to":"a"}\n'
+                  'later  Send  mail  scheduled  -  0  0  TIME  {"to":"later"}\n', "jobs", "mail")
         self.assertEqual({job["jid"] for job in self.lines("jobs")}, {"run", "a", "b", "later"})
         self.assertEqual([job["jid"] for job in self.lines("jobs", "-s", "waiting")], ["a", "b"])
         self.good("complete", "run")
@@ -210,8 +210,8 @@ class Queues(tool.ServerCase):
         self.assertEqual(self.run_tool("workers").stderr, "sluice: there are no workers\n")
         self.take("ann")
         self.says("WORKER  SEEN  RUNNING  STALLED  OFFLINE\nw1  TIME  1  0  no\n", "workers")
-        self.says("JID  KLASS  QUEUE  STATE  EXPIRES  FRACTION  DATA\n"
-                  'ann  Send  mail  running  TIME  -  {"to":"ann"}\n', "workers", "w1")
+        self.says("JID  KLASS  QUEUE  STATE  STAGE  EXPIRES  FRACTION  DATA\n"
+                  'ann  Send  mail  running  reserved  TIME  -  {"to":"ann"}\n', "workers", "w1")
         self.says("offline: w1\n", "worker", "offline", "w1")
         self.assertTrue(self.json("workers")["workers"][0]["offline"])
         self.says("deregistered w1\n", "worker", "deregister", "w1")

@@ -240,8 +240,11 @@ class LeaseRules:
         return job.expires
 
     def call_start(self, command):
-        self.begin(command)
+        now = self.begin(command)
         job = self.find_held(command)
+        if not job.started or job.pid != command["pid"]:
+            data = '{"pid":%d}' % command["pid"] if command["pid"] else ""
+            self.write_history(job, now, "started", worker=job.worker, data=data)
         job.started = True
         job.pid = command["pid"]
 

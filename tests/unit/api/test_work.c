@@ -15,34 +15,38 @@ static void test_work__a_put_says_the_jid_and_keeps_what_it_was_given(void **sta
          "    2# \"klass\" => \"Send\"\n"
          "    3# \"queue\" => \"mail\"\n"
          "    4# \"state\" => \"scheduled\"\n"
-         "    5# \"data\" => \"{\\\"a\\\":1}\"\n"
-         "    6# \"priority\" => (integer) -5\n"
-         "    7# \"retries\" => (integer) 2\n"
-         "    8# \"remaining\" => (integer) 2\n"
-         "    9# \"attempts\" => (integer) 0\n"
-         "   10# \"crashes\" => (integer) 0\n"
-         "   11# \"domain\" => \"lane\"\n"
-         "   12# \"tags\" => 1) \"x\"\n"
+         "    5# \"stage\" => (nil)\n"
+         "    6# \"data\" => \"{\\\"a\\\":1}\"\n"
+         "    7# \"priority\" => (integer) -5\n"
+         "    8# \"retries\" => (integer) 2\n"
+         "    9# \"remaining\" => (integer) 2\n"
+         "   10# \"attempts\" => (integer) 0\n"
+         "   11# \"crashes\" => (integer) 0\n"
+         "   12# \"domain\" => \"lane\"\n"
+         "   13# \"tags\" => 1) \"x\"\n"
          "       2) \"y\"\n"
-         "   13# \"tracked\" => (false)\n"
-         "   14# \"created\" => (double) 1784000000.5\n"
-         "   15# \"moved\" => (double) 1784000000.5\n"
-         "   16# \"scheduled\" => (double) 1784000002\n"
-         "   17# \"deadline\" => (double) 1784000100\n"
-         "   18# \"lease\" => (nil)\n"
-         "   19# \"failure\" => (nil)\n"
-         "   20# \"result\" => (nil)\n"
-         "   21# \"result-until\" => (nil)\n"
-         "   22# \"progress\" => (nil)\n"
-         "   23# \"checkpoint\" => (nil)\n"
-         "   24# \"depends\" => (empty array)\n"
-         "   25# \"dependents\" => (empty array)\n"
-         "   26# \"members\" => 1# \"done\" => (integer) 0\n"
+         "   14# \"tracked\" => (false)\n"
+         "   15# \"created\" => (double) 1784000000.5\n"
+         "   16# \"moved\" => (double) 1784000000.5\n"
+         "   17# \"updated\" => (double) 1784000000.5\n"
+         "   18# \"eta\" => (double) 1784000002\n"
+         "   19# \"scheduled\" => (double) 1784000002\n"
+         "   20# \"deadline\" => (double) 1784000100\n"
+         "   21# \"lease\" => (nil)\n"
+         "   22# \"last-run\" => (nil)\n"
+         "   23# \"failure\" => (nil)\n"
+         "   24# \"result\" => (nil)\n"
+         "   25# \"result-until\" => (nil)\n"
+         "   26# \"progress\" => (nil)\n"
+         "   27# \"checkpoint\" => (nil)\n"
+         "   28# \"depends\" => (empty array)\n"
+         "   29# \"dependents\" => (empty array)\n"
+         "   30# \"members\" => 1# \"done\" => (integer) 0\n"
          "       2# \"failed\" => (integer) 0\n"
-         "   27# \"unique\" => 1# \"by\" => \"key\"\n"
+         "   31# \"unique\" => 1# \"by\" => \"key\"\n"
          "       2# \"key\" => \"key\"\n"
          "       3# \"held\" => (true)\n"
-         "   28# \"spawned-from\" => (nil)");
+         "   32# \"spawned-from\" => (nil)");
 }
 
 static void test_work__every_job_without_a_jid_gets_another(void **state)
@@ -258,6 +262,85 @@ static void test_work__a_backoff_is_one_word(void **state)
     says(t, "Q.PUT app mail Send {} BACKOFF list:1,-1", "(error) INVALID ...");
 }
 
+static void job_shows(struct talk *t, const char *part)
+{
+    const char *shown = run(t, "Q.GET app bob");
+    if (!strstr(shown, part)) {
+        print_error("%s\nis not in\n%s\n", part, shown);
+    }
+    assert_non_null(strstr(shown, part));
+}
+
+static void test_work__a_run_is_reserved_then_started_and_stays_known(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.PUT app mail Send {} JID bob AT 1784000010");
+    job_shows(t, "\"eta\" => (double) 1784000010\n");
+    job_shows(t, "\"last-run\" => (nil)\n");
+    passes(t, 10);
+    job_shows(t, "\"eta\" => (double) 1784000010\n");
+    (void)run(t, "Q.POP app host_4711 1 mail");
+    job_shows(t, "\"stage\" => \"reserved\"\n");
+    job_shows(t, "\"last-run\" => 1# \"worker\" => \"host_4711\"\n"
+                 "       2# \"popped\" => (double) 1784000010.5\n"
+                 "       3# \"started\" => (nil)\n"
+                 "       4# \"pid\" => (nil)\n");
+    passes(t, 1);
+    (void)run(t, "Q.START app bob host_4711 4712");
+    job_shows(t, "\"stage\" => \"started\"\n");
+    passes(t, 1);
+    // The same once more says nothing new.
+    (void)run(t, "Q.START app bob host_4711 4712");
+    job_shows(t, "\"updated\" => (double) 1784000011.5\n");
+    (void)run(t, "Q.COMPLETE app bob host_4711");
+    job_shows(t, "\"state\" => \"complete\"\n    5# \"stage\" => (nil)\n");
+    job_shows(t, "\"queue\" => \"mail\"\n");
+    job_shows(t, "\"eta\" => (double) 1784000010\n");
+    job_shows(t, "\"last-run\" => 1# \"worker\" => \"host_4711\"\n"
+                 "       2# \"popped\" => (double) 1784000010.5\n"
+                 "       3# \"started\" => (double) 1784000011.5\n"
+                 "       4# \"pid\" => (integer) 4712\n");
+}
+
+static void test_work__updated_is_when_anything_last_changed(void **state)
+{
+    struct talk *t = *state;
+    static const char *const changes[] = {
+        "Q.PUT app mail Send {} JID bob DELAY 1",
+        "Q.REQUEUE app bob mail Send {} DELAY 0",
+        "Q.PRIORITY app bob 7",
+        "Q.DATA app bob {\"a\":1}",
+        "Q.TAG app bob x",
+        "Q.UNTAG app bob x",
+        "Q.TRACK app bob",
+        "Q.UNTRACK app bob",
+        "Q.NOTE app bob hello",
+        "Q.POP app w 1 mail",
+        "Q.START app bob w 4711",
+        "Q.HEARTBEAT app bob w",
+        "Q.PROGRESS app bob w 0.5",
+        "Q.CHECKPOINT app bob w page-4",
+        "Q.LOG app bob w hello",
+        "Q.RETRY app bob w DELAY 0",
+        "Q.POP app w 1 mail",
+        "Q.RETURN app bob w",
+        "Q.POP app w 1 mail",
+        "Q.COMPLETE app bob w NEXT other",
+        "Q.POP app w 1 other",
+        "Q.FAIL app bob w smtp refused",
+        "Q.UNFAIL app smtp mail",
+        "Q.POP app w 1 mail",
+        "Q.COMPLETE app bob w RESULT 1",
+    };
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        char part[64];
+        assert_null(strstr(run(t, changes[i]), "(error)"));
+        (void)snprintf(part, sizeof(part), "\"updated\" => (double) %zu.5\n", 1784000000 + i);
+        job_shows(t, part);
+        passes(t, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +356,8 @@ int main(void)
         TALK_TEST(test_work__complete_can_go_on),
         TALK_TEST(test_work__retry_waits_as_the_backoff_says_and_fails_in_the_end),
         TALK_TEST(test_work__a_backoff_is_one_word),
+        TALK_TEST(test_work__a_run_is_reserved_then_started_and_stays_known),
+        TALK_TEST(test_work__updated_is_when_anything_last_changed),
     };
     return cmocka_run_group_tests_name("work", tests, NULL, NULL);
 }

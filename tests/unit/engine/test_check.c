@@ -136,9 +136,13 @@ static void test_check__a_state_that_does_not_fit_its_place_is_found(void **stat
     expect_found(w, "job later is waiting, but not where such jobs of queue q are");
     job_named(w, "later")->state = JOB_SCHEDULED;
 
-    job_named(w, "waits")->state = JOB_RUNNING;
+    struct job *waits = job_named(w, "waits");
+    int64_t updated_us = waits->updated_us;
+    waits->state = JOB_RUNNING;
+    waits->lease = NULL;
     expect_found(w, "job waits is running without a lease");
-    job_named(w, "waits")->state = JOB_WAITING;
+    waits->state = JOB_WAITING;
+    waits->updated_us = updated_us;
 }
 
 static void test_check__a_lease_that_its_worker_does_not_know_is_found(void **state)
