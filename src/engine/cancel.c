@@ -14,7 +14,7 @@
 
 static void announce(struct engine *engine, int64_t now_us, const struct job *job)
 {
-    const struct slice worker = job_lease(job) ? worker_name(job->lease->worker) : SLICE_EMPTY;
+    const struct slice worker = job_lease(job) ? worker_name(job_lease(job)->worker) : SLICE_EMPTY;
     engine_emit(engine, &(struct event){ .kind = EVENT_CANCELED,
                                          .channels = EVENT_TO_LOG |
                                                      (job_lease(job) ? EVENT_TO_WORKER : 0U) |

@@ -130,19 +130,19 @@ static void check_updated(struct check *check, const struct job *job)
 
 static void check_lease(struct check *check, struct job *job)
 {
-    if (job->state == JOB_RUNNING && !job->lease) {
+    if (job->state == JOB_RUNNING && !job_lease(job)) {
         problem(check, "job %.*s is running without a lease", SLICE_PRINT(job_jid(job)));
     }
     if (job_lease(job)) {
         check->leases++;
-        job->lease->lane->counted++;
-        struct worker *worker = job->lease->worker;
-        if (job->lease->job != job ||
-            index_find(&worker->leases, job->lease->node.key) != &job->lease->node) {
+        job_lease(job)->lane->counted++;
+        struct worker *worker = job_lease(job)->worker;
+        if (job_lease(job)->job != job ||
+            index_find(&worker->leases, job_lease(job)->node.key) != &job_lease(job)->node) {
             problem(check, "job %.*s is not among the leases of its worker %.*s",
                     SLICE_PRINT(job_jid(job)), SLICE_PRINT(worker_name(worker)));
         }
-        if (job->lease->token > check->engine->token) {
+        if (job_lease(job)->token > check->engine->token) {
             problem(check, "the token of job %.*s lies ahead", SLICE_PRINT(job_jid(job)));
         }
     }
@@ -187,7 +187,7 @@ static void check_part(struct check *check, struct job *job)
 {
     bool running = job_lease(job) != NULL;
     bool open = job->state != JOB_RUNNING && job->state != JOB_COMPLETE && job->state != JOB_FAILED;
-    size_t part = running && job->lease->started ? TALLY_STARTED : TALLY_TRIED;
+    size_t part = running && job_lease(job)->started ? TALLY_STARTED : TALLY_TRIED;
     if (job->queue && (part == TALLY_STARTED || (open && job->attempts))) {
         job->queue->counted.states[part]++;
         check->states[part]++;

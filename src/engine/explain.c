@@ -118,7 +118,7 @@ static void foresee_job(struct engine *engine, struct job *job, int64_t now_us, 
         break;
     case JOB_RUNNING:
         out->when_us = now_us;
-        if (job->lease->grace && !is_due_to_a_pop(engine, job, now_us)) {
+        if (job_lease(job)->grace && !is_due_to_a_pop(engine, job, now_us)) {
             foresee_grace(engine, job, now_us, lane_only, out);
         }
         break;
@@ -220,12 +220,12 @@ static enum explain_reason find_reason(const struct engine *engine, const struct
         }
         return EXPLAIN_DEPENDS;
     case JOB_RUNNING:
-        out->worker = worker_name(job->lease->worker);
+        out->worker = worker_name(job_lease(job)->worker);
         if (is_due_to_a_pop(engine, job, now_us)) {
             return EXPLAIN_STALLED;
         }
         out->until_us = time_of_key(job->node.key);
-        return job->lease->grace ? EXPLAIN_GRACE : EXPLAIN_RUNNING;
+        return job_lease(job)->grace ? EXPLAIN_GRACE : EXPLAIN_RUNNING;
     case JOB_FAILED:
         out->group = group_key(job->extra->group);
         return EXPLAIN_FAILED;

@@ -41,8 +41,8 @@ static enum status find_to_fail(const struct engine *engine, const struct fail_r
 static void tell_holder(struct engine *engine, int64_t now_us, const struct fail_request *request,
                         const struct job *job)
 {
-    if (request->forced && job->lease &&
-        !slice_equal(worker_name(job->lease->worker), request->holder.worker)) {
+    if (request->forced && job_lease(job) &&
+        !slice_equal(worker_name(job_lease(job)->worker), request->holder.worker)) {
         lease_announce_lost(engine, job, now_us);
     }
 }

@@ -179,8 +179,8 @@ static void note_change(struct engine *engine, struct job *job)
 {
     if (job->state != JOB_RUNNING) {
         job->updated_us = engine->call_us;
-    } else if (job->lease) {
-        job->lease->updated_us = engine->call_us;
+    } else if (job_lease(job)) {
+        job_lease(job)->updated_us = engine->call_us;
     }
 }
 

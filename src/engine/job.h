@@ -97,9 +97,9 @@ struct job {
     int64_t time_us;    // of its last put, pop or completion; wait and run times count from here
     int64_t created_us; // when the first entry of its history was made
     struct queue *queue;
-    // A job without a lease keeps there when it last changed; a lease keeps that for its job.
+    // A job that is not RUNNING keeps there when it last changed; a lease keeps that for its job.
     union {
-        struct lease *lease; // while it is RUNNING; NULL for the moment in which it loses it
+        struct lease *held; // see job_lease; NULL for the moment in which it loses it
         int64_t updated_us;
     };
     struct job_extra *extra;
@@ -142,7 +142,7 @@ static inline struct job *job_of_node(struct index_node *node)
 // NULL: it has none.
 static inline struct lease *job_lease(const struct job *job)
 {
-    return job->state == JOB_RUNNING ? job->lease : NULL;
+    return job->state == JOB_RUNNING ? job->held : NULL;
 }
 
 static inline struct slice job_data(const struct job *job)

@@ -35,12 +35,12 @@ enum status lease_check(const struct engine *engine, const struct holder *holder
         return error_set(error, STATUS_STATE, "job %.*s is not running: %s",
                          SLICE_PRINT(holder->jid), job_state_name(job->state));
     }
-    struct slice worker = worker_name(job->lease->worker);
+    struct slice worker = worker_name(job_lease(job)->worker);
     if (!slice_equal(worker, holder->worker)) {
         return error_set(error, STATUS_STALE, "job %.*s has been given to another worker: %.*s",
                          SLICE_PRINT(holder->jid), SLICE_PRINT(worker));
     }
-    if (holder->token && holder->token != job->lease->token) {
+    if (holder->token && holder->token != job_lease(job)->token) {
         return error_set(error, STATUS_STALE,
                          "job %.*s has been leased anew: the token %llu is no longer valid",
                          SLICE_PRINT(holder->jid), (unsigned long long)holder->token);
@@ -64,8 +64,8 @@ enum status lease_reserve(struct engine *engine, struct queue *queue, struct wor
 
 struct index *lease_index(const struct engine *engine, const struct job *job)
 {
-    return job->lease->grace && engine->clock == ENGINE_CLOCK_SERVER ? &job->queue->grace
-                                                                     : &job->queue->leased;
+    return job_lease(job)->grace && engine->clock == ENGINE_CLOCK_SERVER ? &job->queue->grace
+                                                                         : &job->queue->leased;
 }
 
 // Puts the lease into its places by its end. Room must have been reserved.
@@ -121,7 +121,7 @@ void lease_give(struct engine *engine, struct job *job, struct worker *worker, i
     };
     lease->lane->running++;
     lease_insert(engine, lease);
-    job->lease = lease;
+    job->held = lease;
     job->state = JOB_RUNNING;
     job->node.key = lease->node.key;
     job_enter(engine, job);
@@ -129,7 +129,7 @@ void lease_give(struct engine *engine, struct job *job, struct worker *worker, i
 
 void lease_end(struct engine *engine, struct job *job)
 {
-    struct lease *lease = job->lease;
+    struct lease *lease = job_lease(job);
     struct worker *worker = lease->worker;
     lease->lane->running--;
     if (lease->lane->queue->lanes_count) {
@@ -139,7 +139,7 @@ void lease_end(struct engine *engine, struct job *job)
     index_remove(&worker->leases, &lease->node);
     index_remove(&engine->running, &lease->all);
     slab_give(&engine->leases, lease);
-    job->lease = NULL;
+    job->held = NULL;
     worker_settle(engine, worker);
     if (engine->sink.lease_ended) {
         engine->sink.lease_ended(engine->sink.context, job_jid(job));
@@ -152,7 +152,7 @@ void lease_announce_lost(struct engine *engine, const struct job *job, int64_t w
                                          .channels = EVENT_TO_WORKER | EVENT_TO_LOG,
                                          .when_us = when_us,
                                          .jid = job_jid(job),
-                                         .worker = worker_name(job->lease->worker) });
+                                         .worker = worker_name(job_lease(job)->worker) });
 }
 
 // The first step: the holder is told.
@@ -184,7 +184,7 @@ static enum status begin_grace(struct engine *engine, struct job *job, int64_t w
     }
     announce_end(engine, job, when_us);
     index_remove(lease_index(engine, job), &job->node);
-    job->lease->grace = true;
+    job_lease(job)->grace = true;
     place_lease(engine, job, when_us + engine->config.grace_us);
     engine_settle(engine);
     return STATUS_OK;
@@ -210,7 +210,7 @@ static enum status lose_and_fail(struct engine *engine, struct job *job, int64_t
         { .kind = HISTORY_FAILED, .group = words.group, .data = words.message },
     };
     char worker[ENGINE_NAME_SIZE_MAX];
-    struct slice name = worker_name(job->lease->worker);
+    struct slice name = worker_name(job_lease(job)->worker);
     memcpy(worker, name.data, name.size);
     struct failing failing;
     if (leave_reserve(engine, job) || history_reserve(engine, job, entries, 2) ||
@@ -267,7 +267,7 @@ static enum status lose(struct engine *engine, struct job *job, int64_t when_us,
 
 enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_us, bool no_grace)
 {
-    bool told = job->lease->grace;
+    bool told = job_lease(job)->grace;
     if (!told && !no_grace && engine->config.grace_us > 0) {
         return begin_grace(engine, job, when_us);
     }
@@ -281,7 +281,7 @@ enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_u
 // The lease is renewed, and a grace ends. Room must have been reserved.
 static void move_lease(struct engine *engine, struct job *job, int64_t now_us)
 {
-    struct lease *lease = job->lease;
+    struct lease *lease = job_lease(job);
     index_remove(lease_index(engine, job), &job->node);
     index_remove(&lease->worker->leases, &lease->node);
     lease->grace = false;
@@ -305,7 +305,7 @@ enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct
     if (status) {
         return status;
     }
-    struct lease *lease = job->lease;
+    struct lease *lease = job_lease(job);
     if (lease->run_ends_us && now_us >= lease->run_ends_us) {
         return error_set(error, STATUS_STALE, "job %.*s has run for as long as it may",
                          SLICE_PRINT(holder->jid));
@@ -330,7 +330,7 @@ enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct
 // Moves a lease to another end, and ends its grace.
 static enum status extend(struct engine *engine, struct job *job, int64_t now_us)
 {
-    struct lease *lease = job->lease;
+    struct lease *lease = job_lease(job);
     if (index_reserve(&job->queue->leased, 1) || index_reserve(&lease->worker->leases, 1)) {
         return STATUS_NO_MEMORY;
     }
@@ -347,7 +347,7 @@ static enum status extend_all(struct engine *engine, const struct index *index, 
     struct index_node *node;
     while ((node = index_at(index, skipped)) && time_of_key(node->key) <= now_us) {
         struct job *job = job_of_node(node);
-        int64_t run_ends_us = job->lease->run_ends_us;
+        int64_t run_ends_us = job_lease(job)->run_ends_us;
         if (run_ends_us && run_ends_us <= now_us) {
             skipped++;
         } else if (extend(engine, job, now_us)) {
@@ -375,7 +375,7 @@ enum status engine_resume(struct engine *engine, int64_t now_us, struct error *e
 
 static void shift_lease(struct engine *engine, struct job *job, int64_t change_us)
 {
-    struct lease *lease = job->lease;
+    struct lease *lease = job_lease(job);
     // The first lease of a worker that comes by shifts all of its index.
     if (time_of_key(lease->node.key) == lease->expires_us) {
         index_shift(&lease->worker->leases, change_us);
@@ -414,23 +414,23 @@ enum status engine_start(struct engine *engine, int64_t now_us, const struct hol
     if (!status) {
         status = lease_check(engine, holder, &job, error);
     }
-    if (status || (job->lease->started && job->lease->pid == pid)) {
+    if (status || (job_lease(job)->started && job_lease(job)->pid == pid)) {
         return status;
     }
     struct history_pid data;
     history_pid(pid, &data);
     const struct history_entry entry = { .kind = HISTORY_STARTED,
                                          .when_us = now_us,
-                                         .worker = worker_name(job->lease->worker),
+                                         .worker = worker_name(job_lease(job)->worker),
                                          .data = slice_make(data.bytes, data.size) };
     if (history_reserve(engine, job, &entry, 1)) {
         return engine_no_memory(error);
     }
-    if (!job->lease->started) {
-        job->lease->started = true;
+    if (!job_lease(job)->started) {
+        job_lease(job)->started = true;
         job_count_started(job);
     }
-    job->lease->pid = pid;
+    job_lease(job)->pid = pid;
     history_append(engine, job, &entry);
     job_changed(engine, job, JOB_DIRTY_HEAD);
     return STATUS_OK;

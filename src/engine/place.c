@@ -92,7 +92,7 @@ static bool falls_due(const struct job *job)
 static inline unsigned part_of(const struct job *job)
 {
     if (job_lease(job)) {
-        return job->lease->started ? TALLY_STARTED : TALLY_PARTS;
+        return job_lease(job)->started ? TALLY_STARTED : TALLY_PARTS;
     }
     bool open = job->state != JOB_COMPLETE && job->state != JOB_FAILED;
     return open && job->attempts ? TALLY_TRIED : TALLY_PARTS;

@@ -55,7 +55,7 @@ enum status engine_progress(struct engine *engine, int64_t now_us, const struct 
                                              .when_us = now_us,
                                              .jid = job_jid(job),
                                              .queue = queue_name(job->queue),
-                                             .worker = worker_name(job->lease->worker),
+                                             .worker = worker_name(job_lease(job)->worker),
                                              .message = message,
                                              .progress_ppm = progress_ppm });
     }

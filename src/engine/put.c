@@ -298,7 +298,7 @@ static void announce_put(struct engine *engine, const struct job *job, unsigned 
 static void take_out(struct engine *engine, int64_t now_us, const struct put_request *request,
                      struct job *job)
 {
-    if (job_lease(job) && !slice_equal(worker_name(job->lease->worker), request->worker)) {
+    if (job_lease(job) && !slice_equal(worker_name(job_lease(job)->worker), request->worker)) {
         lease_announce_lost(engine, job, now_us);
     }
     failure_forget(engine, job);

@@ -370,7 +370,7 @@ static enum status read_lease(struct engine *engine, struct job *job, struct que
                              .started = started,
                              .grace = grace };
     lease_insert(engine, lease);
-    job->lease = lease;
+    job->held = lease;
     return STATUS_OK;
 }
 
@@ -514,7 +514,7 @@ static void mend_depends(const struct engine *engine, struct job *job, struct in
 static void set_updated(struct job *job, int64_t updated_us)
 {
     if (job->state == JOB_RUNNING) {
-        job->lease->updated_us = updated_us;
+        job_lease(job)->updated_us = updated_us;
     } else {
         job->updated_us = updated_us;
     }

@@ -139,7 +139,7 @@ static void test_check__a_state_that_does_not_fit_its_place_is_found(void **stat
     struct job *waits = job_named(w, "waits");
     int64_t updated_us = waits->updated_us;
     waits->state = JOB_RUNNING;
-    waits->lease = NULL;
+    waits->held = NULL;
     expect_found(w, "job waits is running without a lease");
     waits->state = JOB_WAITING;
     waits->updated_us = updated_us;
@@ -149,7 +149,7 @@ static void test_check__a_lease_that_its_worker_does_not_know_is_found(void **st
 {
     struct world *w = *state;
     prepare(w);
-    struct lease *lease = job_named(w, "runs")->lease;
+    struct lease *lease = job_lease(job_named(w, "runs"));
     struct index *leases = &lease->worker->leases;
     index_remove(leases, &lease->node);
     expect_found(w, "job runs is not among the leases of its worker w1");
@@ -213,7 +213,7 @@ static struct lane *prepare_lane(struct world *w)
     }
     pop(w, 0, "lanes", "w1", 1);
     assert_int_equal(engine_check(w->engine, true, NULL, NULL), 0);
-    return job_named(w, "a")->lease->lane;
+    return job_lease(job_named(w, "a"))->lane;
 }
 
 static void test_check__the_leases_of_a_lane_are_mended(void **state)
