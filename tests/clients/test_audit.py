@@ -34,6 +34,18 @@ class Audit(sluiced.TestCase):
         ann.expect("Q.DELETE app none", "-NOT_FOUND ...")
         self.assertIn('"outcome", "not_found"', self.newest("NAMESPACE", "app", "KIND", "act"))
 
+    def test_an_act_of_a_client_of_qless_is_kept_with_the_name_of_its_call(self):
+        root = self.login("root")
+        unified = "Qless.config QlessQueue QlessWorker QlessJob QlessRecurringJob QlessAPI ARGV"
+        root.ask("EVAL", unified, "0", "pause", "1", "mail")
+        self.assertIn('"arguments", "pause 1 mail"', self.newest("NAMESPACE", "qless"))
+        root.ask("EVAL", "error('Config(): no') redis.call('get', 'ql:' .. ARGV[1])", "0", "set",
+                 "heartbeat", "5")
+        entry = self.newest("NAMESPACE", "qless")
+        self.assertIn('"arguments", "config.set set heartbeat 5"', entry)
+        root.ask("EVAL", "error('Config(): no') redis.call('get', 'ql:' .. ARGV[1])", "0", "get")
+        self.assertEqual(self.newest("NAMESPACE", "qless"), entry)
+
     def test_a_denial_is_kept(self):
         bob = self.login("bob")
         bob.expect("Q.CANCEL app x", "-NOPERM ...")
@@ -68,7 +80,7 @@ class Audit(sluiced.TestCase):
 
     def test_line_breaks_do_not_make_lines(self):
         ann = self.login("ann")
-        ann.expect(("Q.PAUSE", "app", "a\r\nb\x1b[31m"), "+OK")
+        ann.expect(("Q.CONFIG.SET", "app", "x-note", "a\r\nb\x1b[31m"), "+OK")
         self.assertIn("a..b.[31m", self.newest("NAMESPACE", "app", "KIND", "act"))
 
     def test_pages_go_back_in_time(self):
