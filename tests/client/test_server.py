@@ -110,11 +110,15 @@ class Calls(TestCase):
                                                  "token", "lost")],
                          ["a", "k", "q", '{"to": "ann"}', "w", token, "kept"])
         self.assertEqual(shown["expires"], self.shell.ok("show", "1")["expires"])
+        self.assertEqual(self.field("a", "stage"), "reserved")
         other.ok("start", "here", 4711)
         self.assertEqual(self.field("a", "lease")["pid"], 4711)
+        self.assertEqual(self.field("a", "stage"), "started")
         other.ok("keepalive", "here")
         other.ok("done", "here", '"sent"')
         self.assertEqual(self.field("a", "result"), "sent")
+        run = self.field("a", "last-run")
+        self.assertEqual((run["worker"], run["pid"]), ("w", 4711))
         self.assertEqual(self.shell.status("done", "1", None), "state")
         self.assertEqual(other.status("attach", "q", "a", "w", token, "x"), "state")
 
