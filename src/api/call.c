@@ -13,6 +13,14 @@ enum status call_ok(struct call *call, enum status status)
     return status;
 }
 
+enum status call_ask_zone(const struct call *call, struct slice zone, struct zone_rules *out,
+                          struct error *error)
+{
+    return call->host->zone ? call->host->zone(call->host->context, zone, out, error)
+                            : error_set(error, STATUS_NOT_FOUND, "time zone %.*s is not known",
+                                        SLICE_PRINT(slice_sub(zone, 0, ENGINE_NAME_SIZE_MAX)));
+}
+
 enum status call_check_room(const struct call *call, size_t size, struct error *error)
 {
     size_t room = reply_room(call->reply);

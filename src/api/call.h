@@ -66,6 +66,10 @@ struct call {
 // Says OK unless it failed.
 MUST_USE enum status call_ok(struct call *call, enum status status);
 
+// The rules of a time zone, from the host; NOT_FOUND when it knows of none with that name.
+MUST_USE enum status call_ask_zone(const struct call *call, struct slice zone,
+                                   struct zone_rules *out, struct error *error);
+
 // Whether there is room in the answer for so many bytes: TOO_LARGE otherwise. For commands that
 // change something, before they do.
 MUST_USE enum status call_check_room(const struct call *call, size_t size, struct error *error);

@@ -44,7 +44,7 @@ enum argument_type {
 enum {
     ARGUMENT_OPTION = 1,   // NAME value, in any place among the options; else it is at its place
     ARGUMENT_REPEATED = 2, // struct slices: the last argument, or an option that may come again.
-                           // Only names and texts
+                           // Only names, texts and JSON
     ARGUMENT_OPTIONAL = 4, // an argument that may be missing; all behind it then are too
 };
 
@@ -134,10 +134,10 @@ struct command_table {
 
 // The native commands, Q.*, that need nothing but an engine: the same in every host.
 extern const struct command_table api_put, api_work, api_jobs, api_tags, api_queues, api_recurring,
-    api_workers, api_settings, api_bulk, api_check, api_tasks;
+    api_workers, api_settings, api_bulk, api_check, api_tasks, api_transfer;
 // All of them, in the order of the reference.
 enum {
-    API_TABLES = 11,
+    API_TABLES = 12,
 };
 extern const struct command_table *const api_tables[API_TABLES];
 

@@ -3,5 +3,5 @@
 
 const struct command_table *const api_tables[API_TABLES] = {
     &api_put,     &api_work,     &api_jobs, &api_tags,  &api_queues, &api_recurring,
-    &api_workers, &api_settings, &api_bulk, &api_check, &api_tasks,
+    &api_workers, &api_settings, &api_bulk, &api_check, &api_tasks,  &api_transfer,
 };

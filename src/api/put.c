@@ -82,7 +82,7 @@ static struct unique_request put_unique(const struct put_arguments *given)
         .by = given->unique_contents ? UNIQUE_BY_CONTENTS
               : given->unique.size   ? UNIQUE_BY_KEY
                                      : UNIQUE_NONE,
-        .key = given->unique,
+        .key = given->unique_contents ? SLICE_EMPTY : given->unique,
         .until = (enum unique_until)given->unique_until,
         .for_us = given->unique_for,
         .conflict = (enum unique_conflict)given->unique_conflict,

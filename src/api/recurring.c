@@ -65,14 +65,6 @@ static enum recur_missed missed_of(const struct recur_arguments *given)
                                 : RECUR_MISSED_ONE;
 }
 
-static enum status ask_host(const struct call *call, struct slice zone, struct zone_rules *out,
-                            struct error *error)
-{
-    return call->host->zone ? call->host->zone(call->host->context, zone, out, error)
-                            : error_set(error, STATUS_NOT_FOUND, "time zone %.*s is not known",
-                                        SLICE_PRINT(slice_sub(zone, 0, ENGINE_NAME_SIZE_MAX)));
-}
-
 // A zone that the engine has not been told of is asked of the host. That it stays known when the
 // recurring job is refused for another reason harms nobody: it says what the host would say again.
 static enum status recur_in_zone(struct call *call, const struct recur_request *request,
@@ -83,7 +75,7 @@ static enum status recur_in_zone(struct call *call, const struct recur_request *
         return status;
     }
     struct zone_rules rules;
-    status = ask_host(call, request->zone, &rules, error);
+    status = call_ask_zone(call, request->zone, &rules, error);
     if (!status) {
         status = engine_zone_set(call->engine, call->now_us, request->zone, &rules, error);
     }
@@ -410,7 +402,7 @@ static enum status runs_in_zone(const struct call *call, const struct cron_argum
 {
     struct zone_rules rules;
     struct cron cron;
-    enum status status = ask_host(call, given->zone, &rules, error);
+    enum status status = call_ask_zone(call, given->zone, &rules, error);
     if (!status) {
         status = cron_parse(given->cron, &cron, error);
     }

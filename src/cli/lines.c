@@ -151,7 +151,7 @@ static int flush_group(struct reader *reader)
     return code;
 }
 
-static int take_line(struct reader *reader, char *line, size_t size)
+static int take_line(struct reader *reader, const char *line, size_t size)
 {
     struct group *group = reader->group;
     reader->line++;
@@ -173,6 +173,9 @@ static void read_lines(struct reader *reader)
     char *line = NULL;
     size_t room = 0;
     ssize_t size;
+    if (reader->options->first) {
+        reader->code = take_line(reader, reader->options->first, strlen(reader->options->first));
+    }
     errno = 0;
     while (!reader->code && !stopped &&
            (size = getline(&line, &room, reader->options->file)) >= 0) {

@@ -8,6 +8,7 @@
 struct lines_options {
     FILE *file;
     const char *name;   // of the file, for sentences
+    const char *first;  // its first line, if it was read already
     int64_t from;       // the first line that counts, from 1 on
     bool keep_existing; // a job whose jid is there already is left alone
     bool quiet;         // the jids are not printed

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Jobs out of a queue into a file, and back.
+// A namespace out of a queue into a file, and back.
 #include "cli/call.h"
-#include "cli/json.h"
+#include "cli/items.h"
 #include "cli/lines.h"
 #include "cli/progress.h"
 #include "cli/sets.h"
-#include "cli/table.h"
-#include "cli/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 
 struct import_options {
     int64_t from;
+    bool dry_run;
 };
 
 static const struct option import_options[] = {
@@ -24,11 +23,47 @@ static const struct option import_options[] = {
       .minimum = 1,
       .maximum = INT64_MAX,
       .summary = "the first line that counts (1)" },
+    { .name = "dry-run",
+      .letter = 'n',
+      .type = OPTION_FLAG,
+      .offset = offsetof(struct import_options, dry_run),
+      .summary = "change nothing, and say what would not fit" },
 };
+
+static int import_file(struct tool *tool, FILE *file, const char *name)
+{
+    const struct import_options *options = tool->options;
+    char *first = NULL;
+    size_t room = 0;
+    int code;
+    if (getline(&first, &room, file) < 0) {
+        free(first);
+        first = NULL;
+    }
+    if (first && items_begin(first)) {
+        const struct items_options items = { .file = file,
+                                             .name = name,
+                                             .first = first,
+                                             .from = options->from,
+                                             .dry_run = options->dry_run };
+        code = items_import(tool, &items);
+    } else if (options->dry_run) {
+        code = tool_misuse(tool, "--dry-run is for files that `sluice export` wrote");
+    } else {
+        const struct lines_options lines = { .file = file,
+                                             .name = name,
+                                             .first = first,
+                                             .from = options->from,
+                                             .keep_existing = true,
+                                             .quiet = true };
+        code = lines_put(tool, &lines);
+    }
+    free(first);
+    return code;
+}
 
 static int import_run(struct tool *tool)
 {
-    const struct import_options *options = tool->options;
     const char *name = tool->arguments[0];
     bool standard = !strcmp(name, "-");
     FILE *file = standard ? stdin : fopen(name, "re");
@@ -36,12 +71,7 @@ static int import_run(struct tool *tool)
         tool_complain("%s cannot be read: %s", name, strerror(errno));
         return EXIT_USAGE;
     }
-    const struct lines_options lines = { .file = file,
-                                         .name = standard ? "standard input" : name,
-                                         .from = options->from,
-                                         .keep_existing = true,
-                                         .quiet = true };
-    int code = lines_put(tool, &lines);
+    int code = import_file(tool, file, standard ? "standard input" : name);
     if (!standard) {
         (void)fclose(file);
     }
@@ -51,123 +81,66 @@ static int import_run(struct tool *tool)
 // ---------------------------------------------------------------------------------------------
 // Export
 
-struct export_options {
-    bool failed;
-};
-
-static const struct option export_options[] = {
-    { .name = "failed",
-      .type = OPTION_FLAG,
-      .offset = offsetof(struct export_options, failed),
-      .summary = "also jobs that have failed" },
-};
-
-struct exporting {
-    const struct tool *tool;
-    const char *queue;
-    struct progress progress;
-    int64_t count;
-};
-
-// What a job has and a put takes: as it stands when it is worth saying.
-static int write_field(const char *key, const struct sluice_value *value)
-{
-    enum sluice_type type = sluice_value_type(value);
-    if (type == SLUICE_NULL || (type == SLUICE_LIST && !sluice_value_count(value))) {
-        return EXIT_DONE;
-    }
-    char *json = sluice_value_json(value);
-    if (!json) {
-        tool_complain("out of memory");
-        return EXIT_REFUSED;
-    }
-    print(stdout, ",");
-    json_write_text(stdout, key);
-    print(stdout, ":%s", json);
-    free(json);
-    return EXIT_DONE;
-}
-
-static int write_options(const struct exporting *exporting, const char *jid)
+static int ask_page(const struct tool *tool, const char *cursor, struct sluice_value **page)
 {
     struct words words = { 0 };
-    struct sluice_value *options;
-    words_add(&words, "Q.OPTIONS");
-    words_add(&words, jid);
-    int code = words_call(exporting->tool, &words, &options);
-    const struct sluice_value *given = sluice_value_get(options, "given");
-    for (size_t i = 0; !code && i < sluice_value_count(given); i++) {
-        code = write_field(sluice_value_key(given, i), sluice_value_at(given, i));
+    words_add_all(&words, "Q.DUMP COUNT 1000");
+    if (tool->argument_count) {
+        words_add(&words, "QUEUE");
+        words_add(&words, tool->arguments[0]);
     }
-    sluice_value_free(options);
+    if (cursor) {
+        words_add(&words, "CURSOR");
+        words_add(&words, cursor);
+    }
+    int code = words_call(tool, &words, page);
     tool_free(words.items);
     return code;
 }
 
-static int write_unique(const struct sluice_value *job)
+static size_t write_items(const struct sluice_value *items)
 {
-    const char *by = sluice_value_text(value_at(job, "unique/by"), NULL);
-    if (by && !strcmp(by, "contents")) {
-        print(stdout, ",\"unique-contents\":true");
-        return EXIT_DONE;
+    size_t count = sluice_value_count(items);
+    for (size_t i = 0; i < count; i++) {
+        size_t size;
+        const char *text = sluice_value_text(sluice_value_at(items, i), &size);
+        (void)fwrite(text, 1, size, stdout);
+        print(stdout, "\n");
     }
-    return write_field("unique", value_at(job, "unique/key"));
-}
-
-static int write_job(const struct exporting *exporting, const struct sluice_value *job)
-{
-    static const struct {
-        const char *key, *field;
-    } fields[] = {
-        { "queue", "queue" },     { "klass", "klass" },   { "priority", "priority" },
-        { "retries", "retries" }, { "at", "scheduled" },  { "tags", "tags" },
-        { "depends", "depends" }, { "domain", "domain" }, { "deadline", "deadline" },
-    };
-    const char *jid = sluice_value_text(sluice_value_get(job, "jid"), NULL);
-    const char *data = sluice_value_text(sluice_value_get(job, "data"), NULL);
-    int code = EXIT_DONE;
-    print(stdout, "{\"jid\":");
-    json_write_text(stdout, jid);
-    for (size_t i = 0; !code && i < sizeof fields / sizeof *fields; i++) {
-        code = write_field(fields[i].key, sluice_value_get(job, fields[i].field));
-    }
-    code = code ? code : write_options(exporting, jid);
-    code = code ? code : write_unique(job);
-    print(stdout, ",\"data\":%s}\n", data ? data : "{}");
-    return code;
-}
-
-static int export_page(void *context, const struct sluice_value *jobs)
-{
-    struct exporting *exporting = context;
-    int code = EXIT_DONE;
-    for (size_t i = 0; !code && i < sluice_value_count(jobs); i++) {
-        const struct sluice_value *job = sluice_value_at(jobs, i);
-        const char *queue = sluice_value_text(sluice_value_get(job, "queue"), NULL);
-        if (exporting->queue && queue && strcmp(queue, exporting->queue) != 0) {
-            continue;
-        }
-        code = write_job(exporting, job);
-        exporting->count++;
-        progress_show(&exporting->progress, "%lld jobs", (long long)exporting->count);
-    }
-    return code;
+    return count;
 }
 
 static int export_run(struct tool *tool)
 {
-    const struct export_options *options = tool->options;
-    struct exporting exporting = { .tool = tool,
-                                   .queue = tool->argument_count ? tool->arguments[0] : NULL };
-    struct walk walk = { .tool = tool,
-                         .queue = exporting.queue,
-                         .failed = options->failed,
-                         .count = INT64_MAX,
-                         .page = export_page,
-                         .context = &exporting };
-    progress_init(&exporting.progress, tool);
-    int code = walk_jobs(&walk);
-    progress_end(&exporting.progress);
+    struct progress progress;
+    char *cursor = NULL;
+    long long written = 0, first = 0, last = 0;
+    bool begun = false, more = true;
+    int code = EXIT_DONE;
+    progress_init(&progress, tool);
+    while (!code && more) {
+        struct sluice_value *page = NULL;
+        code = ask_page(tool, cursor, &page);
+        written += (long long)write_items(sluice_value_get(page, "items"));
+        last = sluice_value_integer(sluice_value_get(page, "changes"));
+        first = begun ? first : last;
+        begun = true;
+        const char *next = sluice_value_text(sluice_value_get(page, "next"), NULL);
+        more = next != NULL;
+        tool_free(cursor);
+        cursor = more ? tool_copy(next, strlen(next)) : NULL;
+        progress_show(&progress, "%lld lines", written);
+        sluice_value_free(page);
+        code = code ? code : ferror(stdout) ? EXIT_REFUSED : EXIT_DONE;
+    }
+    progress_end(&progress);
+    tool_free(cursor);
+    if (!code && first != last) {
+        tool_complain("%lld changes of jobs while they were exported: jobs that moved may be "
+                      "missing; `sluice help export` says how to get an exact copy",
+                      last - first);
+        return EXIT_REFUSED;
+    }
     return code;
 }
 
@@ -180,23 +153,35 @@ static const struct tool_command commands[] = {
       .options_size = sizeof(struct import_options),
       .run = import_run,
       .makes = true,
-      .summary = "Puts jobs from a file, a line of JSON each",
+      .summary = "Restores what was exported, or puts jobs from a file, a line of JSON each",
       .details =
-          "The lines are as in `sluice put --bulk` and as `sluice export` writes them; - is "
-          "standard "
-          "input. A job whose jid is there already is left as it is, so that an import that was "
-          "ended in between can simply be done again; jobs without a jid would be there twice, and "
-          "--from goes on behind the line that was said." },
+          "A file that `sluice export` wrote is restored: jobs with their state and their past, "
+          "recurring jobs, settings. docs/export.md describes the lines. Otherwise the lines are "
+          "as "
+          "in `sluice put --bulk`; - is standard input.\n\n"
+          "What is there already is left as it is, so that an import that was ended in between can "
+          "simply be done again; jobs that are put without a jid would be there twice, and --from "
+          "goes on behind the line that was said. Workers should start when the import is "
+          "done.\n\n"
+          "--dry-run lists what would be refused, what is there already and which limits are too "
+          "low for all of it.",
+      .examples = EXAMPLES({ "sluice --ns app export | sluice --ns copy import -", NULL },
+                           { "sluice import app.jsonl --dry-run", NULL }) },
     { .name = "export",
       .group = "Looking after it",
       .arguments = "[QUEUE]",
       .arguments_max = 1,
-      OPTIONS(export_options),
-      .options_size = sizeof(struct export_options),
       .run = export_run,
-      .summary = "Writes the jobs of a queue or of all to standard output, for import",
-      .details = "Jobs that are complete are left out. What workers do meanwhile may make a job "
-                 "appear twice or not at all: pause the queue first, or stop the workers.",
-      .examples = EXAMPLES({ "sluice export mail >mail.jsonl", NULL }) },
+      .summary = "Writes a namespace, or a queue of it, to standard output, for import",
+      .details =
+          "A line of JSON for each thing: all jobs with their state and their past, recurring "
+          "jobs, queues, tracked jobs, options, limits and policies. A running job is written as "
+          "stalled: its lease stays behind. Not written are statistics, workers, bulk operations "
+          "and pushes.\n\n"
+          "The server goes on meanwhile. Jobs that move then may be missing or be written twice; "
+          "export says so and ends with 1. For an exact copy of a server that is in use, export "
+          "from a backup of it: `sluice backup copy`, then `sluice --url file:copy export`.",
+      .examples = EXAMPLES({ "sluice export >app.jsonl", NULL },
+                           { "sluice export mail >mail.jsonl", NULL }) },
 };
 const struct tool_set transfer_set = SET(commands);

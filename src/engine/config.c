@@ -273,6 +273,14 @@ static bool queue_option(const struct engine *engine, struct slice first, struct
     return option && !parse_value(option_value(option), seconds, out);
 }
 
+void config_queue_quotas(const struct engine *engine, struct slice queue, int64_t *jobs_max,
+                         int64_t *bytes_max)
+{
+    *jobs_max = *bytes_max = 0;
+    (void)queue_option(engine, queue, SLICE("-max-jobs"), false, jobs_max);
+    (void)queue_option(engine, queue, SLICE("-max-bytes"), false, bytes_max);
+}
+
 void config_apply_to_queue(const struct engine *engine, struct queue *queue)
 {
     queue->has_heartbeat = false;
@@ -287,8 +295,7 @@ void config_apply_to_queue(const struct engine *engine, struct queue *queue)
         queue_option(engine, name, SLICE("-heartbeat"), true, &queue->heartbeat_us) ||
         queue_option(engine, SLICE("heartbeat-"), name, true, &queue->heartbeat_us);
     (void)queue_option(engine, name, SLICE("-max-concurrency"), false, &queue->concurrency_max);
-    (void)queue_option(engine, name, SLICE("-max-jobs"), false, &queue->jobs_max);
-    (void)queue_option(engine, name, SLICE("-max-bytes"), false, &queue->bytes_max);
+    config_queue_quotas(engine, name, &queue->jobs_max, &queue->bytes_max);
     int64_t fair = 0;
     (void)queue_option(engine, name, SLICE("-fair"), false, &fair);
     queue->fair = fair != 0;
@@ -316,6 +323,34 @@ static void apply(struct engine *engine, struct slice option)
             lanes_refresh(engine, LANES_AT_ONCE);
         }
     }
+}
+
+bool engine_config_narrows(struct slice option, struct slice value)
+{
+    // Those of a quota whose default is that the host says how much.
+    static const struct slice quotas[] = {
+        SLICE_OF("max-jobs"),      SLICE_OF("max-bytes"),    SLICE_OF("max-queues"),
+        SLICE_OF("max-recurring"), SLICE_OF("min-interval"), SLICE_OF("max-promise-bytes"),
+    };
+    static const struct slice counts[] = {
+        SLICE_OF("max-tags"),           SLICE_OF("max-depends"),
+        SLICE_OF("max-dependents"),     SLICE_OF("max-dependency-search"),
+        SLICE_OF("max-limit-patterns"),
+    };
+    for (size_t i = 0; i < sizeof(quotas) / sizeof(quotas[0]); i++) {
+        if (slice_equal(option, quotas[i])) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        int64_t own, usual;
+        if (slice_equal(option, counts[i])) {
+            return !parse_value(value, false, &own) &&
+                   !parse_value(known_find(option)->value, false, &usual) && own < usual;
+        }
+    }
+    return slice_ends_with(option, SLICE("-max-jobs")) ||
+           slice_ends_with(option, SLICE("-max-bytes"));
 }
 
 static enum status refuse_range(struct slice option, const struct range *range, struct slice value,

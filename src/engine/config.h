@@ -51,6 +51,10 @@ struct config {
 void config_init(struct config *config);
 void config_release(const struct allocator *allocator, struct config *config);
 
+// The quotas of a queue, be it there or not; 0: none.
+void config_queue_quotas(const struct engine *engine, struct slice queue, int64_t *jobs_max,
+                         int64_t *bytes_max);
+
 // Sets what the configuration says of one queue.
 void config_apply_to_queue(const struct engine *engine, struct queue *queue);
 

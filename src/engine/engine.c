@@ -19,6 +19,7 @@
 #include "engine/queue.h"
 #include "engine/record.h"
 #include "engine/recurring.h"
+#include "engine/restore.h"
 #include "engine/state.h"
 #include "engine/tag.h"
 #include "engine/track.h"
@@ -311,4 +312,28 @@ uint64_t engine_steps(const struct engine *engine)
 enum status engine_no_memory(struct error *error)
 {
     return error_set(error, STATUS_NO_MEMORY, "out of memory; nothing was changed");
+}
+
+uint64_t engine_last_number(const struct engine *engine)
+{
+    return engine->job_id;
+}
+
+enum status engine_restore_number(struct engine *engine, int64_t now_us, uint64_t number,
+                                  bool check_only, struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status && number > ENGINE_NUMBER_MAX) {
+        status = error_set(error, STATUS_INVALID, "the number is above %llu",
+                           (unsigned long long)ENGINE_NUMBER_MAX);
+    }
+    if (!status && !check_only && number > engine->job_id) {
+        engine->job_id = number;
+    }
+    return status;
+}
+
+enum engine_clock engine_clock_of(const struct engine *engine)
+{
+    return engine->clock;
 }

@@ -84,6 +84,8 @@ int64_t engine_time(const struct engine *engine);
 MUST_USE enum status engine_set_time(struct engine *engine, int64_t now_us, int64_t to_us,
                                      struct error *error);
 
+enum engine_clock engine_clock_of(const struct engine *engine);
+
 // How many objects all calls so far have visited: jobs, edges, lanes, entries of indexes. What a
 // call costs is counted so, and never timed. A call that may have to visit more than some 20,000
 // does a part and leaves the rest to the calls and ticks that follow.
@@ -181,7 +183,7 @@ enum unique_conflict {
 
 struct unique_request {
     enum unique_by by;
-    struct slice key;
+    struct slice key; // of UNIQUE_BY_CONTENTS empty, or the SHA-256 that klass and data once had
     enum unique_until until;
     int64_t for_us;
     enum unique_conflict conflict;
@@ -285,6 +287,7 @@ void job_options_in_effect(const struct engine *engine, const struct job *job,
 struct history_view {
     int64_t when_us;
     struct slice what; // put, popped, started, done, failed, retried, timed-out, or a logger's word
+    bool noted;        // it is a logger's
     struct slice queue, worker, group;
     struct slice message; // of a failure; cut after 1,024 bytes
     struct slice data;    // JSON of a logger, or with the pid of started; or empty
@@ -789,6 +792,9 @@ bool engine_config_at(const struct engine *engine, size_t index, struct slice *o
 // Whether it is an option that has a meaning, or one of the caller's own (`x-...`).
 // engine_config_set takes any name, as qless does; native commands check it first.
 MUST_USE enum status engine_config_check_name(struct slice option, struct error *error);
+// Whether a value may refuse what its default lets in: of a copy of a namespace it is set last,
+// since what is there already may be more than it allows.
+bool engine_config_narrows(struct slice option, struct slice value);
 MUST_USE enum status engine_config_set(struct engine *engine, int64_t now_us, struct slice option,
                                        struct slice value, struct error *error);
 MUST_USE enum status engine_config_unset(struct engine *engine, int64_t now_us, struct slice option,

@@ -293,6 +293,7 @@ static void read_entry(const char *at, struct history_view *view)
         view->queue = strings[0];
     } else if (kind == HISTORY_LOG) {
         view->what = strings[0];
+        view->noted = true;
         view->data = data;
     } else {
         view->worker = strings[0];
@@ -341,6 +342,108 @@ bool job_log_next(const struct job *job, size_t *position, struct log_view *view
     }
     *view = (struct log_view){ .when_us = entry.when_us, .line = entry.data };
     return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Entries that were made elsewhere
+
+// HISTORY_KIND_COUNT: there is no such word.
+static enum history_kind kind_called(const struct history_view *view)
+{
+    if (view->noted) {
+        return HISTORY_LOG;
+    }
+    enum history_kind kind = HISTORY_PUT;
+    while (kind < HISTORY_KIND_COUNT &&
+           (kind == HISTORY_LOG || !slice_equal(shapes[kind].what, view->what))) {
+        kind++;
+    }
+    return kind;
+}
+
+static struct history_entry entry_of(const struct history_view *view)
+{
+    return (struct history_entry){
+        .kind = kind_called(view),
+        .when_us = view->when_us,
+        .queue = view->queue,
+        .worker = view->worker,
+        .group = view->group,
+        .what = view->what,
+        .data = view->data.size ? view->data : view->message,
+        .until_us = view->until_us,
+    };
+}
+
+static enum status check_entry(const struct history_view *view, struct error *error)
+{
+    enum history_kind kind = kind_called(view);
+    if (kind == HISTORY_KIND_COUNT) {
+        return error_set(error, STATUS_INVALID, "\"%.*s\" is no word of a history",
+                         SLICE_PRINT(slice_shown(view->what)));
+    }
+    if (view->when_us < 0 || view->when_us > ENGINE_TIME_MAX || view->until_us < 0 ||
+        view->until_us > ENGINE_TIME_MAX) {
+        return error_set(error, STATUS_INVALID,
+                         "the times of a history must lie between the years 1970 and 9999");
+    }
+    enum status status = name_check(view->what, "the word of a history", error);
+    if (!status && kind == HISTORY_PUT) {
+        status = name_check(view->queue, "the queue of a history", error);
+    }
+    if (!status) {
+        status = name_check_if_given(view->worker, "the worker of a history", error);
+    }
+    return status ? status : name_check_if_given(view->group, "the group of a history", error);
+}
+
+enum status history_check(const struct history_view *entries, size_t count, struct error *error)
+{
+    size_t size = 0;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        status = check_entry(&entries[i], error);
+        if (!status) {
+            const struct history_entry entry = entry_of(&entries[i]);
+            size += entry_size(&entry);
+        }
+        if (size > DATA_SIZE_MAX) {
+            status =
+                error_set(error, STATUS_TOO_LARGE, "a history may have %d bytes", DATA_SIZE_MAX);
+        }
+    }
+    return status;
+}
+
+enum status history_restore(struct engine *engine, struct job *job,
+                            const struct history_view *entries, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct history_entry entry = entry_of(&entries[i]);
+        size += entry_size(&entry);
+    }
+    if (count && reserve_size(engine, &job->history, size)) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct history_entry entry = entry_of(&entries[i]);
+        append(job->history, &entry);
+    }
+    return STATUS_OK;
+}
+
+enum status log_restore(struct engine *engine, struct job *job, const struct log_view *lines,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct history_entry entry = log_entry(lines[i].when_us, lines[i].line);
+        if (reserve(engine, &job_rare(job)->log, &entry, 1)) {
+            return STATUS_NO_MEMORY;
+        }
+        append(job_rare(job)->log, &entry);
+    }
+    return STATUS_OK;
 }
 
 int64_t history_first_run(const struct job *job, int64_t otherwise)

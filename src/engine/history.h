@@ -50,6 +50,15 @@ struct history_pid {
 };
 void history_pid(int64_t pid, struct history_pid *out);
 
+// Whether these may be entries of a history, behind the first.
+MUST_USE enum status history_check(const struct history_view *entries, size_t count,
+                                   struct error *error);
+// Gives a job that has no such entries these, which were checked, or that has no log these lines.
+MUST_USE enum status history_restore(struct engine *engine, struct job *job,
+                                     const struct history_view *entries, size_t count);
+MUST_USE enum status log_restore(struct engine *engine, struct job *job,
+                                 const struct log_view *lines, size_t count);
+
 // How many there are, with the first.
 size_t history_count(const struct job *job);
 size_t log_count(const struct job *job);

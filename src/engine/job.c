@@ -190,6 +190,7 @@ void job_changed(struct engine *engine, struct job *job, unsigned dirty)
         note_change(engine, job);
         dirty |= JOB_DIRTY_HEAD;
     }
+    engine->changes++;
     if (!engine->keeps_changes) {
         return;
     }
@@ -209,9 +210,8 @@ void job_remove(struct engine *engine, struct job *job)
     }
     promises_keep(engine, job);
     strip(engine, job);
-    if (engine->keeps_changes) {
-        job_changed(engine, job, JOB_DIRTY_GONE);
-    } else {
+    job_changed(engine, job, JOB_DIRTY_GONE);
+    if (!engine->keeps_changes) {
         job_free_shell(engine, job);
     }
 }

@@ -5,6 +5,7 @@
 #include "engine/options.h"
 #include "engine/policy.h"
 #include "engine/queue.h"
+#include "engine/restore.h"
 #include "engine/state.h"
 #include "engine/unique.h"
 
@@ -284,4 +285,78 @@ enum status promise_load(struct engine *engine, const struct promise_record *rec
     promise->value_size = (uint32_t)record->value.size;
     add(engine, promise, record->ends_us);
     return STATUS_OK;
+}
+
+// A key with its kind, as promises have it. False when it can be none.
+static bool make_key(const struct promise_past *past, char key[1 + ENGINE_NAME_SIZE_MAX],
+                     struct slice *out)
+{
+    if (past->by == UNIQUE_NONE) {
+        *out = result_key(past->jid, key);
+        return past->result.size > 0;
+    }
+    if (!past->key.size || past->key.size > ENGINE_NAME_SIZE_MAX) {
+        return false;
+    }
+    key[0] = (char)past->by;
+    memcpy(key + 1, past->key.data, past->key.size);
+    *out = slice_make(key, 1 + past->key.size);
+    return unique_key_is_sane(*out) && !past->result.size;
+}
+
+static enum status check_past(const struct engine *engine, const struct promise_past *past,
+                              struct slice key, struct error *error)
+{
+    bool there = map_find(&engine->promises, key) || map_find(&engine->uniques, key) ||
+                 (past->by == UNIQUE_NONE && map_find(&engine->jobs, past->jid));
+    if (there) {
+        return error_set(error, STATUS_EXISTS, "what was promised about job %.*s exists already",
+                         SLICE_PRINT(slice_shown(past->jid)));
+    }
+    return quota_check_promises(engine, engine->promise_bytes, error);
+}
+
+// It takes the number that its job would have.
+static enum status restore(struct engine *engine, const struct promise_past *past, struct slice key)
+{
+    const struct promise_record record = { .job_id = engine->job_id + 1,
+                                           .ends_us = past->until_us,
+                                           .state = (uint8_t)past->state,
+                                           .key = key,
+                                           .jid = past->jid,
+                                           .value = past->result };
+    engine->job_id++;
+    if (promise_load(engine, &record)) {
+        engine->job_id--;
+        return STATUS_NO_MEMORY;
+    }
+    struct promise *promise = map_find(&engine->promises, key);
+    ENGINE_NOTE_CHANGE(engine, dirty_promises, promise);
+    return STATUS_OK;
+}
+
+enum status engine_restore_promise(struct engine *engine, int64_t now_us,
+                                   const struct promise_past *past, bool check_only,
+                                   struct error *error)
+{
+    char bytes[1 + ENGINE_NAME_SIZE_MAX];
+    struct slice key;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = name_check_new(engine, past->jid, "jid", error);
+    }
+    if (!status && ((unsigned)past->state >= JOB_STATE_COUNT || !make_key(past, bytes, &key) ||
+                    past->until_us <= 0 || past->until_us > ENGINE_TIME_MAX)) {
+        status = error_set(error, STATUS_INVALID,
+                           "what was promised about job %.*s is no lock and no result",
+                           SLICE_PRINT(slice_shown(past->jid)));
+    }
+    if (!status) {
+        status = check_past(engine, past, key, error);
+    }
+    if (!status && !check_only && restore(engine, past, key)) {
+        status = engine_no_memory(error);
+    }
+    engine_settle(engine);
+    return status;
 }

@@ -8,6 +8,7 @@
 #include "engine/metrics.h"
 #include "engine/page.h"
 #include "engine/quota.h"
+#include "engine/restore.h"
 #include "engine/state.h"
 #include "engine/stats.h"
 #include "engine/watch.h"
@@ -37,6 +38,12 @@ struct index_key line_key(enum line_class line_class, int32_t priority, int64_t 
 int64_t line_time(struct index_key key)
 {
     return (int64_t)((key.high & UINT32_MAX) << KEY_TIME_LOW_BITS | key.low >> KEY_ID_BITS);
+}
+
+enum line_class line_class_of(struct index_key key)
+{
+    uint64_t rank = key.high >> 32;
+    return rank < LINE_WAITING ? (enum line_class)rank : LINE_WAITING;
 }
 
 struct index_key time_key(int64_t time_us, uint64_t id)
@@ -220,6 +227,55 @@ void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us
 void queue_changed(struct engine *engine, struct queue *queue)
 {
     ENGINE_NOTE_CHANGE(engine, dirty_queues, queue);
+}
+
+static enum status restore_queue(struct engine *engine, struct queue *queue,
+                                 const struct queue_past *past, bool check_only,
+                                 struct error *error)
+{
+    bool there = past->listed ? queue->known : queue->paused || !past->paused;
+    if (there) {
+        return error_set(error, STATUS_EXISTS, "queue %.*s exists already",
+                         SLICE_PRINT(slice_shown(queue_name(queue))));
+    }
+    if (past->listed && queue_reserve_known(engine, queue)) {
+        return engine_no_memory(error);
+    }
+    if (!check_only) {
+        queue->paused = queue->paused || past->paused;
+        if (past->listed) {
+            queue_make_known(engine, queue, past->first_seen_us);
+        }
+        queue_changed(engine, queue);
+    }
+    return STATUS_OK;
+}
+
+enum status engine_restore_queue(struct engine *engine, int64_t now_us, struct slice name,
+                                 const struct queue_past *past, bool check_only,
+                                 struct error *error)
+{
+    struct queue *queue;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = name_check_new(engine, name, "queue", error);
+    }
+    if (!status && (past->first_seen_us < 0 || past->first_seen_us > ENGINE_TIME_MAX)) {
+        status =
+            error_set(error, STATUS_INVALID, "first-seen must lie between the years 1970 and 9999");
+    }
+    if (!status) {
+        status = queue_acquire(engine, name, &queue, error);
+    }
+    if (status) {
+        return status;
+    }
+    status = restore_queue(engine, queue, past, check_only, error);
+    if (status || check_only) {
+        queue_abandon(engine, queue);
+    }
+    engine_settle(engine);
+    return status;
 }
 
 static struct queue *queue_of_order(struct index_node *node)

@@ -132,7 +132,8 @@ int64_t time_of_key(struct index_key key);
 // The key below which all keys of an index ordered by time are not later than `time_us`.
 struct index_key time_key_after(int64_t time_us);
 
-// The time in a line's key.
+// The time in a line's key, and the class.
 int64_t line_time(struct index_key key);
+enum line_class line_class_of(struct index_key key);
 
 #endif

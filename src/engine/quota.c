@@ -3,6 +3,7 @@
 
 #include "engine/job.h"
 #include "engine/queue.h"
+#include "engine/restore.h"
 #include "engine/state.h"
 
 #include <assert.h>
@@ -54,10 +55,10 @@ static bool fits(uint64_t there, uint64_t more, uint64_t less, uint64_t limit)
     return limit == 0 || more <= less || there - less + more <= limit;
 }
 
-static enum status refuse_queue(const struct queue *queue, uint64_t there, uint64_t limit,
+static enum status refuse_queue(struct slice queue, uint64_t there, uint64_t limit,
                                 const char *what, const char *option, struct error *error)
 {
-    struct slice name = slice_sub(queue_name(queue), 0, SHOWN_MAX);
+    struct slice name = slice_sub(queue, 0, SHOWN_MAX);
     return error_set(error, STATUS_TOO_LARGE,
                      "queue %.*s has %llu %s and may have %llu: complete or cancel jobs, or raise "
                      "the option %.*s-max-%s",
@@ -94,11 +95,12 @@ enum status quota_check_job(const struct engine *engine, const struct queue *que
     counted = counted && job->queue == queue;
     limit = in_effect(queue->jobs_max, host->queue_jobs);
     if (!fits(queue->jobs, 1, counted, limit)) {
-        return refuse_queue(queue, queue->jobs, limit, "jobs", "jobs", error);
+        return refuse_queue(queue_name(queue), queue->jobs, limit, "jobs", "jobs", error);
     }
     limit = in_effect(queue->bytes_max, host->queue_bytes);
     if (!fits(queue->bytes, data_size, counted ? old_size : 0, limit)) {
-        return refuse_queue(queue, queue->bytes, limit, "bytes of jobs", "bytes", error);
+        return refuse_queue(queue_name(queue), queue->bytes, limit, "bytes of jobs", "bytes",
+                            error);
     }
     return STATUS_OK;
 }
@@ -144,4 +146,53 @@ enum status quota_check_interval(const struct engine *engine, int64_t interval_u
                      "interval is %lld us, and must be at least %lld us: the option min-interval "
                      "says so, in seconds",
                      (long long)interval_us, (long long)least_us);
+}
+
+// Whether so many more jobs with so many bytes fit the queue, or would fit one that is new.
+static enum status queue_has_room(const struct engine *engine, struct slice name,
+                                  const struct room *room, struct error *error)
+{
+    int64_t jobs_max, bytes_max;
+    const struct queue *queue = queue_find(engine, name);
+    uint64_t jobs = queue ? queue->jobs : 0, bytes = queue ? queue->bytes : 0;
+    config_queue_quotas(engine, name, &jobs_max, &bytes_max);
+    uint64_t limit = in_effect(jobs_max, engine->quotas.queue_jobs);
+    if (!fits(jobs, room->jobs, 0, limit)) {
+        return refuse_queue(name, jobs, limit, "jobs", "jobs", error);
+    }
+    limit = in_effect(bytes_max, engine->quotas.queue_bytes);
+    return fits(bytes, room->bytes, 0, limit)
+               ? STATUS_OK
+               : refuse_queue(name, bytes, limit, "bytes of jobs", "bytes", error);
+}
+
+enum status engine_has_room(const struct engine *engine, struct slice queue,
+                            const struct room *room, struct error *error)
+{
+    if (queue.size) {
+        enum status status = name_check(queue, "queue", error);
+        return status ? status : queue_has_room(engine, queue, room, error);
+    }
+    const struct quotas *host = &engine->quotas;
+    const struct config *config = &engine->config;
+    const struct {
+        uint64_t there, more, limit;
+        const char *what, *option;
+    } checks[] = {
+        { engine->jobs.count - engine->completed.count, room->jobs,
+          in_effect(config->max_jobs, host->jobs), "jobs that are not complete", "max-jobs" },
+        { engine->bytes, room->bytes, in_effect(config->max_bytes, host->bytes),
+          "bytes of jobs that are not complete", "max-bytes" },
+        { engine->queues.count, room->queues, in_effect(config->max_queues, host->queues), "queues",
+          "max-queues" },
+        { engine->recurring.count, room->recurring,
+          in_effect(config->max_recurring, host->recurring), "recurring jobs", "max-recurring" },
+    };
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        if (!fits(checks[i].there, checks[i].more, 0, checks[i].limit)) {
+            return refuse(checks[i].there, checks[i].limit, checks[i].what, checks[i].option,
+                          error);
+        }
+    }
+    return STATUS_OK;
 }

@@ -7,6 +7,7 @@
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
+#include "engine/restore.h"
 #include "engine/state.h"
 #include "engine/tag.h"
 
@@ -419,6 +420,50 @@ enum status engine_recur(struct engine *engine, int64_t now_us, const struct rec
     if (recurring_load(engine, request, engine->job_id + 1, next_us, old ? old->count : 0)) {
         queue_abandon(engine, queue);
         status = engine_no_memory(error);
+    } else {
+        engine->job_id++;
+        queue_make_known(engine, queue, now_us);
+    }
+    engine_settle(engine);
+    return status;
+}
+
+enum status engine_restore_recurring(struct engine *engine, int64_t now_us,
+                                     const struct recur_request *request, int64_t next_us,
+                                     uint64_t count, bool check_only, struct error *error)
+{
+    struct queue *queue = NULL;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = check(engine, now_us, request, error);
+    }
+    if (!status && map_find(&engine->recurring, request->jid)) {
+        status = error_set(error, STATUS_EXISTS, "recurring job %.*s exists already",
+                           SLICE_PRINT(slice_shown(request->jid)));
+    }
+    if (!status && (next_us < (request->cron.size ? 0 : -ENGINE_TIME_MAX) ||
+                    next_us > ENGINE_TIME_MAX || count > INT64_MAX)) {
+        status = error_set(error, STATUS_INVALID,
+                           "the next run or the count of recurring job %.*s is out of range",
+                           SLICE_PRINT(slice_shown(request->jid)));
+    }
+    if (!status) {
+        status = quota_check_recurring(engine, request->jid, error);
+    }
+    if (!status && request->interval_us) {
+        status = quota_check_interval(engine, request->interval_us, error);
+    }
+    if (!status) {
+        status = queue_acquire(engine, request->queue, &queue, error);
+    }
+    if (!status && !check_only &&
+        recurring_load(engine, request, engine->job_id + 1, next_us, count)) {
+        status = engine_no_memory(error);
+    }
+    if (status || check_only) {
+        if (queue) {
+            queue_abandon(engine, queue);
+        }
     } else {
         engine->job_id++;
         queue_make_known(engine, queue, now_us);

@@ -111,6 +111,7 @@ struct engine {
     bool watches_all;
 
     // These only grow.
+    uint64_t changes; // of jobs, since the engine was made
     uint64_t job_id;
     uint64_t queue_id;
     uint64_t worker_id;

@@ -3,6 +3,7 @@
 
 #include "engine/job.h"
 #include "engine/queue.h"
+#include "engine/restore.h"
 #include "engine/state.h"
 
 #include <string.h>
@@ -104,6 +105,33 @@ enum status engine_untrack(struct engine *engine, int64_t now_us, struct slice j
         job_changed(engine, job, JOB_DIRTY_HEAD);
     }
     announce(engine, EVENT_UNTRACK, jid, now_us);
+    return STATUS_OK;
+}
+
+enum status engine_restore_tracked(struct engine *engine, int64_t now_us, struct slice jid,
+                                   int64_t when_us, bool check_only, struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = name_check_new(engine, jid, "jid", error);
+    }
+    if (!status && (when_us < 0 || when_us > ENGINE_TIME_MAX)) {
+        status = error_set(error, STATUS_INVALID, "when must lie between the years 1970 and 9999");
+    }
+    if (!status && map_find(&engine->tracked, jid)) {
+        status = error_set(error, STATUS_EXISTS, "job %.*s is tracked already",
+                           SLICE_PRINT(slice_shown(jid)));
+    }
+    if (status || check_only) {
+        return status;
+    }
+    status = tracked_load(engine, jid, when_us, time_key(when_us, engine->sequence + 1));
+    engine_settle(engine);
+    if (status) {
+        return engine_no_memory(error);
+    }
+    engine->sequence++;
+    engine->dirty_tracked = true;
     return STATUS_OK;
 }
 

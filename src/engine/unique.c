@@ -36,6 +36,12 @@ enum status unique_check(const struct unique_request *request, int64_t now_us, s
     if (request->by == UNIQUE_BY_KEY) {
         return name_check(request->key, "the key of uniqueness", error);
     }
+    if (request->key.size) {
+        return request->key.size == SHA256_SIZE
+                   ? STATUS_OK
+                   : error_set(error, STATUS_INVALID, "the SHA-256 of contents has %d bytes",
+                               SHA256_SIZE);
+    }
     if (json_validate(data, JSON_DEPTH_MAX, NULL)) {
         return error_set(error, STATUS_INVALID, "data must be JSON for uniqueness by contents");
     }
@@ -103,7 +109,7 @@ enum status unique_new(struct engine *engine, int64_t now_us, const struct put_r
     }
     uint8_t contents[SHA256_SIZE];
     struct slice key = asked->key;
-    if (asked->by == UNIQUE_BY_CONTENTS) {
+    if (asked->by == UNIQUE_BY_CONTENTS && !key.size) {
         if (digest(engine, request, contents)) {
             return engine_no_memory(error);
         }

@@ -320,7 +320,12 @@ static void write_rest(struct writing *writing, const struct argument *argument)
     if (write_key(writing, argument)) {
         json_write_begin_array(&writing->writer);
         for (; writing->position < writing->words.count; writing->position++) {
-            json_write_string(&writing->writer, writing->words.items[writing->position]);
+            struct slice word = writing->words.items[writing->position];
+            if (argument->type == ARGUMENT_JSON) {
+                json_write_raw(&writing->writer, word);
+            } else {
+                json_write_string(&writing->writer, word);
+            }
         }
         json_write_end_array(&writing->writer);
     }

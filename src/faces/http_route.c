@@ -140,6 +140,10 @@ static const struct http_route routes[] = {
     { "GET", NS "/tasks/{id}", "T.GET", NULL, 200 },
     { "POST", NS "/tasks/{id}/retry", "T.RETRY", NULL, 200 },
     { "DELETE", NS "/tasks/{id}", "T.DELETE", NULL, 204 },
+    // Transfer
+    { "GET", NS "/dump", "Q.DUMP", NULL, 200 },
+    { "POST", NS "/restore", "Q.RESTORE", NULL, 200, "outcomes" },
+    { "POST", NS "/restore/check", "Q.RESTORE.CHECK", NULL, 200, "outcomes" },
     // Namespaces
     { "GET", "/v1/ns", "Q.NAMESPACES", NULL, 200, "namespaces" },
     { "PUT", "/v1/ns/{name}", "Q.NAMESPACE.CREATE", NULL, 204 },

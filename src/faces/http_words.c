@@ -244,7 +244,7 @@ static enum status take_list(const struct making *making, const struct argument 
         return refuse_argument(making, argument, "must be a list of strings");
     }
     while (json_reader_next(&reader, &item)) {
-        if (item.value.type != JSON_TYPE_STRING) {
+        if (item.value.type != JSON_TYPE_STRING && argument->type != ARGUMENT_JSON) {
             return refuse_argument(making, argument, "must be a list of strings");
         }
     }
@@ -396,14 +396,16 @@ static enum status write_word(const struct making *making, const char *before, s
 }
 
 static enum status write_json_list(const struct making *making, const char *before,
-                                   struct slice list)
+                                   const struct argument *argument, struct slice list)
 {
     struct json_reader reader;
     struct json_member item;
     enum status status = json_reader_init_array(&reader, list, making->error);
     while (!status && json_reader_next(&reader, &item)) {
-        struct slice word;
-        status = string_of(making, item.value.raw, &word);
+        struct slice word = item.value.raw;
+        if (argument->type != ARGUMENT_JSON) {
+            status = string_of(making, item.value.raw, &word);
+        }
         if (!status) {
             status = write_word(making, before, word);
         }
@@ -441,7 +443,7 @@ static enum status write_given(const struct making *making, size_t index)
     case GIVEN_WORD:
         return write_word(making, before, given->word);
     case GIVEN_LIST:
-        return write_json_list(making, before, given->word);
+        return write_json_list(making, before, argument, given->word);
     case GIVEN_QUERY:
         return write_query_list(making, before, argument);
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Looking after a server or a folder: events, bulk, import and export, backups, the doctor."""
+"""Looking after a server or a folder: events, bulk, import, backups, the doctor."""
 
 import json
 import os
@@ -86,36 +86,13 @@ class Bulk(tool.ServerCase):
         self.says("0\n", "count")
 
 
-class Transfer(tool.ServerCase):
+class Import(tool.ServerCase):
     def write(self, text):
         file = tempfile.NamedTemporaryFile("w", suffix=".jsonl")
         self.addCleanup(file.close)
         file.write(text)
         file.flush()
         return file.name
-
-    def test_what_is_exported_is_imported_the_same(self):
-        self.put("a", "mail", "--priority", "3", "--retries", "2", "--tag", "x,y", "--backoff",
-                 "fixed:5", "--run-timeout", "60", "--unique", "key", "--domain", "d")
-        self.put("b", "mail", "--depends", "a")
-        self.put("c", "other", "--at", "2100-01-01")
-        self.take("f")
-        self.good("fail", "f", "smtp", "refused")
-        exported = self.good("export")
-        jobs = {job["jid"]: job for job in map(json.loads, exported.splitlines())}
-        self.assertEqual(set(jobs), {"a", "b", "c"})
-        self.assertEqual(jobs["a"], {
-            "jid": "a", "queue": "mail", "klass": "Send", "priority": 3, "retries": 2,
-            "tags": ["x", "y"], "domain": "d", "backoff": "fixed:5", "timeout": 60,
-            "unique": "key", "data": {"to": "a"}})
-        with_failed = self.good("export", "mail", "--failed")
-        self.assertEqual({json.loads(line)["jid"] for line in with_failed.splitlines()},
-                         {"a", "b", "f"})
-        path = self.write(exported)
-        self.url += "-copy"
-        self.says("3 put, 0 there already, 0 refused\n", "import", path)
-        again = {job["jid"]: job for job in map(json.loads, self.good("export").splitlines())}
-        self.assertEqual(again, jobs)
 
     def test_an_import_can_be_done_again(self):
         path = self.write("".join('{"queue":"q","klass":"K","jid":"j%d"}\n' % n

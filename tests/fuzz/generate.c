@@ -210,6 +210,70 @@ static struct slice json_value(struct generator *generator)
     return slice_make(generator->text.data + start, generator->text.size - start);
 }
 
+// A thing to be restored: mostly with the members that it needs, and some of the others.
+static struct slice item_value(struct generator *generator)
+{
+    static const char *const states[] = { "waiting", "waiting",  "scheduled", "depends",
+                                          "stalled", "complete", "failed",    "running" };
+    static const char *const members[] = {
+        "\"scheduled\":1784000100",
+        "\"depends\":[\"a\",\"b\"]",
+        "\"depends\":[\"c\"]",
+        "\"failure\":{\"group\":\"b\",\"message\":\"m\"}",
+        "\"rank\":\"lost\",\"line\":0",
+        "\"tags\":[\"a\",\"b\",\"a\"]",
+        "\"tags\":[\"c\"],\"tagged\":[5]",
+        "\"unique\":{\"by\":\"key\",\"key\":\"a\"}",
+        "\"unique\":{\"by\":\"contents\",\"held\":false}",
+        "\"unique\":{\"by\":\"key\",\"key\":\"b\",\"until\":\"time\",\"until-time\":1}",
+        "\"result\":[1],\"result-until\":1784000200",
+        "\"deadline\":1784000001",
+        "\"attempts\":65535,\"crashes\":65535",
+        "\"remaining\":-1",
+        "\"domain\":{\"hex\":\"ff00\"}",
+        "\"priority\":-1000000000",
+        "\"history\":[{\"when\":1,\"what\":\"put\",\"queue\":\"a\"},{\"when\":2,\"note\":\"n\"}]",
+        "\"log\":[{\"when\":1,\"line\":\"l\"}],\"progress\":{\"fraction\":1}",
+        "\"options\":{\"timeout\":0,\"on-dependency-failure\":\"run\"}",
+        "\"members\":{\"done\":2147483647},\"created\":0,\"moved\":253402300799",
+        "\"data\":null",
+        "\"color\":1",
+    };
+    static const char *const others[] = {
+        "{\"namespace\":{\"format\":1}}",
+        "{\"queue\":{\"name\":\"d\",\"first-seen\":1,\"paused\":true}}",
+        "{\"queue\":{\"name\":\"e\",\"paused\":true}}",
+        "{\"tracked\":{\"jid\":\"e\"}}",
+        "{\"depends\":{\"jid\":\"a\",\"depends\":[\"b\",\"c\"]}}",
+        "{\"option\":{\"name\":\"a-max-jobs\",\"value\":\"9\"}}",
+        "{\"limit\":{\"queue\":\"a\",\"rate\":1,\"period\":0.000001,\"burst\":9}}",
+        "{\"policy\":{\"scope\":\"klass\",\"name\":\"a\",\"options\":{\"timeout\":1}}}",
+        ("{\"recurring\":{\"jid\":\"a\",\"klass\":\"a\",\"queue\":\"b\",\"interval\":60,"
+         "\"next\":-5,\"count\":9223372036854775807}}"),
+        "{\"number\":{\"last\":70}}",
+        "{\"room\":{\"queue\":\"a\",\"jobs\":9223372036854775807}}",
+    };
+    struct draw *draw = generator->draw;
+    if (draw_chance(draw, 48)) {
+        return draw_chance(draw, 64) ? json_value(generator) : slice_from_cstr(PICK(draw, others));
+    }
+    const char *first = draw_chance(draw, 180) ? "" : PICK(draw, members);
+    const char *second = draw_chance(draw, 200) ? "" : PICK(draw, members);
+    uint32_t state = draw_below(draw, (uint32_t)COUNT(states));
+    // The first members are what the third state and those behind it ask for.
+    const char *needed = state >= 2 && state != 5 && draw_chance(draw, 230)
+                             ? members[state == 6   ? 3
+                                       : state == 4 ? 4
+                                                    : state - 2]
+                             : "";
+    return generate_print(generator,
+                          "{\"job\":{\"jid\":\"%c\",\"klass\":\"a\",\"queue\":\"%c\","
+                          "\"state\":\"%s\"%s%s%s%s%s%s}}",
+                          (char)('a' + draw_below(draw, 8)), (char)('a' + draw_below(draw, 3)),
+                          states[state], *needed ? "," : "", needed, *first ? "," : "", first,
+                          *second ? "," : "", second);
+}
+
 static struct slice integer_value(struct generator *generator, int64_t min, int64_t max)
 {
     static const char *const strange[] = {
@@ -315,7 +379,7 @@ struct slice generate_value(struct generator *generator, const struct argument *
     case ARGUMENT_TEXT:
         return text_value(generator, argument);
     case ARGUMENT_JSON:
-        return json_value(generator);
+        return argument->flags & ARGUMENT_REPEATED ? item_value(generator) : json_value(generator);
     case ARGUMENT_INTEGER:
         return integer_value(generator, argument->min, argument->max);
     case ARGUMENT_SECONDS:
