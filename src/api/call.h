@@ -19,6 +19,8 @@ struct wait {
     struct slices queues;
 };
 
+struct call;
+
 // What the host gives to commands.
 struct host {
     uint64_t (*random)(void *context); // from a good source, or seeded by one
@@ -29,6 +31,8 @@ struct host {
     // A job of the namespace was passed over by a pop, since it does not fit an answer, which may
     // have so many bytes; for whoever looks after the host. May be NULL.
     void (*unfit)(void *context, struct slice ns, struct slice jid, size_t size_max);
+    // A worker has popped, and may have to wait now (call->wait). May be NULL.
+    void (*popped)(const struct call *call, struct slice worker);
     void *context;
 };
 
@@ -38,8 +42,6 @@ struct finish {
     struct slice result;         // empty: none
     struct slice group, message; // of a failed one
 };
-
-struct call;
 
 // Whether the caller may run the command with these arguments; DENIED with a sentence.
 typedef enum status call_permit(const struct call *call, struct error *error);

@@ -75,9 +75,13 @@ static enum status run_queues(struct call *call, struct error *error)
     size_t offset = (size_t)given->page.offset;
     size_t max = given->page.has_count ? (size_t)given->page.count : PAGE_COUNT_MAX;
     size_t count = 0;
+    enum status pruned = engine_workers_prune(call->engine, call->now_us, error);
+    if (pruned) {
+        return pruned;
+    }
     // With the client clock the first look moves what is due, for which there may be no memory; so
     // all are looked at before the first word is said.
-    for (; count < max && engine_queue_name(call->engine, offset + count, &name); count++) {
+    for (; count < max && engine_queue_listed(call->engine, offset + count, &name); count++) {
         enum status status = engine_queue(call->engine, call->now_us, name, &view, error);
         if (status) {
             return status;
@@ -85,7 +89,7 @@ static enum status run_queues(struct call *call, struct error *error)
     }
     reply_list(call->reply, count);
     for (size_t i = 0; i < count; i++) {
-        if (!engine_queue_name(call->engine, offset + i, &name) ||
+        if (!engine_queue_listed(call->engine, offset + i, &name) ||
             engine_queue(call->engine, call->now_us, name, &view, NULL)) {
             view = (struct queue_view){ .name = name };
         }

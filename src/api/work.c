@@ -70,6 +70,11 @@ static enum status run_pop(struct call *call, struct error *error)
         call->wait = (struct wait){ .kind = WAIT_POP,
                                     .timeout_us = given->wait ? given->wait : INT64_MAX,
                                     .queues = given->queues };
+    }
+    if (call->host->popped) {
+        call->host->popped(call, given->worker);
+    }
+    if (call->wait.kind != WAIT_NONE) {
         return STATUS_OK;
     }
     reply_list(call->reply, popped);

@@ -3,9 +3,11 @@
 
 #include "client/deadline.h"
 #include "faces/resp.h"
+#include "host/presence.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -99,6 +101,17 @@ void asking_tell(struct asking *asking, uint64_t group)
     asking->group = group;
     atomic_store_explicit(&asking->told, true, memory_order_release);
     (void)eventfd_write(event, 1); // the call ends, and is gone, as soon as it sees it
+}
+
+void asking_popped(const struct call *call, struct slice worker)
+{
+    const struct asking *asking = call->session;
+    struct ns *ns = namespaces_find(&asking->folder->namespaces, call->ns);
+    char host[HOST_NAME_MAX + 1] = "";
+    if (ns) {
+        (void)gethostname(host, sizeof(host) - 1);
+        presence_note(asking->presences, ns, worker, slice_from_cstr(host));
+    }
 }
 
 // ---------------------------------------------------------------------------------------------

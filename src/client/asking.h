@@ -17,6 +17,7 @@
 
 struct asking {
     struct folder *folder;
+    struct presences *presences; // of its handle
     const struct command *command;
     int64_t timeout_us; // for the disk, INT64_MAX: as long as it takes
     int interrupt;      // readable while calls that wait are to end
@@ -40,6 +41,9 @@ struct asking {
 // What a folder does with those who wait, and with work that takes long.
 extern const struct waiting_form asking_form;
 MUST_USE enum status asking_start(struct call *call, const struct work *work, struct error *error);
+
+// A worker has popped by a call.
+void asking_popped(const struct call *call, struct slice worker);
 
 // Asks: `words` stand behind the command's name. What is answered may be told by then.
 void asking_run(struct asking *asking, struct slices words);

@@ -318,7 +318,7 @@ static enum status make_namespaces(struct folder *folder, struct error *error)
         status = error_set(error, STATUS_NO_MEMORY, "out of memory");
     }
     folder->services = (struct services){
-        .host = { random_of, zone_of, note_unfit, folder },
+        .host = { random_of, zone_of, note_unfit, asking_popped, folder },
         .namespaces = &folder->namespaces,
         .commands = folder->commands,
         .may_see = may_see,
@@ -516,6 +516,16 @@ enum status folder_open(const struct folder_options *options, struct folder_user
     }
     pthread_mutex_unlock(&folders_mutex);
     return status;
+}
+
+void folder_leave(struct folder *folder, struct presences *presences)
+{
+    if (folder_is_ours(folder)) {
+        pthread_mutex_lock(&folder->mutex);
+        presences_end(presences, true);
+        (void)folder_end_turn(folder);
+        pthread_mutex_unlock(&folder->mutex);
+    }
 }
 
 void folder_close(struct folder *folder, struct folder_user *user)

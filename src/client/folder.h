@@ -14,6 +14,7 @@
 #define SLUICE_CLIENT_FOLDER_H
 
 #include "host/host_clock.h"
+#include "host/presence.h"
 #include "host/random_source.h"
 #include "host/services.h"
 
@@ -76,6 +77,9 @@ struct folder_options {
     enum store_durability durability;
     int64_t interval_us;
 };
+
+// The workers that have popped through a handle, which is about to be closed, listen no more.
+void folder_leave(struct folder *folder, struct presences *presences);
 
 // BUSY when another process has it open; STATE when this one has, with another durability;
 // NOT_FOUND when there is no queue and none is to be made. The user stays where it is until it

@@ -69,7 +69,9 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
                                      struct sluice_value **out, struct sluice_error *error)
 {
     struct local *local = local_of(link);
-    struct asking asking = { .folder = local->folder, .interrupt = local->interrupt };
+    struct asking asking = { .folder = local->folder,
+                             .presences = &local->presences,
+                             .interrupt = local->interrupt };
     if (folder_check_process(local->folder, &asking.error)) {
         return fault_of(error, &asking.error);
     }
@@ -105,6 +107,7 @@ static void local_close(struct link *link)
 {
     struct local *local = local_of(link);
     if (local->folder) {
+        folder_leave(local->folder, &local->presences);
         folder_close(local->folder, &local->user);
     }
     if (local->interrupt >= 0) {

@@ -12,6 +12,7 @@ struct local {
     struct link link; // first
     struct folder_user user;
     struct folder *folder;
+    struct presences presences; // the workers that pop through it; with the folder's mutex
     int64_t timeout_us;
     size_t max_payload;
     int interrupt; // an event that is readable while calls that wait are interrupted

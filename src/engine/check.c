@@ -371,7 +371,16 @@ static void check_queue(void *context, struct queue *queue)
                   queue->grace.count + queue->depends.count + queue->counted.failed;
     CHECK_COUNT(check, queue->jobs, jobs, "the number of jobs", name);
     CHECK_COUNT(check, queue->bytes, queue->counted.bytes, "the bytes of its jobs", name);
-    CHECK_COUNT(check, queue->listeners, queue->counted.listeners, "the number of listeners", name);
+    bool heard = !queue->known && queue->listeners.count > 0;
+    if (queue->heard != heard) {
+        problem(check, "queue %.*s is %samong those that only have listeners", SLICE_PRINT(name),
+                heard ? "not " : "");
+    }
+    check_index(check, &queue->listeners, "the listeners", name);
+    if (queue->listeners.count != queue->counted.listeners) {
+        problem(check, "queue %.*s has %zu listeners, and should have %zu", SLICE_PRINT(name),
+                queue->listeners.count, queue->counted.listeners);
+    }
     if (queue->due_us != due_of(check->engine, queue)) {
         problem(check, "queue %.*s does not know when it is next due", SLICE_PRINT(name));
         if (check->repair) {
@@ -432,6 +441,7 @@ static void check_totals(struct check *check)
                 check->edges);
     }
     check_index(check, &engine->queue_order, "the queues", all);
+    check_index(check, &engine->queue_heard, "the queues with listeners alone", all);
     check_index(check, &engine->queue_all, "all queues", all);
     check_index(check, &engine->worker_order, "the workers", all);
     check_index(check, &engine->group_order, "the groups", all);

@@ -49,7 +49,7 @@ static struct slice worker_key(const void *value)
 
 enum {
     REFRESH_SLICE = 1000,
-    INDEX_COUNT = 15,
+    INDEX_COUNT = 16,
 };
 
 // The indexes of the engine itself, one after the other.
@@ -59,7 +59,7 @@ static struct index *engine_index(struct engine *engine, size_t i)
         &engine->queue_order, &engine->queue_all,     &engine->worker_order, &engine->group_order,
         &engine->tag_order,   &engine->tracked_order, &engine->completed,    &engine->promise_order,
         &engine->lanes_saved, &engine->limit_order,   &engine->policy_order, &engine->zone_order,
-        &engine->bulks,       &engine->failed,        &engine->running,
+        &engine->bulks,       &engine->failed,        &engine->running,      &engine->queue_heard,
     };
     return indexes[i];
 }
@@ -242,6 +242,9 @@ static bool catch_up(struct engine *engine, int64_t now_us)
     }
     bool more = (engine->cascade_first && cascade_run(engine)) ||
                 (due_is_there(engine, now_us) && due_run(engine, now_us));
+    if (engine->clock == ENGINE_CLOCK_SERVER && workers_are_old(engine, now_us)) {
+        workers_forget_old(engine, now_us);
+    }
     engine->slice_full_us = engine->slice_full ? now_us : -1;
     return more;
 }

@@ -449,7 +449,8 @@ MUST_USE enum status engine_heartbeat(struct engine *engine, int64_t now_us,
 
 // For a host that was away, before its first call after loading: leases that ran out meanwhile, and
 // those whose grace did, are renewed as of `now_us`, so that the time without a host costs no
-// worker its lease. Only with the server clock. A run that has lasted as long as it may is over.
+// worker its lease. No worker listens to a queue until it pops again. Only with the server clock. A
+// run that has lasted as long as it may is over.
 MUST_USE enum status engine_resume(struct engine *engine, int64_t now_us, struct error *error);
 
 // The holder has begun, in a process of that id; 0: it does not say in which.
@@ -606,6 +607,8 @@ MUST_USE enum status engine_queue(struct engine *engine, int64_t now_us, struct 
                                   struct queue_view *view, struct error *error);
 // The queues in the order in which they were first seen; `index` from 0 until it returns false.
 bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name);
+// The same, and behind them those that have no job so far and that a worker listens to.
+bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name);
 // Waiting, running and scheduled jobs together.
 size_t engine_length(const struct engine *engine, struct slice name);
 
@@ -755,12 +758,15 @@ size_t engine_recurring(const struct engine *engine, struct slice name, size_t o
 
 struct worker_view {
     struct slice name;
+    struct slice host; // where it runs, as the host of the engine says; or empty
     int64_t seen_us;
+    int64_t started_us; // since when it is known, or listens after it was offline
     size_t running, stalled;
     bool offline;
 };
 
-// Forgets workers not seen for `max-worker-age`, a part of them when they are many.
+// Forgets workers not seen for `max-worker-age`, a part of them when they are many. With the server
+// clock every call does so.
 MUST_USE enum status engine_workers_prune(struct engine *engine, int64_t now_us,
                                           struct error *error);
 // How many were seen within that time.
@@ -769,6 +775,22 @@ size_t engine_worker_count(const struct engine *engine, int64_t now_us);
 // that engine_worker_count counts come those that a prune has left.
 bool engine_worker(const struct engine *engine, int64_t now_us, size_t index,
                    struct worker_view *view);
+// One of them; false when it is not known and holds nothing.
+bool engine_worker_find(const struct engine *engine, int64_t now_us, struct slice name,
+                        struct worker_view *view);
+// The queues that a worker listens to, the newest first. `*position` is NULL at first.
+bool engine_worker_queue(const struct engine *engine, struct slice name, const void **position,
+                         struct slice *queue);
+// The workers that listen to a queue, in the order in which they were first seen: `index` from 0
+// until it returns false.
+bool engine_listener(const struct engine *engine, int64_t now_us, struct slice name, size_t index,
+                     struct worker_view *view);
+// The host knows of a connection of the worker, from `host`: while it has one it is not forgotten.
+// False when it is not known.
+bool engine_worker_attach(struct engine *engine, struct slice name, struct slice host);
+// One connection less. If it is `gone`, was closed, and was the last one, the worker listens to no
+// queue any more.
+void engine_worker_detach(struct engine *engine, struct slice name, bool gone);
 // The jobs that a worker holds, the longest lease first: those whose lease has (stalled) or has not
 // run out.
 void engine_worker_jobs(const struct engine *engine, int64_t now_us, struct slice name,

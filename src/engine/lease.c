@@ -359,7 +359,11 @@ static enum status extend_all(struct engine *engine, const struct index *index, 
 
 enum status engine_resume(struct engine *engine, int64_t now_us, struct error *error)
 {
-    if (engine->clock != ENGINE_CLOCK_SERVER || now_us < engine->now_us) {
+    if (engine->clock != ENGINE_CLOCK_SERVER) {
+        return STATUS_OK;
+    }
+    workers_unlisten(engine);
+    if (now_us < engine->now_us) {
         return STATUS_OK;
     }
     struct index_cursor cursor = index_cursor_at(&engine->queue_all, 0);

@@ -320,10 +320,14 @@ static enum status see_worker(struct engine *engine, int64_t now_us,
             continue;
         }
         if (worker_reserve_listener(engine, worker, queue, &listener)) {
+            engine_settle(engine);
             queue_abandon(engine, queue);
             return STATUS_NO_MEMORY;
         }
-        worker_listen(engine, worker, listener);
+        if (listener) {
+            worker_listen(engine, worker, listener);
+            engine_settle(engine);
+        }
     }
     return STATUS_OK;
 }

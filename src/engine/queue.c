@@ -83,7 +83,7 @@ static size_t queue_size(size_t name_size)
 }
 
 enum {
-    QUEUE_INDEXES = 9 + LANE_PLACES,
+    QUEUE_INDEXES = 10 + LANE_PLACES,
 };
 
 // The indexes of a queue, one after the other.
@@ -91,7 +91,8 @@ static struct index *queue_index(struct queue *queue, size_t i)
 {
     struct index *indexes[] = { &queue->laned,     &queue->scheduled, &queue->leased,
                                 &queue->grace,     &queue->depends,   &queue->recurring,
-                                &queue->deadlines, &queue->complete,  &queue->failed };
+                                &queue->deadlines, &queue->complete,  &queue->failed,
+                                &queue->listeners };
     size_t own = sizeof(indexes) / sizeof(indexes[0]);
     return i < own ? indexes[i] : &queue->lanes[i - own];
 }
@@ -143,8 +144,8 @@ enum status queue_acquire(struct engine *engine, struct slice name, struct queue
 
 void queue_free(struct engine *engine, struct queue *queue)
 {
-    if (queue->known) {
-        index_remove(&engine->queue_order, &queue->order);
+    if (queue->known || queue->heard) {
+        index_remove(queue->known ? &engine->queue_order : &engine->queue_heard, &queue->order);
     }
     lane_release(engine, &queue->plain);
     for (size_t i = 0; i < QUEUE_INDEXES; i++) {
@@ -183,7 +184,7 @@ size_t queue_room(const struct engine *engine, const struct queue *queue, int64_
 bool queue_is_unused(const struct queue *queue)
 {
     return !queue->known && !queue->paused && queue->jobs == 0 && queue->complete.count == 0 &&
-           queue->recurring.count == 0 && queue->listeners == 0 && !queue->days &&
+           queue->recurring.count == 0 && queue->listeners.count == 0 && !queue->days &&
            queue->lane_count == 0 && !queue->plain.id;
 }
 
@@ -217,11 +218,24 @@ void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us
 {
     if (!queue->known) {
         queue->known = true;
+        queue_heard_changed(engine, queue);
         queue->first_seen_us = now_us;
         queue->order.key = time_key(now_us, ++engine->sequence);
         index_insert(&engine->queue_order, &queue->order);
         queue_changed(engine, queue);
     }
+}
+
+void queue_heard_changed(struct engine *engine, struct queue *queue)
+{
+    bool heard = !queue->known && queue->listeners.count > 0;
+    if (heard && !queue->heard) {
+        queue->order.key = (struct index_key){ 0, queue->id };
+        index_insert(&engine->queue_heard, &queue->order);
+    } else if (!heard && queue->heard) {
+        index_remove(&engine->queue_heard, &queue->order);
+    }
+    queue->heard = heard;
 }
 
 void queue_changed(struct engine *engine, struct queue *queue)
@@ -292,6 +306,17 @@ bool engine_queue_name(const struct engine *engine, size_t index, struct slice *
     return node != NULL;
 }
 
+bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name)
+{
+    size_t known = engine->queue_order.count;
+    struct index_node *node = index < known ? index_at(&engine->queue_order, index)
+                                            : index_at(&engine->queue_heard, index - known);
+    if (node) {
+        *name = queue_name(queue_of_order(node));
+    }
+    return node != NULL;
+}
+
 size_t engine_length(const struct engine *engine, struct slice name)
 {
     const struct queue *queue = queue_find(engine, name);
@@ -344,7 +369,7 @@ enum status engine_queue(struct engine *engine, int64_t now_us, struct slice nam
         .scheduled = queue->scheduled.count,
         .depends = queue->depends.count,
         .recurring = queue->recurring.count,
-        .listeners = queue->listeners,
+        .listeners = queue->listeners.count,
         .paused = queue->paused,
         .first_seen_us = queue->known ? queue->first_seen_us : 0,
     };
@@ -480,14 +505,19 @@ enum status engine_forget(struct engine *engine, int64_t now_us, struct slices q
                           struct error *error)
 {
     enum status status = begin_for(engine, now_us, queues, error);
+    if (!status && index_reserve(&engine->queue_heard, queues.count)) {
+        status = engine_no_memory(error);
+    }
     for (size_t i = 0; !status && i < queues.count; i++) {
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && queue->known) {
             index_remove(&engine->queue_order, &queue->order);
             queue->known = false;
+            queue_heard_changed(engine, queue);
             queue_changed(engine, queue);
             queue_settle(engine, queue);
         }
     }
+    engine_settle(engine);
     return status;
 }

@@ -16,7 +16,7 @@
 struct stats_day;
 
 struct queue {
-    struct index_node order; // in the engine's list of known queues
+    struct index_node order; // in the engine's list of known queues, or of those heard
     struct index_node all;   // in the engine's list of all queues
     struct lane plain;       // the default lane, with the jobs in line that have no domain
     struct index laned;      // the jobs in line that have one; see line_key
@@ -58,13 +58,14 @@ struct queue {
         uint64_t bytes;
         size_t listeners;
         size_t states[TALLY_PARTS];
-    } counted;        // for the consistency check alone
-    size_t jobs;      // that are not complete
-    uint64_t bytes;   // of their data
-    size_t listeners; // workers
+    } counted;              // for the consistency check alone
+    size_t jobs;            // that are not complete
+    uint64_t bytes;         // of their data
+    struct index listeners; // workers
     struct queue *dirty_next;
     bool dirty;
     bool known;
+    bool heard; // not known, and a worker listens to it: in the engine's list of those
     bool paused;
     bool watched; // by its name (engine_watch)
     uint8_t name_size;
@@ -108,6 +109,10 @@ void queue_abandon(struct engine *engine, struct queue *queue);
 // Makes room for a queue in the list of known queues, then puts it there.
 MUST_USE enum status queue_reserve_known(struct engine *engine, struct queue *queue);
 void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us);
+
+// Whether it is known, or anybody listens to it, has changed: puts it into the list of queues that
+// are not known and have listeners, or takes it out. Room must have been reserved.
+void queue_heard_changed(struct engine *engine, struct queue *queue);
 
 // Says that the queue's record has changed.
 void queue_changed(struct engine *engine, struct queue *queue);

@@ -43,6 +43,12 @@ enum {
     HEAD_HAS_UPDATED = 0x80, // in the state of a head: when it last changed follows
 };
 
+// What the record of a worker has behind its name.
+enum worker_record_form {
+    WORKER_RECORD_PLAIN = 1,  // as older versions write: when it was seen, its queues
+    WORKER_RECORD_ORIGIN = 2, // also since when it is there, and where it runs
+};
+
 struct record_key {
     enum record_kind kind;
     uint64_t id;

@@ -208,9 +208,13 @@ static enum status worker_load(struct engine *engine, uint64_t id, struct slice 
 static enum status read_worker(struct engine *engine, uint64_t id, struct reader *reader)
 {
     struct slice name = take_name(reader);
-    bool known = take_bool(reader);
+    uint8_t form = take_u8(reader);
     int64_t seen_us = take_i64(reader);
-    reader->bad = reader->bad || worker_find(engine, name) || id == 0 || !known ||
+    bool has_origin = form == WORKER_RECORD_ORIGIN;
+    int64_t started_us = has_origin ? take_i64(reader) : seen_us;
+    struct slice host = has_origin ? take_optional(reader) : SLICE_EMPTY;
+    reader->bad = reader->bad || worker_find(engine, name) || id == 0 ||
+                  (form != WORKER_RECORD_PLAIN && !has_origin) ||
                   index_has(&engine->worker_order, time_key(seen_us, id));
     struct worker *worker;
     if (reader->bad) {
@@ -237,8 +241,12 @@ static enum status read_worker(struct engine *engine, uint64_t id, struct reader
         } else if (worker_reserve_listener(engine, worker, queue, &listener)) {
             return STATUS_NO_MEMORY;
         }
-        worker_listen(engine, worker, listener);
+        if (listener) {
+            worker_listen(engine, worker, listener);
+        }
     }
+    worker->started_us = started_us;
+    worker_set_host(engine, worker, host);
     reader->left = 0;
     return STATUS_OK;
 }

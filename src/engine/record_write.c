@@ -143,7 +143,7 @@ void record_write_queue(const struct queue *queue, struct buffer *out)
     put_u8(out, queue->known);
     put_u8(out, queue->paused);
     put_i64(out, queue->first_seen_us);
-    put_key(out, queue->order.key);
+    put_key(out, queue->known ? queue->order.key : (struct index_key){ 0 });
     put_u64(out, queue->clock);
 }
 
@@ -176,8 +176,10 @@ void record_write_stats(const struct stats_day *day, struct buffer *out)
 void record_write_worker(const struct worker *worker, struct buffer *out)
 {
     put_string(out, worker_name(worker));
-    put_u8(out, worker->known);
+    put_u8(out, WORKER_RECORD_ORIGIN);
     put_i64(out, worker->seen_us);
+    put_i64(out, worker->started_us);
+    put_string(out, worker_host(worker));
     for (const struct listener *at = worker->listeners; at; at = at->next) {
         put_u64(out, at->queue->id);
     }

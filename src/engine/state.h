@@ -49,6 +49,7 @@ struct engine {
 
     struct index_pool pool;
     struct index queue_order;   // the known queues, by when they were first seen
+    struct index queue_heard;   // those not known that workers listen to, by id
     struct index queue_all;     // all of them, by id
     struct index worker_order;  // the known workers, by when they were last seen
     struct index group_order;   // by when they came to be

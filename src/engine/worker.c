@@ -54,7 +54,8 @@ static void listener_end(struct engine *engine, struct worker *worker, struct li
     *(listener->previous ? &listener->previous->next : &worker->listeners) = listener->next;
     *(listener->next ? &listener->next->previous : &worker->listeners_last) = listener->previous;
     worker->listener_count--;
-    queue->listeners--;
+    index_remove(&queue->listeners, &listener->node);
+    queue_heard_changed(engine, queue);
     queue_settle(engine, queue);
     mem_free(engine->allocator, listener, sizeof(*listener));
     engine_step(engine);
@@ -79,6 +80,7 @@ void worker_free(struct engine *engine, struct worker *worker)
         index_remove(&engine->worker_order, &worker->order);
     }
     index_release(&worker->leases);
+    worker_set_host(engine, worker, SLICE_EMPTY);
     map_remove(&engine->workers, worker_name(worker));
     if (engine->worker_last == worker) {
         engine->worker_last = NULL;
@@ -121,6 +123,8 @@ void worker_seen(struct engine *engine, struct worker *worker, int64_t now_us)
     }
     if (worker->known) {
         index_remove(&engine->worker_order, &worker->order);
+    } else {
+        worker->started_us = now_us;
     }
     worker->known = true;
     worker->seen_us = now_us;
@@ -144,30 +148,33 @@ enum status worker_reserve_listener(struct engine *engine, struct worker *worker
     if (!listener) {
         return STATUS_NO_MEMORY;
     }
-    if (map_reserve(&engine->listeners, key_bytes)) {
+    if (map_reserve(&engine->listeners, key_bytes) || index_reserve(&queue->listeners, 1) ||
+        index_reserve(&engine->queue_heard, 1)) {
         mem_free(engine->allocator, listener, sizeof(*listener));
         return STATUS_NO_MEMORY;
     }
-    *listener = (struct listener){ .queue = queue, .key = { worker->id, queue->id } };
+    *listener = (struct listener){ .node.key = { 0, worker->id },
+                                   .worker = worker,
+                                   .queue = queue,
+                                   .key = { worker->id, queue->id } };
     *out = listener;
     return STATUS_OK;
 }
 
 void worker_listen(struct engine *engine, struct worker *worker, struct listener *listener)
 {
-    if (!listener) {
-        return;
-    }
     map_add(&engine->listeners, listener);
     if (worker->listener_count >= LISTENERS_MAX) {
         queue_changed(engine, worker->listeners_last->queue);
         listener_end(engine, worker, worker->listeners_last);
     }
+    worker->started_us = worker->listeners ? worker->started_us : worker->seen_us;
     listener->next = worker->listeners;
     *(listener->next ? &listener->next->previous : &worker->listeners_last) = listener;
     worker->listeners = listener;
     worker->listener_count++;
-    listener->queue->listeners++;
+    index_insert(&listener->queue->listeners, &listener->node);
+    queue_heard_changed(engine, listener->queue);
     queue_changed(engine, listener->queue);
     worker_changed(engine, worker);
 }
@@ -189,20 +196,84 @@ static bool is_too_old(const struct engine *engine, int64_t seen_us, int64_t now
     return seen_us <= now_us - engine->config.max_worker_age_us;
 }
 
+void workers_unlisten(struct engine *engine)
+{
+    struct index_cursor cursor = index_cursor_at(&engine->worker_order, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        struct worker *worker = worker_of_node(node);
+        if (worker->listeners) {
+            unlisten(engine, worker);
+            worker_changed(engine, worker);
+        }
+    }
+}
+
+bool workers_are_old(const struct engine *engine, int64_t now_us)
+{
+    const struct index_node *oldest = index_first(&engine->worker_order);
+    return oldest && is_too_old(engine, time_of_key(oldest->key), now_us);
+}
+
+void workers_forget_old(struct engine *engine, int64_t now_us)
+{
+    uint64_t start = engine->pool.steps;
+    while (workers_are_old(engine, now_us) && engine->pool.steps - start < PRUNE_STEPS) {
+        struct worker *worker = worker_of_node(index_first(&engine->worker_order));
+        if (worker->connections == 0) {
+            forget(engine, worker);
+        } else if (worker_reserve_seen(engine)) {
+            break;
+        } else {
+            worker_seen(engine, worker, now_us);
+        }
+        engine_settle(engine);
+    }
+}
+
 enum status engine_workers_prune(struct engine *engine, int64_t now_us, struct error *error)
 {
     enum status status = engine_begin(engine, &now_us, error);
-    if (status) {
-        return status;
+    if (!status) {
+        workers_forget_old(engine, now_us);
     }
-    uint64_t start = engine->pool.steps;
-    struct index_node *node;
-    while ((node = index_first(&engine->worker_order)) &&
-           is_too_old(engine, worker_of_node(node)->seen_us, now_us) &&
-           engine->pool.steps - start < PRUNE_STEPS) {
-        forget(engine, worker_of_node(node));
+    return status;
+}
+
+void worker_set_host(struct engine *engine, struct worker *worker, struct slice host)
+{
+    char *copy = NULL;
+    host = slice_sub(host, 0, ENGINE_NAME_SIZE_MAX);
+    if (slice_equal(host, worker_host(worker)) || bytes_copy(engine, host, &copy)) {
+        return;
     }
-    return STATUS_OK;
+    mem_free(engine->allocator, worker->host, worker->host_size);
+    worker->host = copy;
+    worker->host_size = (uint8_t)host.size;
+}
+
+bool engine_worker_attach(struct engine *engine, struct slice name, struct slice host)
+{
+    struct worker *worker = worker_find(engine, name);
+    if (!worker || !worker->known) {
+        return false;
+    }
+    worker->connections++;
+    worker_set_host(engine, worker, host);
+    worker_changed(engine, worker);
+    return true;
+}
+
+void engine_worker_detach(struct engine *engine, struct slice name, bool gone)
+{
+    struct worker *worker = worker_find(engine, name);
+    if (!worker) {
+        return;
+    }
+    worker->connections -= worker->connections > 0;
+    if (gone && worker->connections == 0 && worker->known) {
+        unlisten(engine, worker);
+        worker_changed(engine, worker);
+    }
 }
 
 // Those too old come first.
@@ -229,6 +300,21 @@ static size_t run_out_count(const struct engine *engine, const struct worker *wo
     return index_rank(&worker->leases, time_key_after(now_us));
 }
 
+static void view_worker(const struct engine *engine, int64_t now_us, const struct worker *worker,
+                        struct worker_view *view)
+{
+    size_t stalled = run_out_count(engine, worker, now_us);
+    *view = (struct worker_view){
+        .name = worker_name(worker),
+        .host = worker_host(worker),
+        .seen_us = worker->seen_us,
+        .started_us = worker->started_us,
+        .running = worker->leases.count - stalled,
+        .stalled = stalled,
+        .offline = worker->listeners == NULL,
+    };
+}
+
 bool engine_worker(const struct engine *engine, int64_t now_us, size_t index,
                    struct worker_view *view)
 {
@@ -236,17 +322,41 @@ bool engine_worker(const struct engine *engine, int64_t now_us, size_t index,
     if (index >= count) {
         return false;
     }
-    const struct worker *worker =
-        worker_of_node(index_at(&engine->worker_order, count - 1 - index));
-    size_t stalled = run_out_count(engine, worker, now_us);
-    *view = (struct worker_view){
-        .name = worker_name(worker),
-        .seen_us = worker->seen_us,
-        .running = worker->leases.count - stalled,
-        .stalled = stalled,
-        .offline = worker->listeners == NULL,
-    };
+    view_worker(engine, now_us, worker_of_node(index_at(&engine->worker_order, count - 1 - index)),
+                view);
     return true;
+}
+
+bool engine_worker_find(const struct engine *engine, int64_t now_us, struct slice name,
+                        struct worker_view *view)
+{
+    const struct worker *worker = worker_find(engine, name);
+    if (worker) {
+        view_worker(engine, now_us, worker, view);
+    }
+    return worker != NULL;
+}
+
+bool engine_worker_queue(const struct engine *engine, struct slice name, const void **position,
+                         struct slice *queue)
+{
+    const struct listener *at = *position;
+    const struct worker *worker = at ? at->worker : worker_find(engine, name);
+    at = at ? at->next : worker ? worker->listeners : NULL;
+    *position = at;
+    *queue = at ? queue_name(at->queue) : SLICE_EMPTY;
+    return at != NULL;
+}
+
+bool engine_listener(const struct engine *engine, int64_t now_us, struct slice name, size_t index,
+                     struct worker_view *view)
+{
+    const struct queue *queue = queue_find(engine, name);
+    struct index_node *node = queue ? index_at(&queue->listeners, index) : NULL;
+    if (node) {
+        view_worker(engine, now_us, listener_of_node(node)->worker, view);
+    }
+    return node != NULL;
 }
 
 static struct job *job_of_lease(struct index_node *node)

@@ -79,6 +79,7 @@ static const struct http_route routes[] = {
     // Queues
     { "GET", NS "/queues", "Q.QUEUES", NULL, 200, "queues" },
     { "GET", NS "/queues/{queue}", "Q.QUEUE", NULL, 200 },
+    { "GET", NS "/queues/{queue}/listeners", "Q.LISTENERS", NULL, 200 },
     { "GET", NS "/queues/{queue}/length", "Q.LENGTH", NULL, 200, "length" },
     { "GET", NS "/queues/{queue}/jobs", "Q.JOBS", NULL, 200 },
     { "GET", NS "/jobs", "Q.JOBS", NULL, 200 },

@@ -25,6 +25,8 @@ static const struct http_shape shared[] = {
                    "checkpoint:string?,tags:[string]}" },
     { "JobPage", "{total:integer,?jobs:[Job],?jids:[string],next:string?}" },
     { "HeldJobs", "{total:integer,?jobs:[Job],?jids:[string]}" },
+    { "Worker", "{worker:string,seen:moment,running:integer,stalled:integer,offline:boolean,"
+                "host:string?,started:moment?}" },
     { "Queue", "{queue:string,waiting:integer,running:integer,stalled:integer,scheduled:integer,"
                "depends:integer,recurring:integer,listeners:integer,paused:boolean}" },
     { "Series", "{count:integer,mean:number,std:number,histogram:[integer]}" },
@@ -95,9 +97,10 @@ static const struct http_shape answers[] = {
     { "Q.RECURRING", "{total:integer,jobs:[RecurringJob]}" },
     { "Q.CRON", "[moment]" },
     { "Q.ZONES", "[string]" },
-    { "Q.WORKERS", "{total:integer,workers:[{worker:string,seen:moment,running:integer,"
-                   "stalled:integer,offline:boolean}]}" },
-    { "Q.WORKER", "{running:HeldJobs,stalled:HeldJobs}" },
+    { "Q.WORKERS", "{total:integer,workers:[Worker]}" },
+    { "Q.LISTENERS", "{total:integer,workers:[Worker]}" },
+    { "Q.WORKER", "{running:HeldJobs,stalled:HeldJobs,seen:moment?,started:moment?,host:string?,"
+                  "offline:boolean,queues:[string]}" },
     { "Q.CONFIG.GET", "{*:string?}" },
     { "Q.LIMITS", "[{queue:string?,domain:string?,rate:integer?,period:seconds?,burst:integer?,"
                   "concurrency:integer?,weight:integer?}]" },

@@ -3,6 +3,7 @@
 
 #include "engine/changes.h"
 #include "engine/name.h"
+#include "host/presence.h"
 #include "host/removal.h"
 #include "store/directory.h"
 
@@ -71,6 +72,7 @@ static enum status new_engine(const struct namespaces *all, struct ns *ns, enum 
 
 static void ns_free(struct ns *ns)
 {
+    presences_leave(ns);
     const struct allocator *allocator = ns->all->options.allocator;
     waiting_release(&ns->waiting);
     notes_free(ns);

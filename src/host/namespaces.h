@@ -29,8 +29,9 @@ struct ns {
     uint8_t qless;  // which generations of qless hear its events, a bit each; 0: it is not qless's
     int64_t due_us; // when something happens in it by itself; INT64_MAX: never
     struct waiting waiting;
-    struct note *notes; // owned, in the order in which they were made
-    void *side;         // the host's own; it looks after it
+    struct presence *presences; // of its workers, by all connections (presence.h)
+    struct note *notes;         // owned, in the order in which they were made
+    void *side;                 // the host's own; it looks after it
     uint8_t name_size;
     char name[];
 };

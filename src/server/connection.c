@@ -189,6 +189,7 @@ void connection_close(struct connection *connection)
     if (connection->blocked) {
         blocked_end(connection->blocked);
     }
+    presences_end(&connection->presences, true);
     background_forget(connection);
     login_forget(connection);
     pubsub_forget(connection);

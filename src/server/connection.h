@@ -17,6 +17,7 @@
 
 #include "api/command.h"
 #include "base/buffer.h"
+#include "host/presence.h"
 #include "server/address.h"
 #include "server/allowance.h"
 #include "server/blocked.h"
@@ -101,7 +102,8 @@ struct connection {
     bool reply_off;          // CLIENT REPLY OFF
     uint8_t replies_skipped; // so many replies to come are not said: CLIENT REPLY SKIP
     int64_t began_us, active_us;
-    uint64_t source; // the address as a number (crowd.h)
+    struct presences presences; // the workers that pop on it
+    uint64_t source;            // the address as a number (crowd.h)
     char address[ADDRESS_TEXT_SIZE];
     char name[CONNECTION_NAME_SIZE]; // CLIENT SETNAME
     char library[CONNECTION_NAME_SIZE], library_version[CONNECTION_NAME_SIZE];

@@ -298,6 +298,17 @@ void execute(struct connection *connection, struct slices words)
     slow_commands_note(connection, command, all, schedule_now(schedule) - began_us);
 }
 
+// A RESP connection is a worker's own: it listens until the connection is closed. An HTTP client
+// may take a connection for each request, and listens by it only while it waits.
+void execute_popped(const struct call *call, struct slice worker)
+{
+    struct connection *connection = call->session;
+    struct ns *ns = namespaces_find(&connection->server->namespaces, call->ns);
+    if (ns && (connection->protocol == &protocol_resp || call->wait.kind != WAIT_NONE)) {
+        presence_note(&connection->presences, ns, worker, connection_host(connection));
+    }
+}
+
 bool execute_again(struct blocked *blocked, bool last)
 {
     struct connection *connection = blocked->connection;
@@ -321,6 +332,9 @@ bool execute_again(struct blocked *blocked, bool last)
         return false;
     }
     blocked_end(blocked);
+    if (connection->protocol != &protocol_resp) {
+        presences_end(&connection->presences, false);
+    }
     run_end(&run, connection, status, &error);
     connection_resume(connection);
     return true;

@@ -16,6 +16,9 @@ void execute(struct connection *connection, struct slices words);
 // Runs a command that waits once more. Says whether it was answered; with `last` it always is.
 bool execute_again(struct blocked *blocked, bool last);
 
+// A worker has popped by a call, on the connection that is its session.
+void execute_popped(const struct call *call, struct slice worker);
+
 // Whether the answer that is due now must not be said (CLIENT REPLY). To be asked once for each.
 bool execute_is_silent(struct connection *connection);
 

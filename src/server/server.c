@@ -3,6 +3,7 @@
 
 #include "host/zoneinfo.h"
 #include "server/answer.h"
+#include "server/execute.h"
 #include "server/listener.h"
 #include "server/log.h"
 #include "server/tables.h"
@@ -569,7 +570,7 @@ static enum status make_namespaces(struct server *server, struct error *error)
         .context = server,
     };
     server->services = (struct services){
-        .host = { random_of, zone_of, note_unfit, server },
+        .host = { random_of, zone_of, note_unfit, execute_popped, server },
         .namespaces = &server->namespaces,
         .commands = server->commands,
         .may_see = may_see,

@@ -34,6 +34,54 @@ class Base(sluiced.TestCase):
         self.assertEqual(found, list(jids), reply)
 
 
+class Listeners(Base):
+    """A worker listens to the queues that it pops from, until its connection is closed."""
+
+    def listeners(self, queue="q"):
+        reply = self.boss.ask(f"Q.LISTENERS {self.ns} {queue}")
+        return [part.split('"')[1] for part in reply.split('"worker", ')[1:]]
+
+    def test_a_worker_whose_connection_is_closed_listens_no_more(self):
+        waits = self.popper("w1", "1 WAIT 60 q other")
+        polls = self.client()
+        polls.ask(f"Q.POP {self.ns} w2 1 q")
+        self.assertEqual(self.listeners(), ["w1", "w2"])
+        self.assertIn('"queues", ["other", "q"]', self.boss.ask(f"Q.WORKER {self.ns} w1"))
+        self.assertIn('"host", "127.0.0.1"', self.boss.ask(f"Q.WORKER {self.ns} w1"))
+        waits.close()
+        sluiced.until(lambda: self.listeners() == ["w2"])
+        polls.close()
+        sluiced.until(lambda: self.listeners() == [])
+        self.assertIn('"offline", :1', self.boss.ask(f"Q.WORKER {self.ns} w1"))
+
+    def test_a_worker_with_two_connections_listens_until_both_are_closed(self):
+        first, second = self.client(), self.client()
+        for client in first, second:
+            client.ask(f"Q.POP {self.ns} w 1 q")
+        first.close()
+        # It is closed for the server too when the server has one client less.
+        sluiced.until(lambda: self.boss.ask("CLIENT LIST").count(" cmd=Q.POP") == 1)
+        self.assertEqual(self.listeners(), ["w"])
+        second.close()
+        sluiced.until(lambda: self.listeners() == [])
+
+    def test_a_worker_that_waits_longer_than_max_worker_age_listens(self):
+        self.boss.expect(f"Q.CONFIG.SET {self.ns} max-worker-age 1", "+OK")
+        waits = self.popper("w1", "1 WAIT 60 q")
+        self.boss.ask(f"Q.POP {self.ns} w2 1 once")  # has the boss's connection
+        began = float(self.boss.ask("TIME").split('"')[1])
+        sluiced.until(lambda: float(self.boss.ask("TIME").split('"')[1]) >= began + 2)
+        self.assertEqual(self.listeners(), ["w1"])
+        self.put("a")
+        self.got(waits, "a")
+
+    def test_a_queue_that_a_worker_listens_to_is_listed_before_its_first_job(self):
+        waits = self.popper("w", "1 WAIT 60 fresh")
+        self.assertIn('"queue", "fresh"', self.boss.ask(f"Q.QUEUES {self.ns}"))
+        waits.close()
+        sluiced.until(lambda: '"fresh"' not in self.boss.ask(f"Q.QUEUES {self.ns}"))
+
+
 class ClientClock(Base):
     """Nothing falls due by itself there, as in qless, where workers poll. Those who wait natively
     see what a worker that polls would see."""

@@ -113,6 +113,7 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
             self.last = now
             self.happen(now)
             self.instant = now
+            self.forget_workers(now)
         return now
 
     def things_to_come(self):

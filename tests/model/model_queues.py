@@ -234,12 +234,14 @@ class WorkerRules:
         return worker
 
     def call_workers(self, command):
-        now = self.begin(command)
+        self.forget_workers(self.begin(command))
+        return self.workers_view(command["now"])
+
+    def forget_workers(self, now):
         oldest = now - self.option_us("max-worker-age", "86400")
         for name in list(self.workers):
             if self.workers[name].seen <= oldest:
                 del self.workers[name]
-        return self.workers_view(command["now"])
 
     def workers_view(self, now):
         views = []

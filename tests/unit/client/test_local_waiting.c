@@ -34,6 +34,26 @@ static void test_waiting__its_time_ends_it(void **state)
     sluice_job_free(job);
 }
 
+// How many workers listen to the queue `mail`.
+static long long listeners(struct local_test *test)
+{
+    struct sluice_value *answer = local_test_call(test, "Q.QUEUE", "mail");
+    long long count = sluice_value_integer(sluice_value_get(answer, "listeners"));
+    sluice_value_free(answer);
+    return count;
+}
+
+static void test_waiting__a_worker_listens_until_its_handle_is_closed(void **state)
+{
+    struct local_test *test = *state;
+    struct sluice *other = local_test_open(test, NULL, NULL);
+    struct sluice_job *job;
+    assert_int_equal(sluice_next(other, "mail", 0, &job, &test->error), SLUICE_TIMED_OUT);
+    assert_int_equal(listeners(test), 1);
+    sluice_close(other);
+    assert_int_equal(listeners(test), 0);
+}
+
 static void test_waiting__they_are_served_in_order(void **state)
 {
     struct local_test *test = *state;
@@ -234,6 +254,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(test_waiting__##name, local_test_setup, local_test_teardown)
         TEST(a_put_ends_it),
         TEST(its_time_ends_it),
+        TEST(a_worker_listens_until_its_handle_is_closed),
         TEST(they_are_served_in_order),
         TEST(a_job_that_falls_due_ends_it),
         TEST(a_lost_lease_ends_it),

@@ -100,9 +100,128 @@ static void test_worker__offline_ones_stay_on_the_list_until_they_pop_again(void
     said(w, engine_worker_offline(w->engine, us(2), SLICE("w2"), &w->error));
 }
 
+// The names of the queues that are listed natively.
+static const char *listed(struct world *w)
+{
+    struct slice name;
+    buffer_clear(&w->text);
+    for (size_t i = 0; engine_queue_listed(w->engine, i, &name); i++) {
+        buffer_printf(&w->text, "%s%.*s", i ? "," : "", SLICE_PRINT(name));
+    }
+    buffer_append_char(&w->text, '\0');
+    return w->text.data;
+}
+
+static const char *listeners_of(struct world *w, const char *queue)
+{
+    struct worker_view view;
+    buffer_clear(&w->text);
+    for (size_t i = 0; engine_listener(w->engine, us(0), name_of(queue), i, &view); i++) {
+        buffer_printf(&w->text, "%s%.*s", i ? "," : "", SLICE_PRINT(view.name));
+    }
+    buffer_append_char(&w->text, '\0');
+    return w->text.data;
+}
+
+static const char *queues_of(struct world *w, const char *worker)
+{
+    const void *position = NULL;
+    struct slice queue;
+    buffer_clear(&w->text);
+    while (engine_worker_queue(w->engine, name_of(worker), &position, &queue)) {
+        buffer_printf(&w->text, "%s%.*s", w->text.size ? "," : "", SLICE_PRINT(queue));
+    }
+    buffer_append_char(&w->text, '\0');
+    return w->text.data;
+}
+
+static void test_worker__one_that_is_too_old_listens_no_more_whoever_looks(void **state)
+{
+    struct world *w = *state;
+    pop(w, 0, "q", "w1", 1);
+    assert_string_equal(queue_of(w, DAY - 1, "q"), "listeners 1");
+    assert_string_equal(queue_of(w, DAY, "q"), "");
+    assert_int_equal(faults_of(w), 0);
+}
+
+static void test_worker__one_with_a_connection_is_not_forgotten(void **state)
+{
+    struct world *w = *state;
+    pop(w, 0, "q", "w1", 1);
+    assert_true(engine_worker_attach(w->engine, SLICE("w1"), SLICE("10.0.0.7")));
+    assert_false(engine_worker_attach(w->engine, SLICE("w2"), SLICE("10.0.0.8")));
+    assert_string_equal(workers(w, 3 * DAY), "w1 0/0");
+    assert_string_equal(queue_of(w, 9 * DAY, "q"), "listeners 1");
+    engine_worker_detach(w->engine, SLICE("w1"), false);
+    assert_string_equal(queue_of(w, 9 * DAY + 1, "q"), "listeners 1");
+    assert_string_equal(queue_of(w, 11 * DAY, "q"), "");
+    assert_int_equal(faults_of(w), 0);
+}
+
+static void test_worker__one_whose_last_connection_is_closed_listens_no_more(void **state)
+{
+    struct world *w = *state;
+    pop(w, 5, "q", "w1", 1);
+    (void)engine_worker_attach(w->engine, SLICE("w1"), SLICE("10.0.0.7"));
+    (void)engine_worker_attach(w->engine, SLICE("w1"), SLICE("10.0.0.7"));
+    engine_worker_detach(w->engine, SLICE("w1"), true);
+    assert_string_equal(queue_of(w, 6, "q"), "listeners 1");
+    engine_worker_detach(w->engine, SLICE("w1"), true);
+    assert_string_equal(queue_of(w, 6, "q"), "");
+    assert_string_equal(workers(w, 6), "w1 0/0 offline");
+    engine_worker_detach(w->engine, SLICE("w1"), true);
+    engine_worker_detach(w->engine, SLICE("nobody"), true);
+    pop(w, 7, "q", "w1", 1);
+    struct worker_view view;
+    assert_true(engine_worker_find(w->engine, us(7), SLICE("w1"), &view));
+    assert_slice_equal(view.host, "10.0.0.7");
+    assert_int_equal(view.started_us, us(7));
+    assert_false(view.offline);
+    reload(w);
+    assert_true(engine_worker_find(w->engine, us(7), SLICE("w1"), &view));
+    assert_slice_equal(view.host, "10.0.0.7");
+    assert_int_equal(view.started_us, us(7));
+    // The host was away, and with it all connections.
+    said(w, engine_resume(w->engine, us(8), &w->error));
+    assert_string_equal(workers(w, 8), "w1 0/0 offline");
+    assert_int_equal(faults_of(w), 0);
+}
+
+static void test_worker__a_queue_with_listeners_alone_is_listed_as_long_as_it_has_some(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "jobs", "a");
+    pop_queues(w, 0, "x,y", POP_ORDERED, 1);
+    pop(w, 0, "x", "w2", 1);
+    assert_string_equal(listed(w), "jobs,x,y");
+    assert_string_equal(queues(w), "jobs"); // as qless lists them
+    assert_string_equal(listeners_of(w, "x"), "w1,w2");
+    assert_string_equal(listeners_of(w, "y"), "w1");
+    assert_string_equal(listeners_of(w, "jobs"), "");
+    assert_string_equal(queues_of(w, "w1"), "y,x");
+    assert_string_equal(queues_of(w, "nobody"), "");
+    put(w, 1, "y", "b");
+    assert_string_equal(listed(w), "jobs,y,x");
+    reload(w);
+    assert_string_equal(listed(w), "jobs,y,x");
+    said(w, engine_worker_offline(w->engine, us(1), SLICE("w1"), &w->error));
+    assert_string_equal(listed(w), "jobs,y,x");
+    said(w, engine_worker_offline(w->engine, us(1), SLICE("w2"), &w->error));
+    assert_string_equal(listed(w), "jobs,y");
+    pop(w, 2, "y", "w1", 1);
+    said(w, engine_forget(w->engine, us(2), slices_of(w, "jobs,y"), &w->error));
+    assert_string_equal(listed(w), "y");
+    assert_int_equal(faults_of(w), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SERVER_TEST(test_worker__one_that_is_too_old_listens_no_more_whoever_looks),
+        SERVER_TEST(test_worker__one_with_a_connection_is_not_forgotten),
+        SERVER_TEST(test_worker__one_whose_last_connection_is_closed_listens_no_more),
+        SERVER_TEST(test_worker__a_queue_with_listeners_alone_is_listed_as_long_as_it_has_some),
+        CLIENT_TEST(test_worker__a_queue_with_listeners_alone_is_listed_as_long_as_it_has_some),
         SERVER_TEST(test_worker__the_most_recently_seen_comes_first),
         CLIENT_TEST(test_worker__the_most_recently_seen_comes_first),
         SERVER_TEST(test_worker__counts_what_it_holds),
