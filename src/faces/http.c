@@ -666,7 +666,8 @@ static bool choose_command(struct ask *ask, enum json_type type, const struct co
     const struct http_route *route = ask->call->route;
     struct http_call *call = ask->call;
     *each = NULL;
-    if (type == JSON_TYPE_ARRAY && route->many) {
+    bool keyed = route->key != NULL;
+    if (route->many && type == (keyed ? JSON_TYPE_OBJECT : JSON_TYPE_ARRAY)) {
         call->command = command_of(ask->face, route->many);
         call->many = true;
         *each = call->command->each;
@@ -675,9 +676,10 @@ static bool choose_command(struct ask *ask, enum json_type type, const struct co
     }
     if (!call->command) {
         (void)error_set(&ask->error, STATUS_INVALID, "the body must be %s",
-                        !route->command ? "an array of objects"
-                        : route->many   ? "an object, or an array of objects"
-                                        : "an object");
+                        keyed             ? "an object"
+                        : !route->command ? "an array of objects"
+                        : route->many     ? "an object, or an array of objects"
+                                          : "an object");
     }
     return call->command != NULL;
 }

@@ -230,6 +230,24 @@ static void write_array(struct paper *paper, const struct http_route *route,
     close_object(paper);
 }
 
+// Named members, each an object or a string.
+static void write_keyed(struct paper *paper, const struct http_route *route,
+                        const struct command *command)
+{
+    open_object(paper, NULL);
+    text(paper, "type", "object");
+    open_object(paper, "additionalProperties");
+    open_list(paper, "oneOf");
+    open_object(paper, NULL);
+    text(paper, "type", "string");
+    text(paper, "description", command->arguments[1].summary);
+    close_object(paper);
+    (void)http_schema_object(paper, route, command);
+    close_list(paper);
+    close_object(paper);
+    close_object(paper);
+}
+
 static void write_body(struct paper *paper, const struct http_route *route,
                        const struct command *command)
 {
@@ -243,6 +261,8 @@ static void write_body(struct paper *paper, const struct http_route *route,
     key(paper, "schema");
     if (!route->many) {
         required = http_schema_object(paper, route, command);
+    } else if (route->key) {
+        write_keyed(paper, route, command);
     } else if (!route->command) {
         write_array(paper, route, command);
     } else {
@@ -253,7 +273,9 @@ static void write_body(struct paper *paper, const struct http_route *route,
         close_list(paper);
         close_object(paper);
     }
-    write_request_example(paper, route, command);
+    if (!route->key) {
+        write_request_example(paper, route, command);
+    }
     close_object(paper);
     close_object(paper);
     key(paper, "required");

@@ -125,6 +125,7 @@ static const struct http_route routes[] = {
     { "DELETE", NS "/policies/{scope}/{name}", "Q.POLICY.UNSET", NULL, 204 },
     // Push
     { "PUT", NS "/pushes/{pattern}", "Q.PUSH.SET", NULL, 204 },
+    { "PUT", NS "/pushes", NULL, "Q.PUSH.MSET", 200, .key = "pattern" },
     { "GET", NS "/pushes", "Q.PUSHES", NULL, 200, "pushes" },
     { "DELETE", NS "/pushes/{pattern}", "Q.PUSH.UNSET", NULL, 204 },
     // Bulk

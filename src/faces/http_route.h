@@ -52,6 +52,9 @@ struct http_route {
     const char *wrap;    // an answer that is no map is the member of this name of one
     unsigned flags;
     const char *given; // "count=25": a parameter that need not be said
+    // "pattern", the first argument: the body is an object, for many. The name of each member is
+    // that argument; its value is an object of the others, or a string that is the second.
+    const char *key;
     enum http_page page;
     const char *summary;                     // of a page
     const char *content;                     // its type

@@ -9,7 +9,8 @@ bool http_schema_in_path(const struct http_route *route, const struct argument *
 {
     struct http_member member;
     http_member_of(argument, &member);
-    return http_route_has_parameter(route, member.singular);
+    return http_route_has_parameter(route, member.singular) ||
+           (route->key && slice_equal(member.singular, slice_from_cstr(route->key)));
 }
 
 // Whether it need not be said although the command wants it.

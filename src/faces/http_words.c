@@ -120,6 +120,7 @@ struct making {
     const struct http_words_ask *ask;
     const struct command *command; // whose arguments they are
     size_t element;                // of an array: which, from 0
+    struct slice key;              // of an object of many: its name, instead
     struct error *error;
     struct given given[ARGUMENTS_MAX];
 };
@@ -139,7 +140,11 @@ static void set_field(const struct making *making, struct slice name)
 {
     char *field = making->words->field;
     name = slice_shown(name);
-    if (making->ask->each) {
+    if (making->key.size) {
+        struct slice key = slice_shown(making->key);
+        (void)snprintf(field, HTTP_FIELD_SIZE_MAX, "%.*s.%.*s", SLICE_PRINT(key),
+                       SLICE_PRINT(name));
+    } else if (making->ask->each) {
         (void)snprintf(field, HTTP_FIELD_SIZE_MAX, "[%zu].%.*s", making->element,
                        SLICE_PRINT(name));
     } else {
@@ -277,8 +282,9 @@ static enum status take_object(struct making *making, struct slice object)
     struct json_member member;
     if (json_reader_init_object(&reader, object, NULL)) {
         return error_set(making->error, STATUS_INVALID,
-                         making->ask->each ? "the body must be an array of objects"
-                                           : "the body must be an object");
+                         making->key.size ? "each member of the body must be an object or a string"
+                         : making->ask->each ? "the body must be an array of objects"
+                                             : "the body must be an object");
     }
     enum status status = STATUS_OK;
     while (!status && json_reader_next(&reader, &member)) {
@@ -550,12 +556,25 @@ static enum status write_idempotency(struct making *making)
     return status;
 }
 
-static enum status make_one(struct making *making, struct slice object)
+// An object; or a string that is the argument behind the one that it is named by.
+static enum status take_body(struct making *making, struct slice body)
+{
+    struct json_value value;
+    if (making->key.size && !json_value_of(body, &value) && value.type == JSON_TYPE_STRING) {
+        return take_value(making, argument_at(making, 1), value, &making->given[1]);
+    }
+    return take_object(making, body);
+}
+
+static enum status make_one(struct making *making, struct slice body)
 {
     assert(making->command->argument_count <= ARGUMENTS_MAX);
     memset(making->given, 0, making->command->argument_count * sizeof(making->given[0]));
     take_path(making);
-    enum status status = object.size ? take_object(making, object) : STATUS_OK;
+    if (making->key.size) {
+        making->given[0] = (struct given){ GIVEN_WORD, making->key };
+    }
+    enum status status = body.size ? take_body(making, body) : STATUS_OK;
     if (!status) {
         status = take_query(making);
     }
@@ -566,13 +585,27 @@ static enum status make_one(struct making *making, struct slice object)
     return status ? status : write_idempotency(making);
 }
 
-// For each object of an array the number of its words, and its words.
+// What a member is named by. An empty name says nothing, and is refused as any.
+static enum status take_key(struct making *making, const struct json_member *member)
+{
+    if (!making->ask->route->key) {
+        return STATUS_OK;
+    }
+    enum status status = string_of(making, member->key, &making->key);
+    return status || making->key.size
+               ? status
+               : error_set(making->error, STATUS_INVALID, "a member of the body has no name");
+}
+
+// For each object of an array, or member of an object, the number of its words, and its words.
 static enum status make_each(struct making *making)
 {
     struct json_reader reader;
     struct json_member item;
     struct http_words *words = making->words;
-    enum status status = json_reader_init_array(&reader, making->ask->body, making->error);
+    bool keyed = making->ask->route->key != NULL;
+    enum status status = (keyed ? json_reader_init_object : json_reader_init_array)(
+        &reader, making->ask->body, making->error);
     if (!status && making->ask->query.size) {
         return error_set(making->error, STATUS_INVALID,
                          "a query cannot be given beside an array of objects");
@@ -580,6 +613,9 @@ static enum status make_each(struct making *making)
     for (; !status && json_reader_next(&reader, &item); making->element++) {
         size_t place = words->count;
         status = add_word(words, SLICE_EMPTY, making->error);
+        if (!status) {
+            status = take_key(making, &item);
+        }
         if (!status) {
             status = make_one(making, item.value.raw);
         }

@@ -76,8 +76,16 @@ static enum status run_pushes(struct call *call, struct error *error)
     return push ? push->show(call, error) : refuse(call, error);
 }
 
+// In the order of the reference.
+enum {
+    SET,
+    MSET,
+    UNSET,
+    PUSHES,
+};
+
 static const struct command commands[] = {
-    {
+    [SET] = {
         .name = "Q.PUSH.SET",
         .group = "push",
         .flags = WRITES | COMMAND_ADMIN | COMMAND_AUDITED | COMMAND_SECRET,
@@ -96,7 +104,20 @@ static const struct command commands[] = {
                    "TIMEOUT 30",
                    "OK" }),
     },
-    {
+    [MSET] = {
+        .name = "Q.PUSH.MSET",
+        .group = "push",
+        .flags = WRITES | COMMAND_ADMIN | COMMAND_AUDITED | COMMAND_SECRET,
+        .each = &commands[SET],
+        .summary = "Sets many pushes: for each the number of its words, then its words as in "
+                   "Q.PUSH.SET.",
+        .details = "Pushes that are not named stay as they are.",
+        .replies = "A list: for each OK, or an error.",
+        EXAMPLES({ "Q.PUSH.MSET app 4 load https://load.example.com/ CONCURRENCY 12 2 echo "
+                   "https://echo.example.com/",
+                   "1) OK\n2) OK" }),
+    },
+    [UNSET] = {
         .name = "Q.PUSH.UNSET",
         .group = "push",
         .flags = SHRINKS | COMMAND_ADMIN | COMMAND_AUDITED,
@@ -106,7 +127,7 @@ static const struct command commands[] = {
         .replies = "OK; NOTFOUND when there is none.",
         EXAMPLES({ "Q.PUSH.UNSET app Backfill", "OK" }),
     },
-    {
+    [PUSHES] = {
         .name = "Q.PUSHES",
         .group = "push",
         .flags = READS,

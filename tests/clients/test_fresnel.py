@@ -297,6 +297,36 @@ class Pushed(FresnelTest):
                          [("backfill", ["12"], 1)] * 2)
         self.assertEqual(self.get(2)["state"], "ready")
 
+    def test_the_worker_map_is_one_object(self):
+        href = f"http://127.0.0.1:{self.worker.server_port}/jobs/"
+        self.ask("PUT", "/v1/ns/app/pushes/stays", {"href": href + "stays"})
+        status, _, answers = self.ask("PUT", "/v1/ns/app/pushes", {
+            "backfill": {"href": href + "backfill", "concurrency": 10, "backoff": 0.01},
+            "load": {"href": href + "load", "concurrency": 12},
+            "echo": href + "echo",
+            "wrong": {"href": "ftp://localhost/"},
+        })
+        self.assertEqual((status, len(answers)), (200, 4), answers)
+        self.assertEqual(answers[3]["code"], "invalid")
+        pushes = self.ask("GET", "/v1/ns/app/pushes")[2]["pushes"]
+        self.assertEqual({push["pattern"]: (push["href"], push["concurrency"]) for push in pushes},
+                         {"stays": (href + "stays", 10), "backfill": (href + "backfill", 10),
+                          "load": (href + "load", 12), "echo": (href + "echo", 10)})
+        self.post({"class": "echo", "args": ["12"]})
+        until(lambda: self.worker.tasks, "the task to be sent")
+
+    def test_a_worker_map_that_is_none_sets_nothing(self):
+        for body, field in (({"a": {"href": "http://127.0.0.1:1/", "concurrency": "x"}},
+                             "a.concurrency"),
+                            ({"a": "http://127.0.0.1:1/", "b": {"hreff": "x"}}, "b.hreff"),
+                            ({"a": "http://127.0.0.1:1/", "b": {"pattern": "c"}}, "b.pattern"),
+                            ({"a": "http://127.0.0.1:1/", "b": {}}, "b.href"),
+                            ({"a": "http://127.0.0.1:1/", "b": 7}, None),
+                            ({"": "http://127.0.0.1:1/"}, None), ([], None), ("[1]", None)):
+            status, _, problem = self.ask("PUT", "/v1/ns/app/pushes", body)
+            self.assertEqual((status, problem.get("field")), (400, field), (body, problem))
+            self.assertEqual(self.ask("GET", "/v1/ns/app/pushes")[2].get("pushes", []), [])
+
 
 if __name__ == "__main__":
     sluiced.main()
