@@ -83,7 +83,7 @@ struct sluice;
 struct sluice_job;
 struct sluice_value;
 
-#define SLUICE_FOREVER (-1.0) // as a time to wait
+#define SLUICE_FOREVER (-1.0) // as a time to wait; any other negative time is 0
 
 struct sluice_options {
     const char *ns;     // the namespace; instead of the address's. Otherwise "default"

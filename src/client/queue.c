@@ -22,10 +22,11 @@ const char *sluice_version(void)
 
 int64_t wait_us_of(double seconds)
 {
-    if (seconds < 0 || seconds > 9e12) {
+    if (seconds == SLUICE_FOREVER || seconds > 9e12) {
         return LINK_FOREVER;
     }
-    return isfinite(seconds) ? (int64_t)llround(seconds * 1e6) : 0;
+    // What is left of a time may be negative once it is over.
+    return seconds > 0 ? (int64_t)llround(seconds * 1e6) : 0;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -487,7 +487,8 @@ class Waiting(Broken):
     def test_what_is_said_of_the_time(self):
         fake = self.fake(otherwise=NOTHING)
         shell = self.shell(fake, worker="w")
-        for wait, words in ((0, []), (0.0000001, []), (FOREVER, ["WAIT", "0"])):
+        for wait, words in ((0, []), (0.0000001, []), (-0.0000001, []), (-0.5, []), (-2, []),
+                            (FOREVER, ["WAIT", "0"])):
             self.assertEqual(shell.status("next", "q", "q", wait, "job"), "timed_out")
             self.assertEqual(fake.heard[-1], ["Q.POP", "default", "w", "1", *words, "--", "q"])
         for wait in (20.25, 100.5, 8e12):
