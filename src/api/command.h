@@ -97,6 +97,8 @@ enum {
     // How large the answer of a command that writes can be: REPLY_SIZE_LEAST, unless
     COMMAND_ECHOES = 8192, // it repeats its words besides
     COMMAND_FITS = 16384,  // the command sees to it before it changes anything
+    // An audited act on single jobs, which may come all the time: its lines of the log are limited.
+    COMMAND_JOB_ACT = 32768,
 };
 
 struct call;

@@ -538,7 +538,7 @@ static const struct command commands[] = {
     {
         .name = "Q.TIMEOUT",
         .group = "jobs",
-        .flags = SHRINKS | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(jids_arguments, jids_takes),
         .run = run_timeout,
         .summary = "Takes the leases of jobs away now; the jobs are first in line.",
@@ -580,7 +580,7 @@ static const struct command commands[] = {
     {
         .name = "Q.CANCEL",
         .group = "jobs",
-        .flags = SHRINKS | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(cancel_arguments, cancel_takes),
         .run = run_cancel,
         .summary = "Removes jobs in any state but complete. A worker that holds one loses its "
@@ -595,7 +595,7 @@ static const struct command commands[] = {
     {
         .name = "Q.DELETE",
         .group = "jobs",
-        .flags = SHRINKS | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(jid_arguments, jid_takes),
         .run = run_delete,
         .summary = "Removes a job that is complete or failed.",

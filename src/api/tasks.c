@@ -623,7 +623,7 @@ static const struct command commands[] = {
     [RETRY] = {
         .name = "T.RETRY",
         .group = "tasks",
-        .flags = WRITES | COMMAND_AUDITED,
+        .flags = WRITES | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(task_arguments, task_takes),
         .run = run_retry,
         .summary = "Runs a task in the state error again: it is ready, with all its retries.",
@@ -634,7 +634,7 @@ static const struct command commands[] = {
     [DELETE] = {
         .name = "T.DELETE",
         .group = "tasks",
-        .flags = SHRINKS | COMMAND_AUDITED,
+        .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(task_arguments, task_takes),
         .run = run_delete,
         .summary = "Removes a task, whatever its state; a worker that runs it loses it.",

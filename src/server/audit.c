@@ -72,7 +72,8 @@ static void keep(const struct allocator *allocator, struct audit_ring *ring,
 static void log_entry(const struct audit_entry *entry)
 {
     bool is_act = entry->kind == AUDIT_ACT;
-    log_write(is_act ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, is_act ? LOG_UNLIMITED : "audit refused",
+    const char *what = entry->on_job ? "audit job" : is_act ? LOG_UNLIMITED : "audit refused";
+    log_write(is_act ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, what,
               (const struct log_pair[]){
                   LOG_NUMBER("id", entry->id),
                   LOG_STRING("kind", audit_kind_name(entry->kind)),
@@ -84,6 +85,13 @@ static void log_entry(const struct audit_entry *entry)
                   LOG_STRING("outcome", status_name(entry->status)),
               },
               8);
+}
+
+static struct audit_ring *ring_of(struct audit *audit, const struct audit_entry *entry)
+{
+    return entry->on_job              ? &audit->job_acts
+           : entry->kind == AUDIT_ACT ? &audit->acts
+                                      : &audit->refusals;
 }
 
 // With no memory for the entry the log still has it, but for its arguments.
@@ -100,7 +108,7 @@ static void add(struct server *server, struct audit_entry what)
         return;
     }
     log_entry(entry);
-    keep(audit->allocator, entry->kind == AUDIT_ACT ? &audit->acts : &audit->refusals, entry);
+    keep(audit->allocator, ring_of(audit, entry), entry);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -151,6 +159,7 @@ void audit_act(struct connection *connection, const struct command *command, str
     char text[AUDIT_TEXT_MAX];
     add(connection->server, (struct audit_entry){
                                 .kind = AUDIT_ACT,
+                                .on_job = (command->flags & COMMAND_JOB_ACT) != 0,
                                 .status = status,
                                 .user = name_of(connection),
                                 .address = slice_from_cstr(connection->address),
@@ -204,9 +213,13 @@ static const struct audit_entry *ring_before(const struct audit_ring *ring, uint
 
 const struct audit_entry *audit_before(const struct audit *audit, uint64_t before)
 {
-    const struct audit_entry *act = ring_before(&audit->acts, before);
-    const struct audit_entry *refusal = ring_before(&audit->refusals, before);
-    return !refusal || (act && act->id > refusal->id) ? act : refusal;
+    const struct audit_ring *const rings[] = { &audit->acts, &audit->job_acts, &audit->refusals };
+    const struct audit_entry *newest = NULL;
+    for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
+        const struct audit_entry *entry = ring_before(rings[i], before);
+        newest = entry && (!newest || entry->id > newest->id) ? entry : newest;
+    }
+    return newest;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -236,6 +249,7 @@ enum status audit_init(struct server *server, struct error *error)
     size_t kept = (size_t)server->settings.audit_kept;
     audit->allocator = server->settings.allocator;
     return ring_init(audit->allocator, &audit->acts, kept) ||
+                   ring_init(audit->allocator, &audit->job_acts, kept) ||
                    ring_init(audit->allocator, &audit->refusals, kept)
                ? error_set(error, STATUS_NO_MEMORY, "no memory for the audit log")
                : STATUS_OK;
@@ -246,6 +260,7 @@ void audit_release(struct server *server)
     struct audit *audit = &server->audit;
     if (audit->allocator) {
         ring_release(audit->allocator, &audit->acts);
+        ring_release(audit->allocator, &audit->job_acts);
         ring_release(audit->allocator, &audit->refusals);
     }
     *audit = (struct audit){ 0 };

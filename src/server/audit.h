@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What administrators did and what was refused: who, from where, what, when. Each entry is a line
-// of the log and is kept in memory for Q.AUDIT, as many as `audit-kept` says. Refusals are kept
-// apart from acts, so that a client that is refused again and again displaces no act.
+// of the log and is kept in memory for Q.AUDIT, as many as `audit-kept` says. Refusals and acts on
+// single jobs (COMMAND_JOB_ACT) are kept apart from other acts, so that a client that is refused
+// or cancels jobs again and again displaces none of them.
 //
-// Acts are logged one by one, refusals at the log's rate for lines of a kind. No password or other
+// Acts are logged one by one; refusals and acts on single jobs at the log's rate for lines of a
+// kind. No password or other
 // secret is ever part of an entry: arguments that the command's table says are secret
 // (ABOUT_SECRET) are shown as ***.
 #ifndef SLUICE_SERVER_AUDIT_H
@@ -14,6 +16,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct connection;
@@ -33,6 +36,7 @@ struct audit_entry {
     uint64_t id;
     int64_t at_us;
     enum audit_kind kind;
+    bool on_job;        // an act on single jobs
     enum status status; // what became of it
     size_t size;        // of the block
     // In the block behind it; printable characters only.
@@ -46,7 +50,7 @@ struct audit_ring {
 
 struct audit {
     const struct allocator *allocator;
-    struct audit_ring acts, refusals;
+    struct audit_ring acts, job_acts, refusals;
     uint64_t id;      // the last one given
     uint64_t refused; // ever
 };

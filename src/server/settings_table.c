@@ -112,7 +112,7 @@ const struct setting settings_table[] = {
     { "max-pipeline", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_pipeline), 1, 1000000,
       .initial = "10000", .value = "COUNT",
       .summary = "How many requests of a connection may be without an answer; until there is one "
-                 "no further ones are read." },
+                 "no further ones are read. Also how many may be kept between MULTI and EXEC." },
     { "max-subscriptions", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_subscriptions), 1,
       1000000, .initial = "10000", .value = "COUNT",
       .summary = "How many channels and patterns a connection may be subscribed to." },
@@ -210,8 +210,8 @@ const struct setting settings_table[] = {
       .summary = "How many events of a namespace are kept for listeners of HTTP that come back." },
     { "audit-kept", EVENTS, SETTING_COUNT, 0, AT(audit_kept), 1, 1000000,
       .initial = "10000", .value = "COUNT",
-      .summary = "How many administrative acts are kept in memory for Q.AUDIT, and how many "
-                 "refusals." },
+      .summary = "How many administrative acts are kept in memory for Q.AUDIT, how many acts on "
+                 "single jobs, and how many refusals." },
     { "events-kept-for", EVENTS, SETTING_TIME, SETTING_RELOADS, AT(events_kept_for_us),
       SECOND, 24 * HOUR, .initial = "300s", .value = "TIME",
       .summary = "How long events are kept after the last listener of a namespace has gone." },

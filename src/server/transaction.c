@@ -113,6 +113,12 @@ static enum status keep(struct connection *connection, const struct command *com
                          "%zu commands are kept since MULTI; max-output allows no answers to more",
                          transaction->count);
     }
+    if (transaction->count >= settings->max_pipeline) {
+        mem_free(settings->allocator, kept, kept->size);
+        return error_set(error, STATUS_TOO_LARGE,
+                         "%zu commands are kept since MULTI; max-pipeline allows no more",
+                         transaction->count);
+    }
     if (transaction->size + kept->size > settings->max_request) {
         mem_free(settings->allocator, kept, kept->size);
         return error_set(error, STATUS_TOO_LARGE,

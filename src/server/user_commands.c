@@ -444,8 +444,9 @@ static const struct command commands[] = {
         .details =
             "Entries are of the kind `act` (a command that changes what concerns more than "
             "the caller's own jobs), `denied` (a user had no right to a command) or `login` "
-            "(a failed login). As many as audit-kept says are kept in memory, acts and "
-            "refusals apart; each is in the server's log too. Secrets are never part of an "
+            "(a failed login). As many as audit-kept says are kept in memory, acts, "
+            "acts on single jobs and refusals apart; each is in the server's log too. Secrets are "
+            "never part of an "
             "entry. It needs the right `admin` on every namespace, or with NAMESPACE on that "
             "one.",
         .replies = "A list of maps. BEFORE with the last id gives the next ones.",

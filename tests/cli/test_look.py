@@ -24,6 +24,8 @@ class Jobs(tool.ServerCase):
         self.assertEqual(len(printed.splitlines()), 1)
 
     def test_a_text_cannot_move_the_cursor(self):
+        # Names are any bytes there.
+        self.good("namespaces", "create", self._testMethodName[:100], "--clock", "client")
         self.good("put", "mail", "Send", '{"a":1}', "--tag", "\033[2Jx\ny\u009b31m")
         self.assertNotIn("\033", self.good("get", self.lines("jobs")[0]["jid"]))
         self.assertIn(r"\x1b[2Jx\ny\xc2\x9b31m", self.good("get", self.lines("jobs")[0]["jid"]))

@@ -134,5 +134,22 @@ class Kept(sluiced.TestCase):
         self.assertEqual(root.ask("Q.AUDIT").count('"id"'), 6)
 
 
+class Floods(sluiced.TestCase):
+    flags = ("--audit-kept", "5", "--log-rate", "1", "--log-burst", "3")
+
+    def test_acts_on_single_jobs_are_limited_and_displace_no_other_act(self):
+        client = self.client()
+        client.expect("Q.PAUSE app mail", "+OK")
+        for i in range(200):
+            client.ask(f"Q.CANCEL app none-{i}")
+        kept = client.ask("Q.AUDIT", "COUNT", "100")
+        self.assertEqual(kept.count('"Q.CANCEL"'), 5)
+        self.assertIn('"Q.PAUSE"', kept)
+        client.expect("Q.UNPAUSE app mail", "+OK")
+        self.server.hear("command=Q.UNPAUSE")
+        logged = sum("command=Q.CANCEL" in line for line in self.server.log)
+        self.assertLess(logged, 100)
+
+
 if __name__ == "__main__":
     sluiced.main()

@@ -107,6 +107,20 @@ class Web(Case):
             self.refused(web.Answer(connection.file), 16 * MIB)
 
 
+class Transactions(Case):
+    def test_a_transaction_has_a_limit_of_commands(self):
+        client = self.client(self.serve("--max-pipeline", "100"))
+        client.expect("MULTI", "+OK")
+        for _ in range(100):
+            client.expect("PING", "+QUEUED")
+        client.expect("PING", "-TOO_LARGE 100 commands are kept since MULTI; max-pipeline allows "
+                      "no more")
+        client.expect("EXEC", "-EXECABORT ...")
+        client.expect("MULTI", "+OK")
+        client.expect("PING", "+QUEUED")
+        client.expect("EXEC", "[+PONG]")
+
+
 class Endless(Case):
     """What is discarded is bounded: in bytes, in memory and in time."""
 
