@@ -39,5 +39,19 @@ static const struct tool_command commands[] = {
       CALL(.words = "Q.NAMESPACE.DELETE", .form = CALL_SAID, .said = "deleted",
            .question = "Delete the namespace %s with all that is in it?"),
       .summary = "Deletes a namespace with all that is in it" },
+    { .name = "clock show",
+      .group = "Looking after it",
+      .arguments = "",
+      CALL(.words = "Q.CLOCK", .form = CALL_RECORD),
+      .summary = "Shows the time of the namespace beside the clocks of its host",
+      .details = "A namespace whose time lies ahead of its host's stands: nothing falls due until "
+                 "the host has caught up, or clock repair sets it right.",
+      .primary = true },
+    { .name = "clock repair",
+      .group = "Looking after it",
+      .arguments = "",
+      CALL(.words = "Q.CLOCK.REPAIR", .form = CALL_VALUE),
+      .summary = "Sets a namespace whose time lies ahead back to its host's time",
+      .details = "Prints how many seconds it was ahead; with 0 nothing has changed." },
 };
 const struct tool_set namespace_set = SET(commands);

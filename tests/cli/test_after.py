@@ -143,6 +143,14 @@ class Namespaces(tool.ServerCase):
         self.says("deleted one\n", "namespaces", "delete", "one", "--yes")
         self.assertNotIn("one", [ns["name"] for ns in self.json("namespaces", "list")])
 
+    def test_the_time_is_shown_and_set_right(self):
+        self.put("ann")
+        shown = self.json("clock")
+        self.assertEqual((shown["clock"], shown["ahead"]), ("server", 0))
+        self.assertEqual(shown["time"], shown["host_time"])
+        self.assertRegex(self.good("clock", "show"), r"(?m)^step_pending +(no|false)$")
+        self.says("0\n", "clock", "repair")
+
     def test_a_person_is_asked(self):
         self.good("namespaces", "create", "two")
         shown, code = on_terminal("namespaces", "delete", "two", "-u", self.url, answer=b"n\n")
