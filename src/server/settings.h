@@ -87,6 +87,7 @@ struct settings {
     uint64_t max_patterns_total; // of all connections
     uint64_t max_pipeline;       // requests of one connection under way; then it is not read on
     uint64_t max_backlog;        // changes that wait for the disk, store_options.gather_max
+    uint64_t max_users;          // that are stored at run time
     uint64_t max_logins, max_logins_address; // that wait for a check of their password
     uint64_t max_memory;                     // 0: none; UINT64_MAX: out of what the machine has
     struct quotas quotas;                    // of a namespace, and of a queue

@@ -161,6 +161,9 @@ const struct setting settings_table[] = {
       .summary = "How many bytes of data the jobs of a queue that are not complete may have; the "
                  "option QUEUE-max-bytes of its namespace takes precedence." },
 
+    { "max-users", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_users), 0, 100000,
+      .initial = "1000", .value = "COUNT",
+      .summary = "How many users may be stored by Q.USER.SET." },
     { "max-logins", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_logins), 1, 60000,
       .initial = "1000", .value = "COUNT",
       .summary = "How many logins may wait for the check of their password. When there are more, "

@@ -75,15 +75,32 @@ static enum status change(struct server *server, struct note *before, struct sli
     return status ? status : user_store_reload(server, &server->settings, error);
 }
 
+static enum status check_count(const struct server *server, struct error *error)
+{
+    uint64_t count = 0;
+    for (const struct note *at = server->namespaces.notes; at; at = at->next) {
+        count += line_of(at).size > 0;
+    }
+    return count < server->settings.max_users
+               ? STATUS_OK
+               : error_set(error, STATUS_TOO_LARGE,
+                           "%llu users are stored; max-users allows no more",
+                           (unsigned long long)count);
+}
+
 enum status user_store_set(struct server *server, struct slice line, struct error *error)
 {
+    struct note *before = find(server, name_of(line));
+    if (!before && check_count(server, error)) {
+        return STATUS_TOO_LARGE;
+    }
     struct buffer text;
     buffer_init(&text, server->settings.allocator, NOTE_SIZE_MAX);
     buffer_append(&text, prefix);
     buffer_append(&text, line);
-    enum status status =
-        text.status ? error_set(error, text.status, "the user's rights are too long")
-                    : change(server, find(server, name_of(line)), buffer_slice(&text), error);
+    enum status status = text.status
+                             ? error_set(error, text.status, "the user's rights are too long")
+                             : change(server, before, buffer_slice(&text), error);
     buffer_release(&text);
     return status;
 }

@@ -30,6 +30,19 @@ class Users(unittest.TestCase):
     def root(self):
         return self.login("root", "pr")
 
+    def test_how_many_are_stored_has_a_limit(self):
+        self.server.stop()
+        self.server.flags += ("--max-users", "2")
+        self.server.start()
+        root = self.root()
+        for name in ("one", "two"):
+            root.expect(f"Q.USER.SET {name} PASSWORD secret RIGHT app:read", "+OK")
+        root.expect("Q.USER.SET three PASSWORD secret RIGHT app:read",
+                    "-TOO_LARGE 2 users are stored; max-users allows no more")
+        root.expect("Q.USER.SET two RIGHT app:put", "+OK")
+        root.expect("Q.USER.DEL one", "+OK")
+        root.expect("Q.USER.SET three PASSWORD secret RIGHT app:read", "+OK")
+
     def test_a_user_is_added_changed_removed_and_survives_a_restart(self):
         root = self.root()
         root.expect("Q.USER.SET shop PASSWORD first RIGHT app/mail-*:put RIGHT app:read", "+OK")
