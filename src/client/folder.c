@@ -158,6 +158,9 @@ enum store_state folder_begin_turn(struct folder *folder, struct error *why)
     }
     enum store_state state = store_state(folder->store, why);
     folder->stuck = state == STORE_STUCK;
+    if (state != STORE_BUSY) {
+        namespaces_hold_growth(&folder->namespaces, GROWTH_DISK, state != STORE_READY);
+    }
     if (state == STORE_FAILED) {
         fail(folder, why);
     }

@@ -100,6 +100,7 @@ static struct ns *ns_new(struct namespaces *all, struct slice name, uint32_t spa
         return NULL;
     }
     engine_set_quotas(ns->engine, &all->options.quotas);
+    engine_hold_recurring(ns->engine, all->growth_held != 0);
     return ns;
 }
 
@@ -467,10 +468,15 @@ void namespaces_set_quotas(struct namespaces *all, const struct quotas *quotas)
     }
 }
 
-void namespaces_hold_growth(struct namespaces *all, bool held)
+void namespaces_hold_growth(struct namespaces *all, enum growth_reason reason, bool held)
 {
+    unsigned before = all->growth_held;
+    all->growth_held = held ? before | (unsigned)reason : before & ~(unsigned)reason;
+    if (!before == !all->growth_held) {
+        return;
+    }
     for (struct ns *ns = all->first; ns; ns = ns->next) {
-        engine_hold_recurring(ns->engine, held);
+        engine_hold_recurring(ns->engine, all->growth_held != 0);
         ns_touch(ns); // what was held may be due
     }
 }

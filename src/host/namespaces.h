@@ -76,6 +76,7 @@ struct namespaces {
     struct note *notes;       // of the host itself; owned, in the order in which they were made
     struct ns *touched;       // in this turn, or in one whose changes are not appended yet
     bool behind;              // there are such changes: there was no memory to append them
+    unsigned growth_held;     // for which reasons, see namespaces_hold_growth
     struct engine *empty;     // what a namespace that is not there yet looks like
     struct ns *loading;       // while the store is opened
     struct removal *removals; // of what deleted namespaces left in the store
@@ -149,8 +150,12 @@ void namespaces_touch(struct namespaces *all);
 // How much each of them may hold from now on.
 void namespaces_set_quotas(struct namespaces *all, const struct quotas *quotas);
 
-// While it is held, recurring jobs make no jobs in any namespace.
-void namespaces_hold_growth(struct namespaces *all, bool held);
+// While it is held for any reason, recurring jobs make no jobs in any namespace.
+enum growth_reason {
+    GROWTH_MEMORY = 1, // memory is full
+    GROWTH_DISK = 2,   // the disk is full
+};
+void namespaces_hold_growth(struct namespaces *all, enum growth_reason reason, bool held);
 
 // Appends what has changed in those that were touched. NO_MEMORY: what could not be appended is
 // kept (`behind`), and the next call appends it; until then the host changes nothing and tells no

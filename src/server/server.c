@@ -138,7 +138,7 @@ static void look_at_memory(struct server *server)
     }
     if (full != server->said_full) {
         server->said_full = full;
-        namespaces_hold_growth(&server->namespaces, full);
+        namespaces_hold_growth(&server->namespaces, GROWTH_MEMORY, full);
         if (full) {
             log_line(LOG_LEVEL_ERROR, "memory full: commands that grow are refused",
                      LOG_STRING("reason", error_sentence(&server->memory_why)));
@@ -211,6 +211,9 @@ static void look_at_store(struct server *server)
         server->store_why = why;
     }
     say_state(server, state, &why);
+    if (state != STORE_BUSY) {
+        namespaces_hold_growth(&server->namespaces, GROWTH_DISK, state != STORE_READY);
+    }
     if (before == STORE_STUCK) {
         namespaces_touch(&server->namespaces); // what was due meanwhile
     }

@@ -72,6 +72,25 @@ class Full(unittest.TestCase):
                     self.assertIn('"state", "complete"', again.ask(f"Q.GET app e{i}"))
                 self.make_room(again, count)
 
+    def test_recurring_jobs_make_no_jobs_until_there_is_room(self):
+        with self.server as server, sluiced.Client(server) as client:
+            client.expect("Q.RECUR app r ticks Tick {} INTERVAL 0.1", "+OK")
+            count = 0
+            grown = []
+            # Checkpoints may make a little room; then it is filled again.
+            for _ in range(10):
+                count = self.fill(client, count)
+                before = int(client.ask("Q.LENGTH app ticks")[1:])
+                client.expect("Q.POP app w 1 WAIT 1 nothing", "[]")  # the time of ten runs
+                if "store_state:full" in client.ask("INFO persistence"):
+                    grown.append(int(client.ask("Q.LENGTH app ticks")[1:]) - before)
+            self.assertIn(0, grown)
+            for i in range(count):
+                client.expect(f"Q.CANCEL app j{i}", ":1")
+            os.remove(self.disk.path("ballast"))
+            self.assertIn('"r-', client.ask("Q.POP app w 1 WAIT 0 ticks"))
+            sluiced.until(lambda: int(client.ask("Q.LENGTH app ticks")[1:]) > before + 20)
+
     def make_room(self, client, count):
         for i in range(count):
             client.expect(f"Q.CANCEL app j{i}", ":1")
