@@ -157,6 +157,7 @@ struct sluice_put {
     // "existing", "replace", "refuse"; "once": answer also when the job itself holds it, and put
     // nothing
     const char *on_conflict;
+    bool allow_missing; // jobs in `depends` that do not exist count as complete; else NOT_FOUND
 };
 
 // Puts a job, or moves the one with that jid. `jid` (of SLUICE_NAME_SIZE bytes, or NULL) becomes

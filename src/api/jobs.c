@@ -279,8 +279,8 @@ static const struct argument depends_takes[] = {
 static enum status run_depends_on(struct call *call, struct error *error)
 {
     const struct depends_arguments *given = call->arguments;
-    return call_ok(
-        call, engine_depends_on(call->engine, call->now_us, given->jid, given->depends, error));
+    return call_ok(call, engine_depends_on(call->engine, call->now_us, given->jid, given->depends,
+                                           MISSING_REFUSED, error));
 }
 
 static enum status run_depends_off(struct call *call, struct error *error)
@@ -553,7 +553,9 @@ static const struct command commands[] = {
         TAKES(depends_arguments, depends_takes),
         .run = run_depends_on,
         .summary = "Makes a job that depends on others depend on more of them.",
-        .details = "Jobs that do not exist or are complete do not count. A circle is refused.",
+        .details =
+            "Jobs that are complete do not count. A job that does not exist, and a circle, are "
+            "refused.",
         .replies = "OK.",
         EXAMPLES({ "Q.DEPENDS.ON app report cat hal", "OK" }),
     },

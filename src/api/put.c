@@ -14,6 +14,7 @@ struct put_arguments {
     struct slices tags, depends;
     struct job_option_words words;
     bool has_priority, has_retries, has_domain, has_delay, has_at, has_deadline;
+    bool allow_missing;
     bool unique_contents, has_unique_until, has_unique_for, has_unique_conflict;
     int64_t priority, retries, delay, at, deadline;
     int64_t unique_until, unique_for, unique_conflict;
@@ -31,6 +32,9 @@ struct put_arguments {
         OPTION_EACH(put_arguments, depends, NAME, "DEPENDS",                                       \
                     "the jid of a job that must be complete before this one runs",                 \
                     .about = ABOUT_JOB),                                                           \
+        OPTION(put_arguments, allow_missing, FLAG, "ALLOW-MISSING",                                \
+               "jobs in DEPENDS that do not exist count as complete; otherwise they are refused "  \
+               "with NOT_FOUND"),                                                                  \
         OPTION_HAS(put_arguments, domain, has_domain, TEXT, "DOMAIN",                              \
                    "the lane, for rates, concurrency and fairness; \"\": the queue's default"),    \
         OPTION_HAS(put_arguments, deadline, has_deadline, MOMENT, "DEADLINE",                      \
@@ -141,6 +145,7 @@ static enum status put(struct call *call, bool must_exist, struct error *error)
         .data = given->data,
         .worker = given->worker,
         .delay_us = put_delay(given, call->now_us),
+        .keeps_time = !given->has_delay && !given->has_at,
         .has_priority = given->has_priority,
         .priority = (int32_t)given->priority,
         .has_retries = given->has_retries,
@@ -154,6 +159,7 @@ static enum status put(struct call *call, bool must_exist, struct error *error)
         .options = job_option_words_given(&given->words) ? &options : NULL,
         .unique = put_unique(given),
         .depends = given->depends,
+        .missing = given->allow_missing ? MISSING_COMPLETE : MISSING_REFUSED,
         .must_exist = must_exist,
         .gone = &gone,
     };
@@ -193,7 +199,8 @@ static const struct command commands[] = {
         .run = run_put,
         .summary = "Puts a job into a queue, or moves the job with that jid there.",
         .details = "Of a job that exists already, what is not given stays as it was, but for klass "
-                   "and data; a worker that holds its lease loses it.",
+                   "and data; a worker that holds its lease loses it. A scheduled job keeps its time "
+                   "unless DELAY or AT is given; DELAY 0 runs it now.",
         .replies = "The jid: of another job when that one holds the lock asked for by UNIQUE.",
         EXAMPLES({ "Q.PUT app mail Send '{\"to\":\"ann\"}' JID ann PRIORITY 5 TAG urgent TAG paid",
 "\"ann\"" },

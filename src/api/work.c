@@ -184,7 +184,7 @@ struct complete_arguments {
     struct holder_words by;
     struct slice result, data, next;
     struct slices depends;
-    bool has_delay;
+    bool has_delay, allow_missing;
     int64_t delay;
 };
 
@@ -200,6 +200,9 @@ static const struct argument complete_takes[] = {
     OPTION_EACH(complete_arguments, depends, NAME, "DEPENDS",
                 "with NEXT: the jid of a job that must be complete before it runs there",
                 .about = ABOUT_JOB),
+    OPTION(complete_arguments, allow_missing, FLAG, "ALLOW-MISSING",
+           "jobs in DEPENDS that do not exist count as complete; otherwise they are refused with "
+           "NOT_FOUND"),
 };
 
 static enum status run_complete(struct call *call, struct error *error)
@@ -214,6 +217,7 @@ static enum status run_complete(struct call *call, struct error *error)
         .delay_us = given->delay,
         .has_depends = given->depends.count > 0,
         .depends = given->depends,
+        .missing = given->allow_missing ? MISSING_COMPLETE : MISSING_REFUSED,
     };
     enum job_state state;
     enum status status = engine_complete(call->engine, call->now_us, &request, &state, error);

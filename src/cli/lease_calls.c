@@ -52,6 +52,10 @@ static const struct option complete_options[] = {
       .value = "JID",
       .word = "DEPENDS",
       .summary = "with --next: jobs that must be complete before it runs there" },
+    { .name = "allow-missing",
+      .type = OPTION_FLAG,
+      .word = "ALLOW-MISSING",
+      .summary = "jobs in --depends that do not exist count as complete" },
 };
 
 static const struct option data_options[] = { LEASE_OPTIONS, DATA_OPTION };

@@ -13,7 +13,7 @@ struct put_options {
 };
 
 enum {
-    PUT_OPTION_COUNT = 22,
+    PUT_OPTION_COUNT = 23,
 };
 extern const struct option put_option_table[PUT_OPTION_COUNT];
 

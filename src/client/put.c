@@ -46,6 +46,9 @@ static void add_put(struct words *words, const struct sluice_put *put, const cha
     words_option_limit(words, "RETRIES", put->retries);
     words_options(words, "TAG", put->tags);
     words_options(words, "DEPENDS", put->depends);
+    if (put->allow_missing) {
+        words_text(words, "ALLOW-MISSING");
+    }
     words_option(words, "DOMAIN", put->domain);
     words_option_seconds(words, "DEADLINE", put->deadline);
     words_option(words, "BACKOFF", put->backoff);

@@ -131,6 +131,12 @@ static enum status give_settings(struct giving *giving)
         }
         status = give(giving, promise_record_key(at));
     }
+    for (const struct done_block *at = engine->dirty_done; !status && at; at = at->dirty_next) {
+        if (!at->gone) {
+            record_write_done(at, &giving->buffer);
+        }
+        status = give(giving, (struct record_key){ RECORD_DONE, at->id, 0 });
+    }
     return status;
 }
 
@@ -191,8 +197,8 @@ static bool has_changed(const struct engine *engine)
     return engine->dirty_jobs || engine->dirty_queues || engine->dirty_workers ||
            engine->dirty_recurring || engine->dirty_lanes || engine->dirty_limits ||
            engine->dirty_policies || engine->dirty_zones || engine->dirty_bulks ||
-           engine->dirty_promises || engine->dirty_tracked || engine->config.dirty ||
-           memcmp(now, engine->counters_told, sizeof(now)) != 0;
+           engine->dirty_promises || engine->dirty_done || engine->dirty_tracked ||
+           engine->config.dirty || memcmp(now, engine->counters_told, sizeof(now)) != 0;
 }
 
 bool engine_has_changes(const struct engine *engine)
@@ -238,6 +244,7 @@ void changes_forget(struct engine *engine)
     FORGET(engine, dirty_zones, zone, zone_free_shell)
     FORGET(engine, dirty_bulks, bulk, bulk_free_shell)
     FORGET(engine, dirty_promises, promise, promise_free_shell)
+    FORGET(engine, dirty_done, done_block, done_free_shell)
     engine->config.dirty = false;
     engine->dirty_tracked = false;
     while (engine->dirty_jobs) {

@@ -449,6 +449,9 @@ static void check_totals(struct check *check)
     check_index(check, &engine->tracked_order, "the tracked jobs", all);
     check_index(check, &engine->promise_order, "the promises", all);
     check_promises(check);
+    if (!done_check(engine)) {
+        problem(check, "the jids of complete jobs that are gone contradict each other");
+    }
     check_index(check, &engine->completed, "the complete jobs", all);
     check_index(check, &engine->failed, "the failed jobs", all);
     check_index(check, &engine->running, "the leases", all);

@@ -80,8 +80,9 @@ static enum status plan_next(struct engine *engine, const struct complete_reques
 {
     enum status status = queue_acquire(engine, request->next, &plan->next, error);
     if (!status) {
-        status = depends_reserve(engine, job, request->holder.jid, request->depends, &plan->depends,
-                                 error);
+        plan->depends =
+            (struct depends_plan){ .jids = request->depends, .missing = request->missing };
+        status = depends_reserve(engine, job, request->holder.jid, &plan->depends, error);
     }
     if (status) {
         return status;
@@ -181,18 +182,24 @@ int64_t retention_due(const struct engine *engine)
     return time_us > 0 && kept_us > INT64_MAX - time_us ? INT64_MAX : time_us + kept_us;
 }
 
-void retention_delete(struct engine *engine)
+enum status retention_delete(struct engine *engine)
 {
     struct job *job = job_of_node(index_first(&engine->completed));
+    if (done_add(engine, job_jid(job))) {
+        return STATUS_NO_MEMORY;
+    }
     job_leave(engine, job);
     job_remove(engine, job);
+    return STATUS_OK;
 }
 
 // Deletes complete jobs that are too old or too many, at most a slice of them.
 static void retain(struct engine *engine, int64_t now_us)
 {
     for (int i = 0; i < RETENTION_SLICE && retention_due(engine) <= now_us; i++) {
-        retention_delete(engine);
+        if (retention_delete(engine)) {
+            break;
+        }
     }
 }
 

@@ -66,6 +66,7 @@ static const struct known {
     KNOWN("histogram-history", "7", histogram_history, COUNT_FROM(0)),
     KNOWN("jobs-history", "604800", jobs_history_us, SECONDS_FROM(0)),
     KNOWN("jobs-history-count", "50000", jobs_history_count, COUNT_FROM(-1)),
+    KNOWN("jobs-history-jids", "500000", jobs_history_jids, COUNT_FROM(0)),
     KNOWN("max-bytes", "0", max_bytes, COUNT_FROM(0)),
     KNOWN("max-dependency-search", "10000", max_dependency_search, COUNT_FROM(0)),
     KNOWN("max-dependents", "10000", max_dependents, COUNT_FROM(0)),

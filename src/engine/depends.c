@@ -225,10 +225,21 @@ static enum status check_dependents(const struct engine *engine, const struct jo
                            SLICE_PRINT(job_jid(dependency)), (long long)max);
 }
 
-enum status depends_reserve(struct engine *engine, struct job *job, struct slice jid,
-                            struct slices jids, struct depends_plan *plan, struct error *error)
+// What neither exists nor is known to have completed is most likely misspelled.
+static enum status check_missing(const struct engine *engine, struct slice jid,
+                                 struct slice dependency, struct error *error)
 {
-    plan->jids = jids;
+    return done_has(engine, dependency)
+               ? STATUS_OK
+               : error_set(error, STATUS_NOT_FOUND,
+                           "job %.*s, which job %.*s is to depend on, does not exist",
+                           SLICE_PRINT(slice_shown(dependency)), SLICE_PRINT(slice_shown(jid)));
+}
+
+enum status depends_reserve(struct engine *engine, struct job *job, struct slice jid,
+                            struct depends_plan *plan, struct error *error)
+{
+    struct slices jids = plan->jids;
     plan->count = 0;
     if (jids.count == 0) {
         return STATUS_OK;
@@ -241,6 +252,9 @@ enum status depends_reserve(struct engine *engine, struct job *job, struct slice
     for (size_t i = 0; i < jids.count && !status; i++) {
         struct job *dependency = map_find(&engine->jobs, jids.items[i]);
         engine_step(engine);
+        if (!dependency && plan->missing == MISSING_REFUSED) {
+            status = check_missing(engine, jid, jids.items[i], error);
+        }
         if (!dependency || dependency->state == JOB_COMPLETE || is_marked(engine, dependency)) {
             continue;
         }
@@ -426,16 +440,17 @@ static enum status find_depending(struct engine *engine, struct slice jid, struc
 }
 
 enum status engine_depends_on(struct engine *engine, int64_t now_us, struct slice jid,
-                              struct slices depends, struct error *error)
+                              struct slices depends, enum missing_dependencies missing,
+                              struct error *error)
 {
     struct job *job;
-    struct depends_plan plan;
+    struct depends_plan plan = { .jids = depends, .missing = missing };
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
         status = find_depending(engine, jid, &job, error);
     }
     if (!status) {
-        status = depends_reserve(engine, job, jid, depends, &plan, error);
+        status = depends_reserve(engine, job, jid, &plan, error);
     }
     if (!status) {
         depends_add(engine, job, &plan);

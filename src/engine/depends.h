@@ -15,16 +15,16 @@ struct edge {
     uint64_t sequence;                                  // in the order in which they were made
 };
 
-// Checks jids that `job` (NULL for one that is still to be made, with `jid`) is to depend on, and
-// secures what depends_add needs. Gives how many of them count. Refuses a cycle, and a dependency
-// that has `max-dependents` already.
+// Checks the jids of a plan that `job` (NULL for one that is still to be made, with `jid`) is to
+// depend on, and secures what depends_add needs. Gives how many of them count. Refuses a cycle, and
+// a dependency that has `max-dependents` already.
 struct depends_plan {
     struct slices jids;
-    size_t count;
+    enum missing_dependencies missing;
+    size_t count; // filled in
 };
 MUST_USE enum status depends_reserve(struct engine *engine, struct job *job, struct slice jid,
-                                     struct slices jids, struct depends_plan *plan,
-                                     struct error *error);
+                                     struct depends_plan *plan, struct error *error);
 void depends_add(struct engine *engine, struct job *job, const struct depends_plan *plan);
 
 // Adds one edge, with the number it had when it was saved; for loading.

@@ -258,8 +258,11 @@ static bool run(struct engine *engine, int64_t now_us)
             return false;
         }
         if (retention_us < first_us) {
-            retention_delete(engine);
+            enum status status = retention_delete(engine);
             engine_settle(engine);
+            if (status) {
+                return true;
+            }
             continue;
         }
         struct queue *queue = engine->due[0];

@@ -89,6 +89,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     map_init(&engine->lanes, allocator, options->seed, lane_key);
     map_init(&engine->uniques, allocator, options->seed, unique_key);
     map_init(&engine->promises, allocator, options->seed, promise_key);
+    done_init(engine, options->seed);
     map_init(&engine->waiters, allocator, options->seed, waiter_key);
     map_init(&engine->watches, allocator, options->seed, watch_key);
     map_init(&engine->limits, allocator, options->seed, limit_key);
@@ -214,6 +215,7 @@ void engine_free(struct engine *engine)
     map_release(&engine->lanes);
     map_release(&engine->uniques);
     map_release(&engine->promises);
+    done_release(engine);
     map_release(&engine->waiters);
     watches_free(engine);
     map_release(&engine->watches);

@@ -189,6 +189,13 @@ struct unique_request {
     enum unique_conflict conflict;
 };
 
+// What becomes of a dependency that does not exist. One that completed, and was deleted since, does
+// not count as missing as long as its jid is remembered (`jobs-history-jids`).
+enum missing_dependencies {
+    MISSING_COMPLETE, // it counts as complete
+    MISSING_REFUSED,  // NOT_FOUND
+};
+
 struct put_request {
     struct slice queue;
     struct slice jid;
@@ -197,6 +204,7 @@ struct put_request {
     struct slice worker; // who puts it; if it is the holder, it is not told that it lost the lease
     int64_t delay_us;
     // Of a job that exists already, what is not given stays as it was.
+    bool keeps_time; // without a delay: a time that it is scheduled for, and that is to come, stays
     bool has_priority;
     int32_t priority; // lower runs sooner; 0
     bool has_retries;
@@ -209,9 +217,10 @@ struct put_request {
     int64_t deadline_us; // not started by then it fails in the group `expired`; 0: none
     const struct job_options *options; // NULL: as they were, or none
     struct unique_request unique;
-    struct slices depends; // jids; those that do not exist or are complete do not count
-    bool must_exist;       // requeue: STATUS_NOT_FOUND when there is no such job
-    struct slice *gone;    // the jid of the holder when `*out` is NULL; may be NULL without a lock
+    struct slices depends; // jids; those that are complete do not count
+    enum missing_dependencies missing;
+    bool must_exist;    // requeue: STATUS_NOT_FOUND when there is no such job
+    struct slice *gone; // the jid of the holder when `*out` is NULL; may be NULL without a lock
 };
 
 // Makes a job, or moves the job with that jid into the queue: its lease is lost, its retries start
@@ -351,10 +360,11 @@ MUST_USE enum status engine_log(struct engine *engine, int64_t now_us,
 MUST_USE enum status engine_timeout(struct engine *engine, int64_t now_us, struct slices jids,
                                     struct error *error);
 
-// Only for a job in the state depends. A dependency that does not exist or is complete does not
-// count; one that would close a circle is refused.
+// Only for a job in the state depends. A dependency that is complete does not count; one that would
+// close a circle is refused.
 MUST_USE enum status engine_depends_on(struct engine *engine, int64_t now_us, struct slice jid,
-                                       struct slices depends, struct error *error);
+                                       struct slices depends, enum missing_dependencies missing,
+                                       struct error *error);
 MUST_USE enum status engine_depends_off(struct engine *engine, int64_t now_us, struct slice jid,
                                         struct slices depends, struct error *error);
 MUST_USE enum status engine_depends_off_all(struct engine *engine, int64_t now_us, struct slice jid,
@@ -476,6 +486,7 @@ struct complete_request {
     int64_t delay_us;
     bool has_depends;
     struct slices depends;
+    enum missing_dependencies missing;
 };
 MUST_USE enum status engine_complete(struct engine *engine, int64_t now_us,
                                      const struct complete_request *request, enum job_state *state,

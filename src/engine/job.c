@@ -209,6 +209,9 @@ void job_remove(struct engine *engine, struct job *job)
         queue_settle(engine, job->queue);
     }
     promises_keep(engine, job);
+    if (job->state != JOB_COMPLETE) {
+        done_forget(engine, job_jid(job));
+    }
     strip(engine, job);
     job_changed(engine, job, JOB_DIRTY_GONE);
     if (!engine->keeps_changes) {
@@ -326,6 +329,9 @@ enum status engine_delete(struct engine *engine, int64_t now_us, struct slice ji
         struct slice dependent = job_jid(job->extra->dependents->dependent);
         return error_set(error, STATUS_STATE, "job %.*s is a dependency of %.*s", SLICE_PRINT(jid),
                          SLICE_PRINT(dependent));
+    }
+    if (job->state == JOB_COMPLETE && done_add(engine, jid)) {
+        return engine_no_memory(error);
     }
     failure_forget(engine, job);
     job_leave(engine, job);

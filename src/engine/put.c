@@ -100,6 +100,14 @@ void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t d
     }
 }
 
+// When the job is due, also after its dependencies; 0 when it is not scheduled.
+static int64_t due_time(const struct job *job)
+{
+    return job->state == JOB_SCHEDULED ? time_of_key(job->node.key)
+           : job->state == JOB_DEPENDS ? job->extra->due_us
+                                       : 0;
+}
+
 enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, struct queue *queue,
                         struct error *error)
 {
@@ -107,9 +115,7 @@ enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, 
     if (status) {
         return status;
     }
-    int64_t due_us = job->state == JOB_SCHEDULED ? time_of_key(job->node.key)
-                     : job->state == JOB_DEPENDS ? job->extra->due_us
-                                                 : 0;
+    int64_t due_us = due_time(job);
     const struct history_entry entry = { .kind = HISTORY_PUT,
                                          .when_us = now_us,
                                          .until_us = due_us > now_us ? due_us : 0,
@@ -143,6 +149,7 @@ struct plan {
     uint32_t klass, domain, options;
     struct map_spot spot;
     struct depends_plan depends;
+    int64_t delay_us;
     bool tags_reserved;
 };
 
@@ -165,12 +172,12 @@ static void plan_cancel(struct engine *engine, const struct put_request *request
 }
 
 // What the history of a job that exists says of a put.
-static struct history_entry entry_of(const struct put_request *request, int64_t now_us)
+static struct history_entry entry_of(const struct put_request *request, const struct plan *plan,
+                                     int64_t now_us)
 {
     return (struct history_entry){ .kind = HISTORY_PUT,
                                    .when_us = now_us,
-                                   .until_us =
-                                       request->delay_us > 0 ? now_us + request->delay_us : 0,
+                                   .until_us = plan->delay_us > 0 ? now_us + plan->delay_us : 0,
                                    .queue = request->queue };
 }
 
@@ -179,7 +186,7 @@ static enum status reserve_old_job(struct engine *engine, int64_t now_us,
                                    const struct put_request *request, struct job *job,
                                    struct plan *plan)
 {
-    const struct history_entry entry = entry_of(request, now_us);
+    const struct history_entry entry = entry_of(request, plan, now_us);
     if (history_reserve(engine, job, &entry, 1) || leave_reserve(engine, job)) {
         return STATUS_NO_MEMORY;
     }
@@ -235,7 +242,7 @@ static enum status acquire_names(struct engine *engine, const struct put_request
 static struct place target(const struct put_request *request, const struct job *job,
                            const struct plan *plan, bool depends)
 {
-    struct place place = place_for(job, plan->queue, depends, request->delay_us > 0);
+    struct place place = place_for(job, plan->queue, depends, plan->delay_us > 0);
     place.domain = request->has_domain ? plan->domain : job->domain;
     place.priority = request->has_priority ? request->priority : job->priority;
     place.timed = place.timed || (request->has_deadline && request->deadline_us);
@@ -261,7 +268,8 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
         (plan->replaced && leave_reserve(engine, plan->replaced))) {
         return engine_no_memory(error);
     }
-    status = depends_reserve(engine, job, request->jid, request->depends, &plan->depends, error);
+    plan->depends = (struct depends_plan){ .jids = request->depends, .missing = request->missing };
+    status = depends_reserve(engine, job, request->jid, &plan->depends, error);
     if (!status && request->tags.count) {
         status = tags_reserve(engine, NULL, request->tags, error);
         plan->tags_reserved = !status;
@@ -296,14 +304,14 @@ static void announce_put(struct engine *engine, const struct job *job, unsigned 
 
 // Takes an existing job out of where it is.
 static void take_out(struct engine *engine, int64_t now_us, const struct put_request *request,
-                     struct job *job)
+                     struct job *job, const struct plan *plan)
 {
     if (job_lease(job) && !slice_equal(worker_name(job_lease(job)->worker), request->worker)) {
         lease_announce_lost(engine, job, now_us);
     }
     failure_forget(engine, job);
     job_leave(engine, job);
-    const struct history_entry entry = entry_of(request, now_us);
+    const struct history_entry entry = entry_of(request, plan, now_us);
     history_append(engine, job, &entry);
     if (request->depends.count) {
         depends_drop(engine, job, request->depends);
@@ -377,7 +385,7 @@ static void apply(struct engine *engine, int64_t now_us, const struct put_reques
     }
     announce_put(engine, job ? job : plan->made, EVENT_TO_LOG, now_us, request->queue);
     if (job) {
-        take_out(engine, now_us, request, job);
+        take_out(engine, now_us, request, job, plan);
         job_set_data(engine, job, plan->data, request->data.size);
     } else {
         job = plan->made;
@@ -393,7 +401,7 @@ static void apply(struct engine *engine, int64_t now_us, const struct put_reques
         tags_unreserve(engine, request->tags);
     }
     depends_add(engine, job, &plan->depends);
-    place_job(engine, job, now_us, request->delay_us);
+    place_job(engine, job, now_us, plan->delay_us);
     job_changed(engine, job, JOB_DIRTY_BODY | JOB_DIRTY_HEAD);
     if (job->tracked) {
         announce_put(engine, job, EVENT_TO_TRACKER, now_us, request->queue);
@@ -519,6 +527,9 @@ enum status engine_put(struct engine *engine, int64_t now_us, const struct put_r
         return error_set(error, STATUS_NOT_FOUND, "job %.*s does not exist",
                          SLICE_PRINT(request->jid));
     }
+    bool keeps_time =
+        request->keeps_time && request->delay_us <= 0 && job && due_time(job) > now_us;
+    plan.delay_us = keeps_time ? due_time(job) - now_us : request->delay_us;
     bool answered = false;
     status = plan_lock(engine, now_us, request, job, &plan, &answered, out, error);
     if (!status && !answered) {

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 
 struct bulk;
+struct done_block;
 struct lane;
 struct limit_entry;
 struct policy;
@@ -35,7 +36,8 @@ enum record_kind {
     RECORD_TRACKED = 13,   // all tracked jids; id 0
     RECORD_BULK = 14,      // id: the operation's
     RECORD_PROMISE = 15,   // id: the job's, which is gone; extra: the kind of the promise
-    RECORD_END = 16,       // behind the last kind
+    RECORD_DONE = 16,      // jids of complete jobs that are gone; id: the block's
+    RECORD_END = 17,       // behind the last kind
     RECORD_TAG = 255,      // no record: the numbers of tags, for record_take_id
 };
 
@@ -71,6 +73,7 @@ void record_write_policy(const struct policy *policy, struct buffer *out);
 void record_write_zone(const struct zone *zone, struct buffer *out);
 void record_write_lane(const struct engine *engine, const struct lane *lane, struct buffer *out);
 void record_write_bulk(const struct bulk *bulk, struct buffer *out);
+void record_write_done(const struct done_block *block, struct buffer *out);
 void record_write_promise(const struct promise *promise, struct buffer *out);
 
 // Reads a record into an engine that is being loaded: all records of a kind, in any order, before

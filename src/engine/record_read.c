@@ -650,6 +650,8 @@ static enum status read_kind(struct engine *engine, struct record_key key, struc
         return read_bulk(engine, key.id, reader);
     case RECORD_PROMISE:
         return read_promise(engine, key, reader);
+    case RECORD_DONE:
+        return read_done(engine, key.id, reader);
     case RECORD_END:
     case RECORD_TAG:
         break;

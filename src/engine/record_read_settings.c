@@ -275,3 +275,11 @@ enum status read_promise(struct engine *engine, struct record_key key, struct re
                   key.extra != record.key.data[0];
     return reader->bad ? STATUS_OK : outcome(reader, promise_load(engine, &record));
 }
+
+enum status read_done(struct engine *engine, uint64_t id, struct reader *reader)
+{
+    struct slice hashes = slice_make(reader->at, reader->left);
+    enum status status = record_take_id(engine, RECORD_DONE, id, engine->sequence);
+    reader->left = 0;
+    return outcome(reader, status ? status : done_load(engine, id, hashes));
+}

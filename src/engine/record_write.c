@@ -402,3 +402,10 @@ void record_write_promise(const struct promise *promise, struct buffer *out)
     put_string(out, promise_jid(promise));
     put_string(out, slice_make(promise->value, promise->value_size));
 }
+
+void record_write_done(const struct done_block *block, struct buffer *out)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        put_u64(out, block->entries[i].hash);
+    }
+}

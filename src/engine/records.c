@@ -140,6 +140,14 @@ static void save_promises(struct saving *saving)
     }
 }
 
+static void save_done(struct saving *saving)
+{
+    for (const struct done_block *at = saving->engine->done.first; at; at = at->next) {
+        record_write_done(at, &saving->out);
+        save(saving, (struct record_key){ RECORD_DONE, at->id, 0 });
+    }
+}
+
 static void save_workers(struct saving *saving)
 {
     struct index_cursor cursor = index_cursor_at(&saving->engine->worker_order, 0);
@@ -167,6 +175,7 @@ enum status engine_records(const struct engine *engine, const struct changes_sin
     save_one(&saving, RECORD_TRACKED, record_write_tracked);
     save_bulks(&saving);
     save_promises(&saving);
+    save_done(&saving);
     buffer_release(&saving.out);
     return saving.status;
 }

@@ -386,8 +386,8 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
         status = make_job(engine, now_us, request, plan, error);
     }
     if (!status) {
-        status =
-            depends_reserve(engine, NULL, request->jid, request->depends, &plan->depends, error);
+        plan->depends = (struct depends_plan){ .jids = request->depends };
+        status = depends_reserve(engine, NULL, request->jid, &plan->depends, error);
     }
     if (!status && request->tags.count) {
         status = tags_reserve(engine, NULL, request->tags, error);
@@ -523,7 +523,7 @@ enum status engine_restore_depends(struct engine *engine, int64_t now_us, struct
 {
     struct job *job;
     uint32_t done = 0;
-    struct depends_plan plan;
+    struct depends_plan plan = { .jids = depends };
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
         status = job_find(engine, jid, &job, error);
@@ -543,7 +543,7 @@ enum status engine_restore_depends(struct engine *engine, int64_t now_us, struct
         status = engine_no_memory(error);
     }
     if (!status) {
-        status = depends_reserve(engine, job, jid, depends, &plan, error);
+        status = depends_reserve(engine, job, jid, &plan, error);
     }
     if (!status && !plan.count) {
         status = error_set(error, STATUS_EXISTS, "job %.*s depends on nothing else",

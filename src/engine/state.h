@@ -4,6 +4,7 @@
 #define SLUICE_ENGINE_STATE_H
 
 #include "engine/config.h"
+#include "engine/done.h"
 #include "engine/engine.h"
 #include "engine/loading.h"
 #include "engine/metrics.h"
@@ -74,6 +75,7 @@ struct engine {
     struct slab tally_slab;
 
     struct config config;
+    struct done done;
 
     // The queues that have something due some time, a heap by due_us and id.
     struct queue **due;
@@ -145,6 +147,7 @@ struct engine {
     struct zone *dirty_zones;
     struct bulk *dirty_bulks;
     struct promise *dirty_promises; // whose jobs are gone
+    struct done_block *dirty_done;
     bool dirty_tracked;
     bool told; // the host knows that there is an engine
     uint64_t counters_told[ENGINE_COUNTERS];

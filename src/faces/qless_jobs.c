@@ -204,7 +204,7 @@ enum status qless_depends(struct qless_ask *ask)
     struct error error;
     enum status status;
     if (slice_equal(command, SLICE("on"))) {
-        status = engine_depends_on(ask->engine, ask->now_us, jid, jids, &error);
+        status = engine_depends_on(ask->engine, ask->now_us, jid, jids, MISSING_COMPLETE, &error);
     } else if (!slice_equal(command, SLICE("off"))) {
         return qless_no(ask, "Depends(): Argument \"command\" must be \"on\" or \"off\"");
     } else if (jids.count && slice_equal(jids.items[0], SLICE("all"))) {

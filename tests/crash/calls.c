@@ -297,7 +297,8 @@ static void call_depends(struct caller *caller)
     struct slice name = jid_in(caller, state_bit(JOB_DEPENDS));
     struct slices depends = some_jids(caller, &list);
     if (chance(caller, 50)) {
-        expect(engine_depends_on(caller->engine, caller->now_us, name, depends, NULL));
+        expect(engine_depends_on(caller->engine, caller->now_us, name, depends, MISSING_COMPLETE,
+                                 NULL));
     } else if (chance(caller, 70)) {
         expect(engine_depends_off(caller->engine, caller->now_us, name, depends, NULL));
     } else {

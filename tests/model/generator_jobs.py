@@ -29,6 +29,8 @@ class JobCommands:
             arguments["delay"] = self.delay()
         elif self.chance(0.02):
             arguments["delay"] = -5 * SECOND
+        elif self.chance(0.5):
+            arguments["keeps_time"] = True
         if self.chance(0.3):
             arguments["priority"] = rng.randint(-2, 2)
         if self.chance(0.4):
@@ -36,7 +38,9 @@ class JobCommands:
         if self.chance(0.3):
             arguments["tags"] = self.tags() if self.chance(0.9) else []
         if self.chance(0.3):
-            arguments["depends"] = [self.jid() for _ in range(rng.randint(0, 3))]
+            arguments["depends"] = [self.dependency() for _ in range(rng.randint(0, 3))]
+            if self.chance(0.5):
+                arguments["must_be_there"] = True
         if self.chance(0.1):
             arguments["must_exist"] = True
         if self.chance(0.6):
@@ -48,6 +52,10 @@ class JobCommands:
         if self.chance(0.25):
             self.make_unique(arguments)
         return arguments
+
+    def dependency(self):
+        done = sorted(self.model.done)
+        return self.rng.choice(done) if done and self.chance(0.2) else self.jid()
 
     def deadline(self):
         roll = self.rng.random()
@@ -118,7 +126,8 @@ class JobCommands:
         return {"jids": list(dict.fromkeys(self.jid("running") for _ in range(2)))}
 
     def make_depends_on(self):
-        return {"jid": self.jid("depends"), "depends": [self.jid() for _ in range(2)]}
+        return {"jid": self.jid("depends"), "depends": [self.dependency() for _ in range(2)],
+                "must_be_there": self.chance(0.5)}
 
     def make_depends_off(self):
         jid = self.jid("depends")
@@ -207,7 +216,8 @@ class JobCommands:
             if self.chance(0.3):
                 arguments["delay"] = self.delay() if self.chance(0.8) else 0
             if self.chance(0.3):
-                arguments["depends"] = [self.jid() for _ in range(self.rng.randint(0, 2))]
+                arguments["depends"] = [self.dependency() for _ in range(self.rng.randint(0, 2))]
+                arguments["must_be_there"] = self.chance(0.5)
         return arguments
 
     def make_fail(self):

@@ -46,6 +46,7 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         self.jobs = {}
         self.kept_locks = {}  # (by, key): a job that is gone
         self.kept_results = {}  # jid: a job that is gone
+        self.done = set()  # jids of complete jobs that are gone
         self.recurrings = {}
         self.zones = {}
         self.workers = {}

@@ -16,6 +16,7 @@ DEFAULTS = {
     "histogram-history": "7",
     "jobs-history": "604800",
     "jobs-history-count": "50000",
+    "jobs-history-jids": "500000",
     "max-bytes": "0",
     "max-dependency-search": "10000",
     "max-dependents": "10000",

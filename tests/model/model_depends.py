@@ -5,12 +5,17 @@ from model_base import Refused, check_name
 
 
 class DependsRules:
-    def check_depends(self, jid, depends):
+    def check_depends(self, jid, command):
+        depends = command.get("depends", [])
         for dependency in depends:
             check_name(dependency)
         for dependency in depends:
             if dependency == jid or self.depends_on(dependency, jid):
                 raise Refused("invalid")
+        if command.get("must_be_there") and any(dependency not in self.jobs
+                                                and dependency not in self.done
+                                                for dependency in depends):
+            raise Refused("not_found")
 
     def depends_on(self, jid, other):
         """Whether the job waits for the other, directly or through others."""
@@ -109,7 +114,7 @@ class DependsRules:
     def call_depends_on(self, command):
         self.begin(command)
         job = self.find_depending(command)
-        self.check_depends(job.jid, command["depends"])
+        self.check_depends(job.jid, command)
         self.look_at_dependencies(job, self.add_dependencies(job, command["depends"]))
         self.deal_with_failed()
 

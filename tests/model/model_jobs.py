@@ -223,6 +223,10 @@ class JobRules:
         for dependent in job.dependents:
             self.jobs[dependent].dependencies.remove(job.jid)
         self.keep_promises(job)
+        if job.state == "complete":
+            self.done.add(job.jid)
+        else:
+            self.done.discard(job.jid)
         del self.jobs[job.jid]
 
     def cancel(self, job, when):
@@ -274,7 +278,7 @@ class JobRules:
                 raise Refused("state")
         if not lock and jid in self.jobs and self.locked_out(self.jobs[jid], now):
             raise Refused("exists")
-        self.check_depends(jid, depends)
+        self.check_depends(jid, command)
         for tag in command.get("tags", []):
             check_name(tag)
         if holder:
@@ -301,6 +305,8 @@ class JobRules:
                     self.drop_dependency(job, dependency)
             self.add_dependencies(job, depends)
         delay = command.get("delay", 0)
+        if command.get("keeps_time") and job.due > now:
+            delay = job.due - now
         self.write_history(job, now, "put", queue=queue,
                            until=now + delay if job.history and delay > 0 else 0)
         self.settle(job, queue, now, delay)

@@ -280,7 +280,7 @@ class LeaseRules:
         if next_queue:
             check_name(next_queue)
         job = self.find_held(command, queue_too=True)
-        self.check_depends(job.jid, command.get("depends", []))
+        self.check_depends(job.jid, command)
 
         old_queue = job.queue
         ttl = self.in_effect(job, "result_ttl_us")

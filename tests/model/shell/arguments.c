@@ -54,6 +54,11 @@ bool arg_flag(const json_t *from, const char *name)
     return json_is_true(json_object_get(from, name));
 }
 
+enum missing_dependencies arg_missing(const json_t *from)
+{
+    return arg_flag(from, "must_be_there") ? MISSING_REFUSED : MISSING_COMPLETE;
+}
+
 unsigned arg_word(const json_t *from, const char *name, const char *const *words)
 {
     if (!arg_has(from, name)) {

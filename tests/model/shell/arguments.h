@@ -14,6 +14,7 @@ int32_t arg_number32(const json_t *from, const char *name);
 uint64_t arg_unsigned(const json_t *from, const char *name);
 size_t arg_size(const json_t *from, const char *name);
 bool arg_flag(const json_t *from, const char *name);
+enum missing_dependencies arg_missing(const json_t *from);
 
 // Which of `words` (words.h) it is. The first when it is not there.
 unsigned arg_word(const json_t *from, const char *name, const char *const *words);

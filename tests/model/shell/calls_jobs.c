@@ -29,6 +29,7 @@ static enum status call_put(struct shell *shell)
         .data = arg_text(request, "data"),
         .worker = arg_text(request, "worker"),
         .delay_us = arg_number(request, "delay"),
+        .keeps_time = arg_flag(request, "keeps_time"),
         .has_priority = arg_has(request, "priority"),
         .priority = arg_number32(request, "priority"),
         .has_retries = arg_has(request, "retries"),
@@ -42,6 +43,7 @@ static enum status call_put(struct shell *shell)
         .options = arg_has(request, "options") ? &options : NULL,
         .unique = read_unique(json_object_get(request, "unique")),
         .depends = arg_texts(shell, "depends"),
+        .missing = arg_missing(request),
         .must_exist = arg_flag(request, "must_exist"),
         .gone = &gone,
     };
@@ -121,7 +123,8 @@ static enum status call_timeout(struct shell *shell)
 static enum status call_depends_on(struct shell *shell)
 {
     return engine_depends_on(shell->engine, shell->now_us, arg_text(shell->request, "jid"),
-                             arg_texts(shell, "depends"), &shell->error);
+                             arg_texts(shell, "depends"), arg_missing(shell->request),
+                             &shell->error);
 }
 
 static enum status call_depends_off(struct shell *shell)

@@ -76,6 +76,7 @@ static enum status call_complete(struct shell *shell)
         .delay_us = arg_number(request, "delay"),
         .has_depends = arg_has(request, "depends"),
         .depends = arg_texts(shell, "depends"),
+        .missing = arg_missing(request),
     };
     enum job_state state = JOB_COMPLETE;
     enum status status =

@@ -207,9 +207,38 @@ static void test_jobs__cancel_takes_dependents_along(void **state)
     says(t, "Q.CANCEL app a", "(integer) 1");
 }
 
+static void test_jobs__a_dependency_that_does_not_exist_is_refused(void **state)
+{
+    struct talk *t = *state;
+    says(t, "Q.PUT app q K {} JID b DEPENDS a",
+         "(error) NOT_FOUND job a, which job b is to depend on, does not exist");
+    says(t, "Q.GET app b", "1) (nil)");
+    says(t, "Q.PUT app q K {} JID b DEPENDS a ALLOW-MISSING", "\"b\"");
+    // One that completed and was deleted by retention does exist in this sense.
+    says(t, "Q.CONFIG.SET app jobs-history-count 0", "OK");
+    (void)run(t, "Q.POP app w 1 q");
+    says(t, "Q.COMPLETE app b w", "\"complete\"");
+    says(t, "Q.GET app b", "1) (nil)");
+    says(t, "Q.PUT app q K {} JID c DEPENDS b", "\"c\"");
+}
+
+static void test_jobs__a_scheduled_job_that_is_put_again_keeps_its_time(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.PUT app q K {} JID a DELAY 60");
+    (void)run(t, "Q.PUT app q K 2 JID a");
+    says(t, "Q.JOBS app scheduled q",
+         "1# \"total\" => (integer) 1\n2# \"jobs\" => 1)  1# \"jid\" => \"a\"\n...");
+    (void)run(t, "Q.PUT app q K 3 JID a DELAY 0");
+    says(t, "Q.JOBS app waiting q",
+         "1# \"total\" => (integer) 1\n2# \"jobs\" => 1)  1# \"jid\" => \"a\"\n...");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TALK_TEST(test_jobs__a_dependency_that_does_not_exist_is_refused),
+        TALK_TEST(test_jobs__a_scheduled_job_that_is_put_again_keeps_its_time),
         TALK_TEST(test_jobs__cancel_takes_dependents_along),
         TALK_TEST(test_jobs__what_is_not_there_is_null_in_a_list_and_else_an_error),
         TALK_TEST(test_jobs__data_and_priority_can_be_changed),

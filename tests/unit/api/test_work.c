@@ -187,7 +187,9 @@ static void test_work__complete_can_go_on(void **state)
     says(t, "Q.COMPLETE app bob w NEXT reports DELAY 5 DATA [2]", "\"scheduled\"");
     passes(t, 5);
     (void)run(t, "Q.POP app w 1 reports");
-    says(t, "Q.COMPLETE app bob w NEXT mail DEPENDS cat", "\"depends\"");
+    says(t, "Q.COMPLETE app bob w NEXT mail DEPENDS oops",
+         "(error) NOT_FOUND job oops, which job bob is to depend on, does not exist");
+    says(t, "Q.COMPLETE app bob w NEXT mail DEPENDS cat DEPENDS oops ALLOW-MISSING", "\"depends\"");
     (void)run(t, "Q.POP app w 1 mail");
     says(t, "Q.COMPLETE app cat w RESULT nonsense",
          "(error) INVALID Q.COMPLETE: RESULT is not JSON: ...");

@@ -337,12 +337,14 @@ static enum status timeout_jid(struct world *w, int64_t now_us, struct slice nam
 static enum status depends_on_jid(struct world *w, int64_t now_us, struct slice name)
 {
     const struct slice other = SLICE("a");
-    return engine_depends_on(w->engine, now_us, name, (struct slices){ &other, 1 }, &w->error);
+    return engine_depends_on(w->engine, now_us, name, (struct slices){ &other, 1 },
+                             MISSING_COMPLETE, &w->error);
 }
 
 static enum status depends_on_name(struct world *w, int64_t now_us, struct slice name)
 {
-    return engine_depends_on(w->engine, now_us, SLICE("b"), (struct slices){ &name, 1 }, &w->error);
+    return engine_depends_on(w->engine, now_us, SLICE("b"), (struct slices){ &name, 1 },
+                             MISSING_COMPLETE, &w->error);
 }
 
 static enum status depends_off_jid(struct world *w, int64_t now_us, struct slice name)

@@ -320,7 +320,8 @@ static void test_cascade__a_failed_dependency_named_by_depends_on_counts_at_once
     put(w, 0, "q", "b");
     put_policy(w, 0, "f", "b", DEPENDENCY_FAIL);
     start_and_fail(w, 1, "a");
-    said(w, engine_depends_on(w->engine, at(w, 5), SLICE("f"), slices_of(w, "a"), &w->error));
+    said(w, engine_depends_on(w->engine, at(w, 5), SLICE("f"), slices_of(w, "a"), MISSING_COMPLETE,
+                              &w->error));
     assert_string_equal(state_of(w, "f"), "failed");
     assert_string_equal(history_of(w, "f"), "0 put in r; 1 failed as dependency-failed");
 }

@@ -59,6 +59,7 @@ static void test_config__all_options_are_listed_by_name(void **state)
     const char *const defaults =
         "grace-period=10 heartbeat=60 histogram-history=7 "
         "jobs-history=604800 jobs-history-count=50000 "
+        "jobs-history-jids=500000 "
         "max-bytes=0 max-dependency-search=10000 max-dependents=10000 max-depends=10000 "
         "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 "
         "max-promise-bytes=0 max-queues=0 "
@@ -73,6 +74,7 @@ static void test_config__all_options_are_listed_by_name(void **state)
         all_options(w),
         "aardvark=1 grace-period=10 heartbeat=20 heartbeat-q=30 "
         "histogram-history=7 jobs-history=604800 jobs-history-count=50000 "
+        "jobs-history-jids=500000 "
         "max-bytes=0 max-dependency-search=10000 max-dependents=10000 max-depends=10000 "
         "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 "
         "max-promise-bytes=0 max-queues=0 "

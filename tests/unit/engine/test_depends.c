@@ -11,8 +11,8 @@ enum {
 
 static void on(struct world *w, double now, const char *jid, const char *depends)
 {
-    said(w,
-         engine_depends_on(w->engine, at(w, now), name_of(jid), slices_of(w, depends), &w->error));
+    said(w, engine_depends_on(w->engine, at(w, now), name_of(jid), slices_of(w, depends),
+                              MISSING_COMPLETE, &w->error));
 }
 
 static void off(struct world *w, double now, const char *jid, const char *depends)

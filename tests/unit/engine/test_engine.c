@@ -374,7 +374,7 @@ static enum status random_change(struct world *w, int64_t now_us, struct random 
         return engine_timeout(w->engine, now_us, (struct slices){ &jid, 1 }, &w->error);
     case 5:
         return engine_depends_on(w->engine, now_us, jid, pick_some(random, 'j', JIDS, items),
-                                 &w->error);
+                                 maybe(random) ? MISSING_COMPLETE : MISSING_REFUSED, &w->error);
     case 6:
         return engine_depends_off(w->engine, now_us, jid, pick_some(random, 'j', JIDS, items),
                                   &w->error);

@@ -32,7 +32,7 @@ static void each_jid_call(struct world *w, int64_t now_us, struct slice jid, enu
     refused(w, status, words);
     said(w, engine_timeout(w->engine, now_us, jids, &w->error));
     refused(w, status, words);
-    said(w, engine_depends_on(w->engine, now_us, jid, tags, &w->error));
+    said(w, engine_depends_on(w->engine, now_us, jid, tags, MISSING_COMPLETE, &w->error));
     refused(w, status, words);
     said(w, engine_depends_off(w->engine, now_us, jid, tags, &w->error));
     refused(w, status, words);
@@ -234,7 +234,7 @@ static void test_input__too_many_tags_or_dependencies_are_refused(void **state)
     put_with(w, 100, (struct put_request){ .jid = SLICE("n"), .depends = { names, MANY } });
     refused(w, STATUS_TOO_LARGE, "dependencies");
     said(w, engine_depends_on(w->engine, us(100), SLICE("b"), (struct slices){ names, MANY },
-                              &w->error));
+                              MISSING_COMPLETE, &w->error));
     put_with(w, 100,
              (struct put_request){ .jid = SLICE("n"), .has_tags = true, .tags = { names, 100 } });
     assert_int_equal(view_of(w, "n").tag_count, 100);

@@ -176,7 +176,7 @@ static enum status priority_in_line(struct world *w, int64_t now_us)
 static enum status depends_on_c(struct world *w, int64_t now_us)
 {
     return engine_depends_on(w->engine, now_us, SLICE("c"), slices_of(w, "many50,many51"),
-                             &w->error);
+                             MISSING_COMPLETE, &w->error);
 }
 
 static enum status depends_off_c(struct world *w, int64_t now_us)

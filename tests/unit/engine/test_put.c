@@ -348,9 +348,36 @@ static void test_put__a_delay_counts_from_the_put_once_the_dependencies_are_done
     assert_int_equal(view_of(w, "late").scheduled_us, us(100));
 }
 
+static void test_put__a_scheduled_job_keeps_its_time_when_no_delay_is_given(void **state)
+{
+    struct world *w = *state;
+    put_later(w, 0, "q", "a", 100);
+    struct put_request again = { .jid = SLICE("a"), .queue = SLICE("r"), .keeps_time = true };
+    put_with(w, 10, again);
+    assert_string_equal(state_of(w, "a"), "scheduled");
+    assert_int_equal(view_of(w, "a").scheduled_us, us(100));
+    assert_string_equal(history_of(w, "a"), "0 put in q; 10 put in r");
+    // With a dependency too.
+    put(w, 11, "q", "b");
+    again.depends = slices_of(w, "b");
+    put_with(w, 12, again);
+    put_with(w, 13, again);
+    assert_int_equal(view_of(w, "a").scheduled_us, us(100));
+    // A delay that is given counts, as does the lack of one when it is not to be kept.
+    again.delay_us = us(5);
+    put_with(w, 14, again);
+    assert_int_equal(view_of(w, "a").scheduled_us, us(19));
+    cancel(w, 14, "a,b");
+    put_later(w, 15, "q", "a", 100);
+    put(w, 16, "q", "a");
+    assert_string_equal(state_of(w, "a"), "waiting");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SERVER_TEST(test_put__a_scheduled_job_keeps_its_time_when_no_delay_is_given),
+        CLIENT_TEST(test_put__a_scheduled_job_keeps_its_time_when_no_delay_is_given),
         SERVER_TEST(test_put__a_new_job_waits_in_its_queue),
         CLIENT_TEST(test_put__a_new_job_waits_in_its_queue),
         SERVER_TEST(test_put__keeps_all_that_is_given),
