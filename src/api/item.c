@@ -20,7 +20,7 @@ enum status item_init(struct item *item, struct slice text, struct error *error)
     struct json_reader reader;
     struct json_member member, more;
     *item = (struct item){ .text = text };
-    buffer_init(&item->strings, &allocator_system, text.size + 2 * STRINGS_MORE);
+    buffer_init(&item->strings, &allocator_system, text.size + (size_t)2 * STRINGS_MORE);
     if (json_reader_init_object(&reader, text, NULL) || !json_reader_next(&reader, &member) ||
         member.value.type != JSON_TYPE_OBJECT || json_reader_next(&reader, &more)) {
         return error_set(error, STATUS_INVALID,

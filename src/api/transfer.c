@@ -495,7 +495,7 @@ static enum status run_check(struct call *call, struct error *error)
 {
     const struct restore_arguments *given = call->arguments;
     size_t names = reply_texts_max(call->reply, NAMES_SHOWN_MAX + 2,
-                                   (NAMES_SHOWN_MAX + 2) * ENGINE_NAME_SIZE_MAX);
+                                   (size_t)(NAMES_SHOWN_MAX + 2) * ENGINE_NAME_SIZE_MAX);
     enum status status = check_batch(call, given->items, error_bound(call) + names, error);
     if (status) {
         return status;

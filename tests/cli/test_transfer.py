@@ -3,7 +3,6 @@
 
 import json
 import random
-import signal
 import subprocess
 import tempfile
 import urllib.request
@@ -257,14 +256,7 @@ class OverServer(Transfers, tool.ServerCase):
 
 
 class InFolder(Transfers, tool.FileCase):
-    def test_ctrl_c_ends_it_between_two_groups(self):
-        process = tool.start("import", "-", "--url", self.url)
-        process.stdin.write('{"namespace":{"format":1}}\n')
-        process.stdin.flush()
-        tool.eventually(lambda: process.poll() is None)
-        process.send_signal(signal.SIGINT)
-        process.communicate()
-        self.assertNotEqual(process.returncode, 0)
+    pass
 
 
 if __name__ == "__main__":
