@@ -20,7 +20,8 @@ extern const char *const dependency_policy_words[]; // hold, cancel, fail, run
 #define JOB_OPTIONS(of)                                                                            \
     OPTION(of, words.backoff, TEXT, "BACKOFF",                                                     \
            "how long to wait before it is tried again: fixed:S, linear:S, exponential:S or "       \
-           "list:S,S,... (up to 16), then perhaps :CAP (seconds) and :JITTER (percent)"),          \
+           "list:S,S,... (up to 16), then perhaps :CAP (seconds) and :JITTER (up to so many "      \
+           "percent less, at random). A lost lease is not delayed"),                               \
         OPTION_HAS(of, words.timeout_us, words.has_timeout_us, SECONDS, "TIMEOUT",                 \
                    "the longest run, however well it heartbeats; 0: none", SECONDS_RANGE),         \
         OPTION_HAS(of, words.result_ttl_us, words.has_result_ttl_us, SECONDS, "RESULT-TTL",        \

@@ -38,7 +38,8 @@ struct put_arguments {
         OPTION_HAS(put_arguments, domain, has_domain, TEXT, "DOMAIN",                              \
                    "the lane, for rates, concurrency and fairness; \"\": the queue's default"),    \
         OPTION_HAS(put_arguments, deadline, has_deadline, MOMENT, "DEADLINE",                      \
-                   "not started by then it fails, in the group `expired`; 0: none"),               \
+                   "not started for the first time by then it fails, in the group `expired`; "     \
+                   "later runs are not limited; 0: none"),                                         \
         JOB_OPTIONS(put_arguments),                                                                \
         OPTION(put_arguments, unique, NAME, "UNIQUE", "a key that no other job may hold"),         \
         OPTION(put_arguments, unique_contents, FLAG, "UNIQUE-CONTENTS",                            \

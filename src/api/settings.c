@@ -310,7 +310,8 @@ static const struct command commands[] = {
                    "share they get, in place of what was set for the same queue and domain.",
         .details = "Of rate, concurrency and weight each counts as the most specific limit says: a "
                    "queue and its domain, a domain, a queue and a pattern, a pattern, a queue, "
-                   "all.",
+                   "all. Limits do not add up. A limit counts for each lane by itself: one of a "
+                   "domain without a QUEUE allows as much in each queue.",
         .replies = "OK.",
         EXAMPLES(
             { "Q.LIMIT.SET app QUEUE mail DOMAIN customer-* RATE 10 PERIOD 60 BURST 5", "OK" }),

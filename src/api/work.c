@@ -484,7 +484,9 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(peek_arguments, peek_takes),
         .run = run_peek,
-        .summary = "Shows the jobs that a pop would hand out next, without doing so.",
+        .summary = "Shows the jobs that are first in line, without handing them out.",
+        .details = "It shows the line as it is: limits of lanes, concurrency, fairness and a pause "
+                   "are ignored. Q.EXPLAIN says when a job is handed out.",
         .replies = "A list of jobs as in Q.GET.",
         EXAMPLES({ "Q.PEEK app mail 1",
 "1)  1# \"jid\" => \"bob\"\n"

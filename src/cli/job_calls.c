@@ -26,7 +26,9 @@ static const struct tool_command commands[] = {
       .arguments_max = 2,
       CALL(.words = "Q.PEEK", .form = CALL_LIST, .columns = JOB_COLUMNS, .otherwise = "10",
            .missing = "there is nothing to pop"),
-      .summary = "Shows the jobs that a pop would hand out next" },
+      .summary = "Shows the jobs that are first in line",
+      .details = "Limits, fairness and a pause are ignored; `sluice explain` says when a job is "
+                 "handed out." },
     { .name = "explain",
       .group = "Jobs",
       .arguments = "JID",

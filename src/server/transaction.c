@@ -330,8 +330,9 @@ static const struct command commands[] = {
         .flags = COMMAND_CONNECTION,
         .run = run_exec,
         .summary = "Runs what was kept since MULTI, with nothing in between.",
-        .details = "All changes become durable together. A command that fails does not undo the "
-                   "others. A command that would wait answers at once. A command whose answer has "
+        .details = "All changes become durable together. A command that fails neither stops the "
+                   "others nor undoes them: each has its own answer in the list. A command that "
+                   "would wait answers at once. A command whose answer has "
                    "no room beside the others in max-output is not run: its answer is TOO_LARGE.",
         .replies = "A list: the answer of each. EXECABORT when one of them was refused.",
         EXAMPLES({ "EXEC", "1) \"ann\"\n2) \"bob\"" }),
