@@ -317,13 +317,29 @@ int call_show(const struct tool *tool, const struct call *call, const struct slu
 // ---------------------------------------------------------------------------------------------
 // The whole
 
+// Any number of arguments are a list, which the options stand before; `--` ends them, since what is
+// listed may have the name of one.
+static size_t list_start(const struct tool_command *command)
+{
+    return command->arguments_max < SIZE_MAX ? SIZE_MAX
+           : command->arguments_min          ? command->arguments_min - 1
+                                             : 0;
+}
+
 static int add_arguments(struct words *words, const struct tool *tool, const struct call *call)
 {
+    size_t list = list_start(tool->command);
     const char *token = NULL;
     for (size_t i = 0; i < tool->argument_count; i++) {
         const char *word = tool->arguments[i];
         if (i + 1 == call->json_argument && !(word = data_read(word))) {
             return EXIT_USAGE;
+        }
+        if (i == list) {
+            if (!words_add_options(words, tool)) {
+                return EXIT_USAGE;
+            }
+            words_add(words, "--");
         }
         words_add(words, word);
         int code = call->leased && !i ? add_lease(words, tool, &token) : EXIT_DONE;
@@ -338,7 +354,7 @@ static int add_arguments(struct words *words, const struct tool *tool, const str
         words_add(words, "TOKEN");
         words_add(words, token);
     }
-    return words_add_options(words, tool) ? EXIT_DONE : EXIT_USAGE;
+    return tool->argument_count > list || words_add_options(words, tool) ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int check_one_of(const struct tool *tool, const char *names)

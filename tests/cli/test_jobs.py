@@ -130,6 +130,19 @@ class OnServer(Work, tool.ServerCase):
         self.good("put", "mail", "Send", '{"x":1}', "-j", "one", "--unique-contents")
         self.says("one\n", "put", "mail", "Send", '{"x":1}', "--unique-contents")
 
+    def test_a_cancel_takes_the_dependents_along_when_asked_to(self):
+        self.put("first")
+        self.put("second", "mail", "--depends", "first")
+        self.put("third", "mail", "--depends", "second")
+        self.refused(1, "job first is a dependency of second, which is not to be canceled",
+                     "cancel", "first")
+        self.says("3 canceled\n", "cancel", "--dependents", "first")
+        self.refused(3, "there is no job third", "get", "third")
+
+    def test_a_job_may_have_the_name_of_an_option(self):
+        self.put("dependents")
+        self.says("1 canceled\n", "cancel", "dependents")
+
     def test_data_that_is_no_json_is_refused(self):
         self.refused(1, "Q.PUT: data is not JSON: invalid JSON at byte 0: expected a value",
                      "put", "mail", "Send", "oops")
