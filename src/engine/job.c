@@ -174,13 +174,15 @@ void job_set_data(struct engine *engine, struct job *job, char *copy, size_t siz
     job_changed(engine, job, JOB_DIRTY_BODY);
 }
 
-// Who takes the lease off a job says that it has changed once it has its new state.
-static void note_change(struct engine *engine, struct job *job)
+// Who takes the lease off a job says that it has changed once it has its new state. What was due
+// before the job was made changes it when it is made.
+static void note_change(const struct engine *engine, struct job *job)
 {
+    int64_t when_us = engine->call_us > job->created_us ? engine->call_us : job->created_us;
     if (job->state != JOB_RUNNING) {
-        job->updated_us = engine->call_us;
-    } else if (job_lease(job)) {
-        job_lease(job)->updated_us = engine->call_us;
+        job->updated_us = when_us;
+    } else if (job->held) {
+        job->held->updated_us = when_us;
     }
 }
 
