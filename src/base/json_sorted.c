@@ -19,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/json.h"
+#include "base/json_number.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 
@@ -368,7 +369,13 @@ static void copy_scalar(const struct sorter *sorter, struct walk *walk, struct b
     do {
         walk->at++;
     } while (walk->at < sorter->text.size && !ends[(unsigned char)sorter->text.data[walk->at]]);
-    buffer_append(out, slice_sub(sorter->text, start, walk->at - start));
+    struct slice scalar = slice_sub(sorter->text, start, walk->at - start);
+    bool number = scalar.data[0] == '-' || (scalar.data[0] >= '0' && scalar.data[0] <= '9');
+    if (number) {
+        json_number_append(scalar, out);
+    } else {
+        buffer_append(out, scalar);
+    }
 }
 
 static enum status copy_string(struct sorter *sorter, struct walk *walk, struct buffer *out)

@@ -14,10 +14,12 @@
 // - without the white space that has no meaning;
 // - with the members of each object in ascending order of their keys, which are compared byte by
 //   byte as the UTF-8 that they stand for; members with the same key stay in the order they had;
-// - with all strings escaped as json_writer does it, so that "\u0061" becomes "a".
+// - with all strings escaped as json_writer does it, so that "\u0061" becomes "a";
+// - with each number in the form that all texts of its value share (json_number.h), so that 1.0 and
+//   1e0 become 1.
 //
-// Numbers stay as they are written: 1, 1.0 and 1e0 are three texts. The result is valid, as deep as
-// the text, never larger, and its own sorted form.
+// The result is valid, as deep as the text, larger only by what numbers grow (at most 6 times as
+// large), and its own sorted form.
 //
 // `allocator` gives memory for the time of the call: some 32 bytes for each member and 64 for each
 // object, up to three times that while it grows; 32 more for each member of the object that has the

@@ -164,7 +164,7 @@ struct job_options {
 enum unique_by {
     UNIQUE_NONE,
     UNIQUE_BY_KEY,
-    UNIQUE_BY_CONTENTS, // klass and data, whatever white space and order of keys the data has
+    UNIQUE_BY_CONTENTS, // klass and data, however the same data is written
 };
 
 enum unique_until {
