@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -50,8 +51,9 @@ static struct parts split(struct slice number)
 // The digits as if there were no point.
 static char digit_at(const struct parts *parts, size_t i)
 {
-    return i < parts->whole.size ? parts->whole.data[i]
-                                 : parts->fraction.data[i - parts->whole.size];
+    const struct slice *part = i < parts->whole.size ? &parts->whole : &parts->fraction;
+    assert(part->data);
+    return part->data[i < parts->whole.size ? i : i - parts->whole.size];
 }
 
 // False when it has too many digits.
