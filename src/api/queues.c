@@ -4,6 +4,7 @@
 #include "api/page.h"
 #include "engine/limit.h"
 #include "engine/metrics.h"
+#include "engine/workers.h"
 
 struct queue_arguments {
     struct slice queue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Commands about those who do the work.
+#include "engine/workers.h"
 #include "api/job_words.h"
 #include "api/page.h"
 

@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 
 #include "base/index.h"
+#include "engine/workers.h"
 
 struct queue;
 

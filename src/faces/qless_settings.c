@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls about workers and the configuration.
 #include "base/num.h"
+#include "engine/workers.h"
 #include "faces/qless_calls.h"
 #include "faces/qless_cjson.h"
 #include "faces/qless_list.h"

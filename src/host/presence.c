@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/presence.h"
 
+#include "engine/workers.h"
 #include "host/namespaces.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "server/push.h"
 
 #include "engine/watch.h"
+#include "engine/workers.h"
 #include "host/notes.h"
 #include "server/log.h"
 #include "server/server.h"

@@ -7,6 +7,7 @@
 #include "engine/limit.h"
 #include "engine/policy.h"
 #include "engine/state.h"
+#include "engine/workers.h"
 #include "engine/zone.h"
 
 #include <stdio.h>

@@ -14,6 +14,7 @@
 #include "engine/limit.h"
 #include "engine/policy.h"
 
+#include "engine/workers.h"
 #include "fault_alloc.h"
 #include "test.h"
 
