@@ -115,8 +115,8 @@ class Fit(unittest.TestCase):
                 client.expect("Q.JOBS app running q", "+QUEUED")
             client.expect("Q.LENGTH app q", "+QUEUED")
             reply = client.ask("EXEC")
-            self.assertEqual(reply.count("-TOO_LARGE") + reply.count('"total"') +
-                             reply.endswith(f":{10 - len(given)}]"), 4)
+            self.assertEqual(reply.count("-TOO_LARGE") + reply.count('"total"'), 3)
+            self.assertTrue(reply.endswith(", :10]"))
 
     def test_many_elements_are_run_only_as_far_as_they_can_be_answered(self):
         with sluiced.Server(*SMALL) as server, sluiced.Client(server) as client:
