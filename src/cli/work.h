@@ -241,6 +241,8 @@ bool work_runner_spawn(struct work_runner *runner, const struct work_slot *slot,
 void work_runner_unrunnable(struct work_runner *runner);
 // Ends its process: SIGTERM now, SIGKILL after the grace.
 void work_runner_end(struct work_runner *runner);
+// To all processes of the run: the group, and those that have left it.
+void work_runner_signal(const struct work_runner *runner, int signal);
 // What its process wrote to standard error.
 void work_runner_errors(struct work_runner *runner);
 // Its process has ended.

@@ -72,7 +72,7 @@ static void end_all(struct work *work, int signal)
         }
     }
     for (size_t i = 0; i < work->runner_count && signal == SIGKILL; i++) {
-        work_child_signal(&work->runners[i].child, signal);
+        work_runner_signal(&work->runners[i], signal);
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/work.h"
+#include "cli/work_process.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -178,12 +179,27 @@ void work_runner_errors(struct work_runner *runner)
 // ---------------------------------------------------------------------------------------------
 // Ending
 
+// A process of the run that has left the group, which gets the group's signal.
+static bool has_left(const void *context, pid_t pid, const char *mark)
+{
+    const struct work_runner *runner = context;
+    return strcmp(mark, runner->mark) == 0 && getpgid(pid) != runner->child.pid;
+}
+
+void work_runner_signal(const struct work_runner *runner, int signal)
+{
+    if (runner->child.pid) {
+        work_child_signal(&runner->child, signal);
+        (void)work_marked_signal(has_left, runner, signal);
+    }
+}
+
 void work_runner_end(struct work_runner *runner)
 {
     if (runner->child.pid && !runner->termed) {
         runner->termed = true;
         runner->kill_at = work_now() + runner->work->options->grace;
-        work_child_signal(&runner->child, SIGTERM);
+        work_runner_signal(runner, SIGTERM);
     }
 }
 
@@ -203,6 +219,9 @@ static void leave_guard(struct work *work, const struct work_child *child)
 void work_runner_exited(struct work_runner *runner)
 {
     struct work *work = runner->work;
+    if (runner->termed) { // it did not end by itself: nothing of it is to run on
+        work_runner_signal(runner, SIGKILL);
+    }
     leave_guard(work, &runner->child);
     int status = work_child_reap(&runner->child);
     // All that it wrote is in the pipes. They may be open still elsewhere, so nobody waits for
@@ -231,7 +250,7 @@ void work_runner_tick(struct work_runner *runner, double now)
 {
     const struct work_options *options = runner->work->options;
     if (runner->child.pid && runner->kill_at > 0 && now >= runner->kill_at) {
-        work_child_signal(&runner->child, runner->termed ? SIGKILL : SIGTERM);
+        work_runner_signal(runner, runner->termed ? SIGKILL : SIGTERM);
         runner->kill_at = runner->termed ? 0 : now + options->grace;
         runner->termed = true;
     }

@@ -394,6 +394,27 @@ class Killed(WorkCase):
         worker.wait()
         self.assertIsNone(self.get("long"))
 
+    def detached(self, *options):
+        """A worker with a job, and a process of the job that has a session of its own."""
+        self.put("long")
+        worker = self.shell('setsid sh -c \'echo $$ >"$OUT"; exec sleep 1000\' & wait', *options,
+                            env={"OUT": self.path("out")})
+        return worker, self.pid("out")
+
+    def test_a_canceled_job_is_ended_with_what_has_left_its_session(self):
+        worker, pid = self.detached()
+        self.c.ask("Q.CANCEL", "app", f"{self.queue}-long")
+        gone(pid)
+        worker.signal(signal.SIGTERM)
+        worker.wait()
+
+    def test_a_second_signal_ends_what_has_left_its_session(self):
+        worker, pid = self.detached()
+        worker.signal(signal.SIGTERM)
+        worker.signal(signal.SIGINT)
+        gone(pid)
+        worker.wait(None)
+
     def test_a_canceled_job_of_a_program_that_does_not_want_to_end(self):
         self.put("long")
         worker = self.shell('trap "" TERM; echo $$ >"$OUT"; while :; do sleep 0.1; done', "--grace",
