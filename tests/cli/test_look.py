@@ -125,7 +125,7 @@ class Queues(tool.ServerCase):
             self.good("queues"),
             "QUEUE    WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  LISTENERS  PAUSED\n"
             "mail           1        0        0          1        0          0          0  no\n"
-            "reports        0        1        0          0        0          0          1  no\n")
+            "reports        0        1        0          0        0          0          0  no\n")
         self.assertEqual([queue["queue"] for queue in self.json("queues")], ["mail", "reports"])
         self.assertRegex(self.good("queue", "mail"), r"(?m)^waiting +1$")
         self.says("2\n", "count", "--queue", "mail")
@@ -211,7 +211,11 @@ class Queues(tool.ServerCase):
     def test_workers_are_listed(self):
         self.assertEqual(self.run_tool("workers").stderr, "sluice: there are no workers\n")
         self.take("ann")
-        self.says("WORKER  SEEN  RUNNING  STALLED  OFFLINE\nw1  TIME  1  0  no\n", "workers")
+        # It popped on a connection that is closed by now.
+        self.says("WORKER  SEEN  RUNNING  STALLED  OFFLINE  HOST  STARTED\n"
+                  "w1  TIME  1  0  yes  127.0.0.1  TIME\n", "workers")
+        self.assertEqual(self.run_tool("listeners", "mail").stderr,
+                         "sluice: no worker listens to that queue\n")
         self.says("JID  KLASS  QUEUE  STATE  STAGE  EXPIRES  FRACTION  DATA\n"
                   'ann  Send  mail  running  reserved  TIME  -  {"to":"ann"}\n', "workers", "w1")
         self.says("offline: w1\n", "worker", "offline", "w1")

@@ -284,6 +284,7 @@ TALK = [
     ("DELETE", "/recurring/poll", None, 204),
     ("GET", "/cron?expression=" + quote("30 9 * * mon-fri") + "&count=3", None, 200),
     ("GET", "/zones", None, 200),
+    ("GET", "/queues/mail/listeners", None, 200),
     ("GET", "/workers", None, 200),
     ("GET", "/workers/w", None, 200),
     ("GET", "/workers/w?jids=true", None, 200),

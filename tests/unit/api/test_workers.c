@@ -17,11 +17,19 @@ static void test_workers__are_listed_with_what_they_hold(void **state)
          "      3# \"running\" => (integer) 1\n"
          "      4# \"stalled\" => (integer) 0\n"
          "      5# \"offline\" => (false)\n"
+         "      6# \"host\" => (nil)\n"
+         "      7# \"started\" => (double) 1784000040.5\n"
          "   2) 1# \"worker\" => \"w1\"\n"
          "      2# \"seen\" => (double) 1784000000.5\n"
          "      3# \"running\" => (integer) 0\n"
          "      4# \"stalled\" => (integer) 1\n"
-         "      5# \"offline\" => (false)");
+         "      5# \"offline\" => (false)\n"
+         "      6# \"host\" => (nil)\n"
+         "      7# \"started\" => (double) 1784000000.5");
+    says(t, "Q.LISTENERS app q OFFSET 1",
+         "1# \"total\" => (integer) 2\n2# \"workers\" => 1) 1# \"worker\" => \"w2\"\n...");
+    says(t, "Q.LISTENERS app other",
+         "1# \"total\" => (integer) 0\n2# \"workers\" => (empty array)");
     says(t, "Q.WORKERS app OFFSET 1 COUNT 5",
          "1# \"total\" => (integer) 2\n2# \"workers\" => 1) 1# \"worker\" => \"w1\"\n...");
     says(t, "Q.WORKERS app OFFSET 9223372036854775807",
@@ -30,7 +38,12 @@ static void test_workers__are_listed_with_what_they_hold(void **state)
          "1# \"running\" => 1# \"total\" => (integer) 0\n"
          "   2# \"jids\" => (empty array)\n"
          "2# \"stalled\" => 1# \"total\" => (integer) 1\n"
-         "   2# \"jids\" => 1) \"a\"");
+         "   2# \"jids\" => 1) \"a\"\n"
+         "3# \"seen\" => (double) 1784000000.5\n"
+         "4# \"started\" => (double) 1784000000.5\n"
+         "5# \"host\" => (nil)\n"
+         "6# \"offline\" => (false)\n"
+         "7# \"queues\" => 1) \"q\"");
     says(t, "Q.WORKER app w2",
          "1# \"running\" => 1# \"total\" => (integer) 1\n"
          "   2# \"jobs\" => 1)  1# \"jid\" => \"b\"\n...");
@@ -38,7 +51,12 @@ static void test_workers__are_listed_with_what_they_hold(void **state)
          "1# \"running\" => 1# \"total\" => (integer) 0\n"
          "   2# \"jids\" => (empty array)\n"
          "2# \"stalled\" => 1# \"total\" => (integer) 0\n"
-         "   2# \"jids\" => (empty array)");
+         "   2# \"jids\" => (empty array)\n"
+         "3# \"seen\" => (nil)\n"
+         "4# \"started\" => (nil)\n"
+         "5# \"host\" => (nil)\n"
+         "6# \"offline\" => (true)\n"
+         "7# \"queues\" => (empty array)");
 }
 
 static void test_workers__go_offline_are_deregistered_or_forgotten(void **state)
