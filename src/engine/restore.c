@@ -4,6 +4,7 @@
 #include "engine/restore.h"
 
 #include "engine/depends.h"
+#include "engine/done.h"
 #include "engine/failure.h"
 #include "engine/group.h"
 #include "engine/history.h"
@@ -190,20 +191,20 @@ static void plan_cancel(struct engine *engine, const struct restore_request *req
     }
 }
 
-// Whether all dependencies are there, and how many of them are complete.
+// Whether all dependencies are there, or have been, and how many of them are complete.
 static enum status find_depends(const struct engine *engine, struct slices depends, uint32_t *done,
                                 struct slice *missing, struct error *error)
 {
     for (size_t i = 0; i < depends.count; i++) {
         const struct job *job = map_find(&engine->jobs, depends.items[i]);
-        if (!job) {
+        if (!job && !done_has(engine, depends.items[i])) {
             if (missing) {
                 *missing = depends.items[i];
             }
             return error_set(error, STATUS_NOT_FOUND, "job %.*s, a dependency, does not exist",
                              SLICE_PRINT(slice_shown(depends.items[i])));
         }
-        *done += job->state == JOB_COMPLETE;
+        *done += !job || job->state == JOB_COMPLETE;
     }
     return STATUS_OK;
 }

@@ -404,6 +404,14 @@ static void test_transfer__a_job_whose_dependencies_are_complete_goes_on(void **
          "\"depends\",\"depends\":[\"done\"]}}'",
          "1) \"restored\"");
     says(t, "Q.COUNT app STATE waiting", "(integer) 1");
+    // Also one whose dependency is gone by then.
+    (void)run(t, "Q.CONFIG.SET app jobs-history-count 0");
+    says(t, "Q.COUNT app STATE complete", "(integer) 0");
+    says(t,
+         "Q.RESTORE app '{\"job\":{\"jid\":\"k\",\"klass\":\"K\",\"queue\":\"q\",\"state\":"
+         "\"depends\",\"depends\":[\"done\"]}}'",
+         "1) \"restored\"");
+    says(t, "Q.COUNT app STATE waiting", "(integer) 2");
 }
 
 // ---------------------------------------------------------------------------------------------
