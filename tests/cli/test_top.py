@@ -258,10 +258,13 @@ class Keys(Watched):
     def test_keys__details_and_why(self):
         terminal = self.top()
         terminal.keys("2", "Enter")
-        text = terminal.wait_for("progress message")
+        text = terminal.wait_for("lease worker")
         for line in (" Job mail-0", "Job mail-0 is leased by worker-1 until", " klass             Send",
-                     ' data              {"n":0}', " lease worker      worker-1"):
+                     " stage             reserved", ' data              {"n":0}',
+                     " lease worker      worker-1"):
             self.assertIn(line, text)
+        terminal.keys("End")
+        terminal.wait_for("progress message")
         terminal.keys("e")
         terminal.wait_for(" reason            running")
         terminal.keys("Escape")
