@@ -4,6 +4,7 @@
 #include "engine/workers.h"
 #include "host/namespaces.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -45,6 +46,7 @@ static void link_in(struct presence *presence, struct ns *ns)
 
 static void link_out(struct presence *presence)
 {
+    assert(presence->ns);
     if (presence->ns_next) {
         presence->ns_next->ns_previous = presence->ns_previous;
     }
