@@ -209,7 +209,7 @@ class Calls(TestCase):
         values.value("Q.PUT", "same", "mail", "Send", '{"to":["ann",1.5,null]}', "JID", "two", "TAG", "a",
                      "TAG", "b c", "PRIORITY", "7", "RETRIES", "3")
         one, two = (web.ask("GET", f"/v1/ns/same/jobs/{jid}").json() for jid in ("one", "two"))
-        times = {"created", "moved", "jid"}
+        times = {"created", "moved", "updated", "jid"}
         self.assertEqual({k: v for k, v in one.items() if k not in times},
                          {k: v for k, v in two.items() if k not in times})
         for path, words, wrap in (
