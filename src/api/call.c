@@ -27,6 +27,12 @@ enum status call_check_room(const struct call *call, size_t size, struct error *
     if (room >= size) {
         return STATUS_OK;
     }
+    if (size == SIZE_MAX) {
+        return error_set(error, STATUS_TOO_LARGE,
+                         "%s was not run: its reply is larger than a reply may be (max-output is "
+                         "the limit)",
+                         call->command->name);
+    }
     return error_set(error, STATUS_TOO_LARGE,
                      "%s was not run: its reply may have %zu bytes, and there is room for %zu "
                      "(max-output is the limit)",

@@ -144,6 +144,28 @@ static enum status run_get(struct call *call, struct error *error)
     return STATUS_OK;
 }
 
+struct task_about {
+    const struct engine *engine;
+    const struct job *job;
+};
+
+static void say_brief(struct reply *reply, const void *about)
+{
+    const struct task_about *of = about;
+    reply_task(reply, of->engine, of->job, true);
+}
+
+// The answer is measured before anything changes; its state and times may grow by a little.
+static enum status check_room(const struct call *call, const struct job *job, struct error *error)
+{
+    enum {
+        GROWTH = 256,
+    };
+    const struct task_about about = { call->engine, job };
+    size_t size = reply_measure(call->reply, say_brief, &about);
+    return call_check_room(call, size < SIZE_MAX - GROWTH ? size + GROWTH : SIZE_MAX, error);
+}
+
 static enum status run_retry(struct call *call, struct error *error)
 {
     const struct job *job = find_task(call);
@@ -153,7 +175,10 @@ static enum status run_retry(struct call *call, struct error *error)
     char text[TASK_JID_SIZE];
     const struct task_arguments *given = call->arguments;
     struct slice jid = task_jid((uint64_t)given->id, text);
-    enum status status = engine_unfail_job(call->engine, call->now_us, jid, error);
+    enum status status = check_room(call, job, error);
+    if (!status) {
+        status = engine_unfail_job(call->engine, call->now_us, jid, error);
+    }
     if (!status) {
         reply_task(call->reply, call->engine, engine_get(call->engine, jid), true);
     }
@@ -623,7 +648,7 @@ static const struct command commands[] = {
     [RETRY] = {
         .name = "T.RETRY",
         .group = "tasks",
-        .flags = WRITES | COMMAND_AUDITED | COMMAND_JOB_ACT,
+        .flags = WRITES | COMMAND_AUDITED | COMMAND_JOB_ACT | COMMAND_FITS,
         TAKES(task_arguments, task_takes),
         .run = run_retry,
         .summary = "Runs a task in the state error again: it is ready, with all its retries.",

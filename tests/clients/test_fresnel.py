@@ -328,5 +328,28 @@ class Pushed(FresnelTest):
             self.assertEqual(self.ask("GET", "/v1/ns/app/pushes")[2].get("pushes", []), [])
 
 
+class SmallAnswers(FresnelTest):
+    flags = ("--max-output", "64K")
+
+    def test_a_task_is_not_run_again_when_that_cannot_be_answered(self):
+        """What was put over RESP may be too large for an answer of HTTP, or beside others."""
+        with sluiced.Client(self.server) as client:
+            def expect_one(state):
+                self.assertIn(f'"{state}", :1', client.ask("T.COUNTS", "app"))
+
+            client.ask("T.PUT", "app", "Large", json.dumps(["x" * 40000]))
+            client.ask("Q.POP", "app", "w", 1, "Large")
+            client.ask("Q.FAIL", "app", "1", "w", "group", "message")
+            self.assertEqual(self.ask("POST", f"{TASKS}/1/retry")[2]["code"], "too_large")
+            expect_one("error")
+            client.ask("MULTI")
+            client.ask("T.GET", "app", 1)
+            client.ask("T.RETRY", "app", 1)
+            self.assertIn("T.RETRY was not run", client.ask("EXEC"))
+            expect_one("error")
+            client.ask("T.RETRY", "app", 1)
+            expect_one("ready")
+
+
 if __name__ == "__main__":
     sluiced.main()
