@@ -31,6 +31,19 @@ static void test_text__is_utf8_without_control_characters(void **state)
     }
 }
 
+// At each place of a text, and of its parts of eight.
+static void test_text__each_byte_is_looked_at_wherever_it_stands(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte < 256; byte++) {
+        for (size_t place = 0; place < 20; place++) {
+            char text[] = "abcdefgh~ !ABCDEFGHI";
+            text[place] = (char)byte;
+            assert_int_equal(text_is_plain(slice_make(text, 20)), byte >= ' ' && byte < 0x7f);
+        }
+    }
+}
+
 static void test_text__a_character_has_its_size(void **state)
 {
     (void)state;
@@ -45,6 +58,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text__is_utf8_without_control_characters),
+        cmocka_unit_test(test_text__each_byte_is_looked_at_wherever_it_stands),
         cmocka_unit_test(test_text__a_character_has_its_size),
     };
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);
