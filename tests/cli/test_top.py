@@ -162,6 +162,10 @@ class Shows(Watched):
         self.quit(terminal)
 
     def test_screen__names_cannot_reach_the_terminal(self):
+        # A namespace with the clients' clock takes names of any bytes, as qless does.
+        self.ns += "-qless"
+        self.words.expect(f"Q.NAMESPACE.CREATE {self.ns} CLOCK client", "+OK")
+        fill(self.words, self.ns)
         evil = "\x1b]0;evil\x07\x1b[2J\x1b[1;1Howned"
         self.ask("Q.PUT", evil, "K\x1b[31m", "{}", "JID", "evil\x1b[5m")
         self.ask("Q.POP", "w\x1b[7m", "1", evil)
