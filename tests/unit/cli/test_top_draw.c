@@ -362,6 +362,7 @@ static void test_top_draw__jobs_of_a_group(void **state)
           .klass = "Send",
           .queue = "mail",
           .state = "failed",
+          .stage = "",
           .worker = "",
           .message = "",
           .failure = "no such host",
