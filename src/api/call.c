@@ -28,15 +28,17 @@ enum status call_check_room(const struct call *call, size_t size, struct error *
         return STATUS_OK;
     }
     if (size == SIZE_MAX) {
-        return error_set(error, STATUS_TOO_LARGE,
-                         "%s was not run: its reply is larger than a reply may be (max-output is "
-                         "the limit)",
-                         call->command->name);
+        return error_set_reply(
+            error,
+            "%s was not run: its reply is larger than a reply may be (max-output is "
+            "the limit)",
+            call->command->name);
     }
-    return error_set(error, STATUS_TOO_LARGE,
-                     "%s was not run: its reply may have %zu bytes, and there is room for %zu "
-                     "(max-output is the limit)",
-                     call->command->name, size, room);
+    return error_set_reply(
+        error,
+        "%s was not run: its reply may have %zu bytes, and there is room for %zu "
+        "(max-output is the limit)",
+        call->command->name, size, room);
 }
 
 // How large the answer of a command with these words may become, if it changes something.
@@ -115,7 +117,7 @@ static enum status run_element(struct call *call, struct slices words, size_t le
 {
     size_t size = room_needed(call->command, words) + left * call->reply->form->error_size;
     if (call->command->flags & COMMAND_WRITES && reply_room(call->reply) < size) {
-        return error_set(error, STATUS_TOO_LARGE, "not run: no room for its reply");
+        return error_set_reply(error, "not run: no room for its reply");
     }
     return run_one(call, words, scratch, error);
 }

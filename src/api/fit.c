@@ -89,16 +89,18 @@ enum pop_fit fit_check(void *context, const struct job *job, const struct job *c
 enum status fit_refuse(const struct fit *fit, const char *command, struct error *error)
 {
     if (fit->never.size) {
-        return error_set(error, STATUS_TOO_LARGE,
-                         "%s: job %.*s is larger than a reply may be (%zu bytes, by max-output) "
-                         "and was not handed out",
-                         command, SLICE_PRINT(slice_shown(fit->never)), fit->room_max);
+        return error_set_reply(
+            error,
+            "%s: job %.*s is larger than a reply may be (%zu bytes, by max-output) "
+            "and was not handed out",
+            command, SLICE_PRINT(slice_shown(fit->never)), fit->room_max);
     }
     if (fit->later) {
-        return error_set(error, STATUS_TOO_LARGE,
-                         "%s: the replies that are unread leave no room for a job (%zu bytes, by "
-                         "max-output); read them and ask again",
-                         command, fit->room);
+        return error_set_reply(
+            error,
+            "%s: the replies that are unread leave no room for a job (%zu bytes, by "
+            "max-output); read them and ask again",
+            command, fit->room);
     }
     return STATUS_OK;
 }

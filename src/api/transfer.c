@@ -213,10 +213,9 @@ static enum status refuse_item(const struct call *call, const struct dump_item *
                                struct error *error)
 {
     struct slice name = item->job ? job_jid(item->job) : item->name;
-    return error_set(error, STATUS_TOO_LARGE,
-                     "%s: %.*s takes %zu bytes, and a reply may have %zu, by max-output",
-                     call->command->name, SLICE_PRINT(slice_shown(name)), size,
-                     reply_room_max(call->reply));
+    return error_set_reply(
+        error, "%s: %.*s takes %zu bytes, and a reply may have %zu, by max-output",
+        call->command->name, SLICE_PRINT(slice_shown(name)), size, reply_room_max(call->reply));
 }
 
 static enum status fill_page(const struct call *call, const struct dump_arguments *given,

@@ -69,18 +69,32 @@ void error_print(char *text, size_t capacity, const char *format, va_list argume
     }
 }
 
+static void __attribute__((format(printf, 4, 0)))
+fill(struct error *error, enum status status, bool of_reply, const char *format, va_list arguments)
+{
+    if (error) {
+        error->status = status;
+        error->of_reply = of_reply;
+        error_print(error->detail, sizeof(error->detail), format, arguments);
+    }
+}
+
 enum status error_set(struct error *error, enum status status, const char *format, ...)
 {
-    if (!error) {
-        return status;
-    }
-    error->status = status;
-
     va_list arguments;
     va_start(arguments, format);
-    error_print(error->detail, sizeof(error->detail), format, arguments);
+    fill(error, status, false, format, arguments);
     va_end(arguments);
     return status;
+}
+
+enum status error_set_reply(struct error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, STATUS_TOO_LARGE, true, format, arguments);
+    va_end(arguments);
+    return STATUS_TOO_LARGE;
 }
 
 enum status error_copy(struct error *error, const struct error *from)

@@ -7,13 +7,14 @@
 #define SLUICE_BASE_STATUS_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum status {
     STATUS_OK = 0,
     STATUS_NO_MEMORY,   // an allocation failed
     STATUS_INVALID,     // an argument is malformed
-    STATUS_TOO_LARGE,   // an argument or a result exceeds a limit
+    STATUS_TOO_LARGE,   // an argument or the reply exceeds a limit
     STATUS_NOT_FOUND,   // what was named does not exist
     STATUS_EXISTS,      // what was to be made is already there
     STATUS_STATE,       // the state of the thing named does not allow it
@@ -35,6 +36,7 @@ enum {
 
 struct error {
     enum status status;
+    bool of_reply;                  // TOO_LARGE: the reply would be, the request is not
     char detail[ERROR_DETAIL_SIZE]; // a sentence without a full stop; "" when there is none
 };
 
@@ -49,6 +51,10 @@ const char *status_sentence(enum status status);
 // error_set(...)`. Control characters, which only an untrusted name can bring in, become '?'.
 enum status error_set(struct error *error, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// The same for a reply that would be too large: TOO_LARGE, of the reply.
+enum status error_set_reply(struct error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 // Such a sentence anywhere else, of at least one byte.
 void error_print(char *text, size_t capacity, const char *format, va_list arguments)

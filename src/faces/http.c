@@ -246,7 +246,7 @@ static void say_problem(struct http_face *face, const struct http_call *call,
     char headers[256];
     struct json_writer writer;
     struct http_problem problem = {
-        .status = more->status ? more->status : http_problem_status(error->status),
+        .status = more->status ? more->status : http_problem_status_of(error),
         .error = error,
         .command = call->command,
         .field = more->field,
@@ -392,11 +392,12 @@ void http_face_answer(struct http_face *face, const struct http_call *call, stru
 {
     struct error error;
     if (face->body.status) {
-        bool large = face->body.status == STATUS_TOO_LARGE;
-        (void)error_set(&error, face->body.status,
-                        large ? "the answer is larger than is allowed"
-                              : "there is no memory for the answer");
-        http_face_refuse(face, call, large ? 422 : 0, &error, out);
+        if (face->body.status == STATUS_TOO_LARGE) {
+            (void)error_set_reply(&error, "the answer is larger than is allowed");
+        } else {
+            (void)error_set(&error, face->body.status, "there is no memory for the answer");
+        }
+        http_face_refuse(face, call, 0, &error, out);
         return;
     }
     if (say_nothing(face, call, out)) {

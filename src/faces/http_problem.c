@@ -16,6 +16,11 @@ unsigned http_problem_status(enum status status)
     return statuses[status];
 }
 
+unsigned http_problem_status_of(const struct error *error)
+{
+    return error->of_reply ? 422 : http_problem_status(error->status);
+}
+
 // Takes "Q.PUT: " off the front of a sentence; false when it does not begin so.
 static bool take_command(struct slice *sentence, const struct command *command)
 {
@@ -66,7 +71,7 @@ static void write_detail(struct json_writer *writer, const struct http_problem *
 void http_problem_write(struct json_writer *writer, const struct http_problem *problem)
 {
     enum status code = problem->error->status;
-    unsigned status = problem->status ? problem->status : http_problem_status(code);
+    unsigned status = problem->status ? problem->status : http_problem_status_of(problem->error);
     struct http_member member = { .name = SLICE_EMPTY };
     json_write_begin_object(writer);
     json_write_key(writer, SLICE("type"));

@@ -11,6 +11,9 @@
 
 // The HTTP status that fits.
 unsigned http_problem_status(enum status status);
+// The same for an error: a reply that would be too large is 422, and not 413, which is about the
+// request.
+unsigned http_problem_status_of(const struct error *error);
 
 struct http_problem {
     unsigned status; // of HTTP; 0: the one that fits the error's

@@ -168,9 +168,8 @@ static void run_end(struct run *run, struct connection *connection, enum status 
     bool too_large = out->status == STATUS_TOO_LARGE ||
                      (is_part && out->size_max - out->size < transaction_reserve(connection));
     if (!status && too_large && (is_part || unsent <= out->size_max / 2)) {
-        status =
-            error_set(&large, STATUS_TOO_LARGE, "%s: the reply is larger than max-output allows",
-                      run->call.command->name);
+        status = error_set_reply(&large, "%s: the reply is larger than max-output allows",
+                                 run->call.command->name);
         error = &large;
         errors = 1;
         out->status = STATUS_OK;

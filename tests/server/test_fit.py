@@ -87,7 +87,7 @@ class Fit(unittest.TestCase):
             client.expect("Q.POP app w 9 q", "-TOO_LARGE Q.POP: job huge0 is larger than a reply "
                           "may be (65504 bytes, by max-output) and was not handed out")
             answer = browser.post("/v1/ns/app/pop", '{"queues":["q"],"worker":"w"}')
-            self.assertEqual((answer.status, json.loads(answer.body())["code"]), (413, "too_large"))
+            self.assertEqual((answer.status, json.loads(answer.body())["code"]), (422, "too_large"))
             self.assertEqual(client.ask("Q.COUNT app STATE waiting"), ":1")
             # Who waits is not told of it until the time is over, and gets what comes behind it.
             client.send(*"Q.POP app w 9 WAIT 30 q".split(" "))

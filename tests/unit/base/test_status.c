@@ -38,6 +38,20 @@ static void test_status__an_error_holds_its_status_and_its_words(void **state)
     assert_string_equal(error_sentence(&error), "job j1 is running");
 }
 
+static void test_status__a_reply_that_is_too_large_is_told_apart(void **state)
+{
+    (void)state;
+    struct error error, copy;
+    assert_int_equal(error_set_reply(NULL, "%d bytes", 9), STATUS_TOO_LARGE);
+    assert_int_equal(error_set_reply(&error, "%d bytes", 9), STATUS_TOO_LARGE);
+    assert_int_equal(error.status, STATUS_TOO_LARGE);
+    assert_string_equal(error.detail, "9 bytes");
+    (void)error_copy(&copy, &error);
+    assert_true(copy.of_reply);
+    (void)error_set(&error, STATUS_TOO_LARGE, "a name of %d bytes", 256);
+    assert_false(error.of_reply);
+}
+
 static void test_status__without_words_the_general_sentence_stands_in(void **state)
 {
     (void)state;
@@ -141,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status__each_has_its_own_name_and_a_sentence),
         cmocka_unit_test(test_status__an_error_holds_its_status_and_its_words),
+        cmocka_unit_test(test_status__a_reply_that_is_too_large_is_told_apart),
         cmocka_unit_test(test_status__without_words_the_general_sentence_stands_in),
         cmocka_unit_test(test_status__nobody_need_take_the_words),
         cmocka_unit_test(test_status__the_last_error_replaces_the_one_before),

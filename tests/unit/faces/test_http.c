@@ -245,7 +245,7 @@ static void test_http__what_could_not_be_answered_is_not_done(void **state)
     (void)state;
     struct site *site = site_new(&allocator_system, REPLY_SIZE_LEAST - 1);
     says(site, "POST " NS "/queues/q/jobs", "{\"klass\":\"K\",\"data\":1}",
-         "413 {\"type\":\"about:blank\",\"title\":\"Content Too Large\",\"status\":413,"
+         "422 {\"type\":\"about:blank\",\"title\":\"Unprocessable Content\",\"status\":422,"
          "\"code\":\"too_large\",\"detail\":\"Q.PUT was not run: its reply may have 8192 bytes, "
          "and there is room for 8191 (max-output is the limit)\"}");
     says(site, "GET " NS "/queues/q/length", NULL, "200 {\"length\":0}");
