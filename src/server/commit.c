@@ -137,7 +137,10 @@ void commit_turn(struct server *server)
     if (status == STATUS_NO_MEMORY) {
         return; // the connections of this turn stay in it, and so does what they were told
     }
-    if (status) {
+    // Once it has failed, what changes without a command (a worker that leaves) is not stored, and
+    // no reply tells of it.
+    bool told = server->turn_changes || server->store_state != STORE_FAILED;
+    if (status && told) {
         // What the engines hold is ahead of the disk for good: the store has failed, and says so.
         // The replies become errors with the others that wait.
         server->store_state = STORE_FAILED;
@@ -147,8 +150,8 @@ void commit_turn(struct server *server)
         return;
     }
     if (server->store_state == STORE_FAILED) {
-        // Nothing has changed in this turn, so what it said may go out; but not before what waits,
-        // and will never be durable.
+        // No command has changed anything in this turn, so what it said may go out; but not before
+        // what waits, and will never be durable.
         hold_all(server, UINT64_MAX, true);
         commit_durable(server);
         return;

@@ -236,6 +236,7 @@ static void test_folder__both_say_the_same(void **state)
     put(exchange, "ann");
     put(exchange, "bob");
     take_and_settle(exchange, "ann");
+    open_here(exchange); // a worker listens as long as its handle is open
     for (size_t i = 0; i < QUESTIONS; i++) {
         here[i] = ask(exchange, questions[i]);
     }
