@@ -138,7 +138,7 @@ static enum status put(struct call *call, bool must_exist, struct error *error)
         return status;
     }
     char made[UUID_TEXT_SIZE];
-    struct slice gone;
+    struct slice gone = SLICE_EMPTY;
     const struct put_request request = {
         .queue = given->queue,
         .jid = given->jid.size ? given->jid : make_jid(call, made),

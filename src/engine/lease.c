@@ -410,7 +410,7 @@ void leases_shift(struct engine *engine, struct queue *queue, int64_t change_us)
 enum status engine_start(struct engine *engine, int64_t now_us, const struct holder *holder,
                          int64_t pid, struct error *error)
 {
-    struct job *job;
+    struct job *job = NULL;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status && pid < 0) {
         status = error_set(error, STATUS_INVALID, "pid must not be negative");

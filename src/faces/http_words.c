@@ -604,8 +604,8 @@ static enum status make_each(struct making *making)
     struct json_member item;
     struct http_words *words = making->words;
     bool keyed = making->ask->route->key != NULL;
-    enum status status = (keyed ? json_reader_init_object : json_reader_init_array)(
-        &reader, making->ask->body, making->error);
+    enum status status = keyed ? json_reader_init_object(&reader, making->ask->body, making->error)
+                               : json_reader_init_array(&reader, making->ask->body, making->error);
     if (!status && making->ask->query.size) {
         return error_set(making->error, STATUS_INVALID,
                          "a query cannot be given beside an array of objects");
