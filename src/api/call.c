@@ -71,6 +71,13 @@ static enum status run_one(struct call *call, struct slices words, struct scratc
     return status;
 }
 
+static void note_refused(const struct call *call, struct slices words, const struct error *why)
+{
+    if (call->command->flags & COMMAND_NOTES_REFUSED && call->host->refused) {
+        call->host->refused(call, words, why);
+    }
+}
+
 // The words of the element that starts at `*position`, which is moved behind it.
 static enum status next_element(const struct command *command, struct slices words,
                                 size_t *position, struct slices *out, struct error *error)
@@ -138,6 +145,7 @@ static enum status run_each(struct call *call, struct slices words, struct scrat
         struct error why;
         if (next_element(whole, words, &position, &element, &why) ||
             run_element(call, element, --count, scratch, &why)) {
+            note_refused(call, element, &why);
             reply_error(call->reply, &why);
         }
     }
@@ -149,6 +157,10 @@ static enum status run_each(struct call *call, struct slices words, struct scrat
 enum status call_run(struct call *call, struct slices words, struct scratch *scratch,
                      struct error *error)
 {
-    return call->command->each ? run_each(call, words, scratch, error)
-                               : run_one(call, words, scratch, error);
+    enum status status = call->command->each ? run_each(call, words, scratch, error)
+                                             : run_one(call, words, scratch, error);
+    if (status) {
+        note_refused(call, words, error);
+    }
+    return status;
 }

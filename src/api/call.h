@@ -33,6 +33,8 @@ struct host {
     void (*unfit)(void *context, struct slice ns, struct slice jid, size_t size_max);
     // A worker has popped, and may have to wait now (call->wait). May be NULL.
     void (*popped)(const struct call *call, struct slice worker);
+    // A command of COMMAND_NOTES_REFUSED was refused, for whatever reason. May be NULL.
+    void (*refused)(const struct call *call, struct slices words, const struct error *why);
     void *context;
 };
 

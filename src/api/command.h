@@ -99,6 +99,7 @@ enum {
     COMMAND_FITS = 16384,  // the command sees to it before it changes anything
     // An audited act on single jobs, which may come all the time: its lines of the log are limited.
     COMMAND_JOB_ACT = 32768,
+    COMMAND_NOTES_REFUSED = 65536, // the host is told what was refused, and why
 };
 
 struct call;

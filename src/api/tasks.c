@@ -577,7 +577,7 @@ static const struct command commands[] = {
     [PUT] = {
         .name = "T.PUT",
         .group = "tasks",
-        .flags = WRITES | COMMAND_PUTS | COMMAND_ECHOES,
+        .flags = WRITES | COMMAND_PUTS | COMMAND_ECHOES | COMMAND_NOTES_REFUSED,
         TAKES(task_put_arguments, put_takes),
         .run = run_put,
         .summary =
@@ -591,7 +591,7 @@ static const struct command commands[] = {
     [MPUT] = {
         .name = "T.MPUT",
         .group = "tasks",
-        .flags = WRITES | COMMAND_PUTS | COMMAND_ECHOES,
+        .flags = WRITES | COMMAND_PUTS | COMMAND_ECHOES | COMMAND_NOTES_REFUSED,
         .each = &commands[PUT],
         .summary = "Makes many tasks: for each the number of its words, then its words as in T.PUT.",
         .replies = "A list: for each the task, or an error.",

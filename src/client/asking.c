@@ -40,7 +40,7 @@ static enum status run_it(struct run *run, struct asking *asking, struct ns *ns,
     struct call *call = &run->call;
     resp_form_init(&run->form, &asking->output, RESP_3);
     call->command = asking->command;
-    call->ns = ns ? ns_name(ns) : SLICE_EMPTY;
+    call->ns = ns ? ns_name(ns) : call->ns;
     call->engine = ns ? ns->engine : folder->namespaces.empty;
     call->now_us = folder_now(folder);
     call->reply = &run->form.reply;
@@ -235,6 +235,7 @@ static int64_t run_first(struct asking *asking, struct slices words)
     if (!status && (asking->command->flags & COMMAND_NAMESPACE)) {
         status = namespaces_for(&folder->namespaces, asking->command, words.items[0], &ns,
                                 &asking->error);
+        call->ns = words.items[0];
         words = (struct slices){ words.items + 1, words.count - 1 };
         call->last = !ns; // what is not there cannot be waited for
     }

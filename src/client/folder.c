@@ -321,7 +321,7 @@ static enum status make_namespaces(struct folder *folder, struct error *error)
         status = error_set(error, STATUS_NO_MEMORY, "out of memory");
     }
     folder->services = (struct services){
-        .host = { random_of, zone_of, note_unfit, asking_popped, folder },
+        .host = { random_of, zone_of, note_unfit, asking_popped, refusals_note_call, folder },
         .namespaces = &folder->namespaces,
         .commands = folder->commands,
         .may_see = may_see,

@@ -42,6 +42,7 @@ struct http_face {
     struct buffer openapi;   // made when it is asked for
     struct buffer packed;    // a body as gzip
     struct http_json json;   // says into `body`
+    struct error refusal;    // of the last request; OK: it was not refused
     int64_t second;          // that `date` is of
     char date[HTTP_DATE_SIZE];
 };
@@ -432,12 +433,14 @@ static void say_openapi(struct http_face *face, const struct http_call *call, st
         http_face_refuse(face, call, 503, &error, out);
         return;
     }
-    struct answer answer = {
-        .status = 200,
-        .content_type = JSON_TYPE,
-        .body = buffer_slice(&face->openapi),
-    };
-    say_tagged(face, call, answer, out);
+    struct slice body = buffer_slice(&face->openapi);
+    say_tagged(face, call,
+               (struct answer){ .status = 200, .content_type = JSON_TYPE, .body = body }, out);
+}
+
+const struct error *http_face_refusal(const struct http_face *face)
+{
+    return face->refusal.status ? &face->refusal : NULL;
 }
 
 void http_face_openapi(const struct http_face *face, struct buffer *out)
@@ -529,6 +532,7 @@ struct ask {
 
 static enum http_step refuse(struct ask *ask, const struct problem_more *more)
 {
+    (void)error_copy(&ask->face->refusal, &ask->error);
     say_problem(ask->face, ask->call, &ask->error, more, ask->out);
     return HTTP_SAID;
 }
@@ -776,6 +780,7 @@ enum http_step http_face_ask(struct http_face *face, const struct http_request *
     };
     struct ask ask = { .face = face, .request = request, .call = call, .out = out };
     struct found found;
+    face->refusal.status = STATUS_OK;
     enum status status = split_path(face, request->path, &ask.path);
     if (status) {
         return refuse_path(&ask, status);

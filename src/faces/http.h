@@ -83,6 +83,9 @@ enum http_step {
 enum http_step http_face_ask(struct http_face *face, const struct http_request *request,
                              struct http_call *call, struct buffer *out);
 
+// Why the last request was refused before it became a command; NULL: it was not.
+const struct error *http_face_refusal(const struct http_face *face);
+
 // Where the command says its answer, which will go to `out`. Forgets what was said before. Valid
 // until the next call with this face.
 struct reply *http_face_reply(struct http_face *face, const struct http_call *call,

@@ -139,6 +139,7 @@ static const struct http_route routes[] = {
     { "POST", NS "/tasks", "T.PUT", "T.MPUT", 201, NULL, NUMBERED },
     { "GET", NS "/tasks", "T.LIST", NULL, 200 },
     { "GET", NS "/task-counts", "T.COUNTS", NULL, 200 },
+    { "GET", NS "/invalid-tasks", "T.INVALID", NULL, 200, "invalid" },
     { "GET", NS "/tasks/{id}", "T.GET", NULL, 200 },
     { "POST", NS "/tasks/{id}/retry", "T.RETRY", NULL, 200 },
     { "DELETE", NS "/tasks/{id}", "T.DELETE", NULL, 204 },

@@ -118,6 +118,7 @@ static const struct http_shape answers[] = {
     { "T.GET", "Task" },
     { "T.RETRY", "Task" },
     { "T.COUNTS", "{*:integer}" },
+    { "T.INVALID", "[{refusedAt:string,code:string,reason:string,sent:string,size:integer}]" },
     { "T.LIST", "{tasks:[Task],next:string?}" },
     { "Q.NAMESPACES", "[Namespace]" },
     { "Q.CLOCK", "{clock:string,time:moment?,host_time:moment,ahead:seconds,wall_offset:seconds,"

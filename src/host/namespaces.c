@@ -162,6 +162,7 @@ void namespaces_release(struct namespaces *all)
         removal_free(removal_take(&all->removals));
     }
     host_notes_free(all);
+    refusals_release(all);
     engine_free(all->empty);
     map_release(&all->by_name);
 }
@@ -333,6 +334,7 @@ enum status namespaces_delete(struct namespaces *all, struct slice name, struct 
     if (all->options.leaving) {
         all->options.leaving(all->options.context, ns);
     }
+    refusals_forget(all, ns_name(ns));
     ns_remove(all, ns);
     removal_add(&all->removals, removal);
     removal_empty(removal, ns->engine, &all->options);

@@ -12,6 +12,7 @@
 #include "engine/quota.h"
 #include "host/host_clock.h"
 #include "host/notes.h"
+#include "host/refusals.h"
 #include "host/waiting.h"
 #include "store/store.h"
 
@@ -79,6 +80,7 @@ struct namespaces {
     unsigned growth_held;     // for which reasons, see namespaces_hold_growth
     struct engine *empty;     // what a namespace that is not there yet looks like
     struct ns *loading;       // while the store is opened
+    struct refusals refusals; // of tasks, see refusals.h
     struct removal *removals; // of what deleted namespaces left in the store
     // When those whose time lies ahead of the host's are set back, monotonic; 0: there are none.
     int64_t set_back_us;

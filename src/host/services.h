@@ -41,6 +41,7 @@ extern const struct command_table host_clock_commands;     // clock_commands.c
 extern const struct command_table host_help_commands;      // help_command.c
 extern const struct command_table host_backup_commands;    // backup_command.c
 extern const struct command_table host_push_commands;      // push_commands.c
+extern const struct command_table host_task_commands;      // task_commands.c
 
 // The native commands, those here, and `more` of the host's own.
 MUST_USE enum status host_commands_new(const struct allocator *allocator,

@@ -3,7 +3,7 @@
 
 static const struct command_table *const own[] = {
     &host_namespace_commands, &host_clock_commands, &host_help_commands,
-    &host_backup_commands,    &host_push_commands,
+    &host_backup_commands,    &host_push_commands,  &host_task_commands,
 };
 
 enum {

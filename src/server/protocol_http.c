@@ -4,6 +4,7 @@
 #include "server/event_stream.h"
 #include "server/execute.h"
 #include "server/logins.h"
+#include "server/permit.h"
 #include "server/protocol.h"
 #include "server/server.h"
 #include "server/web.h"
@@ -89,6 +90,24 @@ static enum status check_words(const struct settings *settings, struct slices wo
     return STATUS_OK;
 }
 
+// What was sent to put a task, and did not become a command, is noted as a refused command is. The
+// caller may put, or else could fill the list of a namespace that is not its own.
+static void note_refused(struct connection *connection, const struct error *why)
+{
+    struct server *server = connection->server;
+    const struct web_side *web = connection->web;
+    const struct http_route *route = web->call.route;
+    const struct command *command =
+        route && route->command ? commands_find(server->commands, slice_from_cstr(route->command))
+                                : NULL;
+    struct error denied;
+    if (command && command->flags & COMMAND_NOTES_REFUSED && connection->user &&
+        !permit_command(connection->user, command, web->call.ns, &denied)) {
+        refusals_note(&server->namespaces, web->call.ns, server_now(server),
+                      (struct slices){ &web->request.body, 1 }, why);
+    }
+}
+
 static void answer(struct connection *connection)
 {
     struct server *server = connection->server;
@@ -101,6 +120,9 @@ static void answer(struct connection *connection)
     switch (step) {
     case HTTP_SAID:
         server->figures.commands++;
+        if (http_face_refusal(server->web.face)) {
+            note_refused(connection, http_face_refusal(server->web.face));
+        }
         say_whole(connection);
         return;
     case HTTP_PAGE:
@@ -111,6 +133,7 @@ static void answer(struct connection *connection)
         break;
     }
     if (check_words(&server->settings, web->call.words, &error)) {
+        note_refused(connection, &error);
         say_problem(connection, 0, &error);
         return;
     }
@@ -249,7 +272,7 @@ static uint64_t end(struct connection *connection, const struct resp_form *form)
 }
 
 // Redis's words for what is refused before a command is looked at.
-static const struct refusal {
+static const struct refusal_code {
     const char *code;
     unsigned status;
     enum status why;
@@ -260,7 +283,7 @@ static const struct refusal {
     { "ERR", 400, STATUS_INVALID },
 };
 
-static const struct refusal *find_refusal(const char *code)
+static const struct refusal_code *find_refusal(const char *code)
 {
     for (size_t i = 0; code && i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         if (strcmp(refusals[i].code, code) == 0) {
@@ -302,7 +325,7 @@ static void refuse(struct connection *connection, const char *code, const struct
         give_up(connection, error);
         return;
     }
-    const struct refusal *refusal = find_refusal(code);
+    const struct refusal_code *refusal = find_refusal(code);
     struct error said = *error;
     if (refusal) {
         said.status = refusal->why;

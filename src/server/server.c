@@ -573,7 +573,7 @@ static enum status make_namespaces(struct server *server, struct error *error)
         .context = server,
     };
     server->services = (struct services){
-        .host = { random_of, zone_of, note_unfit, execute_popped, server },
+        .host = { random_of, zone_of, note_unfit, execute_popped, refusals_note_call, server },
         .namespaces = &server->namespaces,
         .commands = server->commands,
         .may_see = may_see,

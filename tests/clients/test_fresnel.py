@@ -224,6 +224,42 @@ class Life(FresnelTest):
         self.assertEqual(self.listed(), [])
         self.assertEqual(self.post({"class": "A", "args": []})["id"], 1)
 
+    def invalid(self, ns="app", count=100):
+        status, _, answer = self.ask("GET", f"/v1/ns/{ns}/invalid-tasks?count={count}")
+        self.assertEqual(status, 200, answer)
+        return answer["invalid"]
+
+    def test_refused_tasks_are_listed_and_make_no_namespace(self):
+        self.assertEqual(self.invalid(), [])
+        self.ask("POST", TASKS, {"class": "A", "args": {"a": 1}})
+        self.ask("POST", TASKS, '{"class":"A","args":[1')
+        self.ask("POST", TASKS, {"class": "A", "args": [], "id": 5})
+        with sluiced.Client(self.server) as client:
+            client.ask("T.PUT", "app", "A", "[]", "PRIORITY", "high")
+            client.expect(("T.INVALID", "app", "COUNT", "1"), '[["refusedAt", ...')
+        found = self.invalid()
+        self.assertEqual([entry["sent"] for entry in found],
+                         ["A [] PRIORITY high", '{"class": "A", "args": [], "id": 5}',
+                          '{"class":"A","args":[1', 'A {"a": 1}'])
+        self.assertEqual({entry["code"] for entry in found}, {"invalid"})
+        self.assertEqual(found[3]["reason"], "T.PUT: args must be an array, not an object")
+        self.assertIn("the body is not JSON", found[2]["reason"])
+        self.assertEqual([entry["size"] for entry in found],
+                         [len(entry["sent"]) for entry in found])
+        self.assertLessEqual(moment(found[3]["refusedAt"]), moment(found[0]["refusedAt"]))
+        self.assertEqual(self.invalid("other"), [])
+        self.assertEqual(self.invalid(count=1), found[:1])
+        self.assertEqual(self.ask("GET", "/v1/ns")[2]["namespaces"], [])
+
+    def test_each_refused_task_of_many_is_listed(self):
+        self.ask("POST", TASKS, [{"class": "A", "args": [1]}, {"class": "B", "args": {}},
+                                 {"class": "x" * 256, "args": []}])
+        found = self.invalid()
+        self.assertEqual([(entry["code"], entry["sent"]) for entry in found],
+                         [("too_large", "x" * 256 + " []"), ("invalid", "B {}")])
+        self.assertEqual(self.ask("DELETE", "/v1/ns/app")[0], 204)
+        self.assertEqual(self.invalid(), [])
+
     def test_it_is_at_its_location_whatever_the_namespace_is_called(self):
         _, headers, task = self.ask("POST", "/v1/ns/a%2Fb%20c/tasks", {"class": "A", "args": []})
         self.assertEqual(headers["Location"], "/v1/ns/a%2Fb%20c/tasks/1")

@@ -155,6 +155,22 @@ class Rights(sluiced.TestCase):
         many = [{**job, "jid": "m1"}, {**job, "jid": "m2"}]
         self.assertEqual(self.http("producer", "POST", app + "/queues/mail-x/jobs", many)[0], 200)
 
+    def test_refused_tasks_are_noted_of_those_who_may_put_and_shown_to_those_who_may_read(self):
+        tasks, invalid = "/v1/ns/app/tasks", "/v1/ns/app/invalid-tasks"
+        for user in "reader", "worker", "some":
+            self.assertNotEqual(self.http(user, "POST", tasks, [5])[0], 200)
+            self.login(user).expect("T.PUT app mail-in {}", "-NOPERM ...")
+        self.assertEqual(self.http("reader", "GET", invalid), (200, '{"invalid":[]}'))
+        self.assertEqual(self.http("producer", "POST", tasks, [6])[0], 400)
+        self.login("producer").expect("T.PUT app mail-in {}", "-INVALID ...")
+        self.login("producer").expect("T.PUT app other []", "-NOPERM ...")
+        status, text = self.http("reader", "GET", invalid)
+        sent = [entry["sent"] for entry in json.loads(text)["invalid"]]
+        self.assertEqual((status, sent), (200, ["mail-in {}", "[6]"]))
+        for user in "producer", "worker", "some":
+            self.assertEqual(self.http(user, "GET", invalid)[0], 403)
+            self.login(user).expect("T.INVALID app", "-NOPERM ...")
+
 
 if __name__ == "__main__":
     sluiced.main()

@@ -371,6 +371,22 @@ static void test_local__what_is_missing_is_said(void **state)
     sluice_job_free(job);
 }
 
+static void test_local__refused_tasks_are_listed(void **state)
+{
+    struct local_test *test = *state;
+    EXPECT(test, SLUICE_INVALID, "args must be an array", "T.PUT", "Mail", "{}");
+    struct sluice_value *listed = local_test_call(test, "T.INVALID");
+    assert_int_equal(sluice_value_count(listed), 1);
+    const struct sluice_value *entry = sluice_value_at(listed, 0);
+    assert_string_equal(sluice_value_text(sluice_value_get(entry, "sent"), NULL), "Mail {}");
+    assert_string_equal(sluice_value_text(sluice_value_get(entry, "reason"), NULL),
+                        "T.PUT: args must be an array, not an object");
+    sluice_value_free(listed);
+    struct sluice_value *all = local_test_call(test, "Q.NAMESPACES");
+    assert_int_equal(sluice_value_count(all), 0);
+    sluice_value_free(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +399,7 @@ int main(void)
         TEST(a_lease_outlives_the_time_that_nobody_had_it_open),
         TEST(what_a_deleted_namespace_left_is_removed),
         TEST(help_and_backups_are_there),
+        TEST(refused_tasks_are_listed),
         TEST(two_handles_have_one_folder),
         TEST(one_folder_has_one_durability),
         TEST(a_durability_is_one_of_three),
