@@ -7,14 +7,16 @@
 enum {
     SENTENCES_MAX = 100, // that are shown
     SENTENCES_SIZE_MAX = 1 << 16,
+    OBJECTS_MAX = 16000, // that are visited without FORCE: some 10 ms
 };
 
 struct check_arguments {
-    bool repair;
+    bool repair, force;
 };
 
 static const struct argument check_takes[] = {
     OPTION(check_arguments, repair, FLAG, "REPAIR", "mend what can be mended"),
+    OPTION(check_arguments, force, FLAG, "FORCE", "check a namespace of any size"),
 };
 
 // The first sentences, with a zero behind each. Those that do not fit are left out.
@@ -33,9 +35,27 @@ static void keep(void *context, const char *sentence)
     }
 }
 
+static enum status check_size(const struct call *call, struct error *error)
+{
+    const struct check_arguments *given = call->arguments;
+    size_t size = engine_check_size(call->engine);
+    if (size <= OBJECTS_MAX || given->force) {
+        return STATUS_OK;
+    }
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%s: the namespace has %zu objects; more than %d are checked only with FORCE, "
+                     "and other clients wait until the check ends. To check a copy, use `sluice "
+                     "backup` and `sluice doctor`",
+                     call->command->name, size, OBJECTS_MAX);
+}
+
 static enum status run_check(struct call *call, struct error *error)
 {
     const struct check_arguments *given = call->arguments;
+    enum status status = check_size(call, error);
+    if (status) {
+        return status;
+    }
     size_t size_max = reply_texts_max(call->reply, SENTENCES_MAX, SENTENCES_SIZE_MAX);
     if (given->repair && call_check_room(call, REPLY_SIZE_LEAST + size_max, error)) {
         return STATUS_TOO_LARGE;
@@ -71,6 +91,12 @@ static const struct command commands[] = {
         .run = run_check,
         .summary = "Walks through the whole namespace and compares everything that is derived with "
                    "what it is derived from.",
+        .details = "The check, with or without REPAIR, is a single call: no other command runs "
+                   "until it ends. A namespace of more than 16,000 objects (jobs, dependencies, "
+                   "tags of jobs, queues, workers, remembered jids and so on) is refused with "
+                   "TOO_LARGE unless FORCE is given. `sluice backup` and "
+                   "`sluice doctor` check a copy of what is saved instead, while the "
+                   "server goes on.",
         .replies = "How many broken invariants there are, and the first hundred in a sentence "
                    "each.",
         EXAMPLES({ "Q.CHECK app", "1# \"broken\" => (integer) 0\n"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct doctor_options {
-    bool repair, yes;
+    bool repair, force, yes;
 };
 
 static const struct option doctor_options[] = {
@@ -20,6 +20,10 @@ static const struct option doctor_options[] = {
       .type = OPTION_FLAG,
       .offset = offsetof(struct doctor_options, repair),
       .summary = "mends what can be mended" },
+    { .name = "force",
+      .type = OPTION_FLAG,
+      .offset = offsetof(struct doctor_options, force),
+      .summary = "checks a namespace of any size; the server runs nothing else until it is done" },
     YES_OPTION,
 };
 
@@ -173,7 +177,10 @@ static int check_namespace(struct tool *tool)
     if (!tool->json) {
         show_server(tool);
     }
-    code = call_words(tool, options->repair ? "Q.CHECK REPAIR" : "Q.CHECK", &answer);
+    const char *words = options->force ? options->repair ? "Q.CHECK REPAIR FORCE" : "Q.CHECK FORCE"
+                        : options->repair ? "Q.CHECK REPAIR"
+                                          : "Q.CHECK";
+    code = call_words(tool, words, &answer);
     code = code ? code : show_check(tool, answer);
     sluice_value_free(answer);
     return code;
@@ -215,7 +222,10 @@ static const struct tool_command commands[] = {
                  "one is kept as PATH.damaged.\n\n"
                  "Otherwise it asks the server how it is, and to compare in the namespace "
                  "everything that is "
-                 "derived with what it is derived from. The exit code is 0 when all is in order.",
+                 "derived with what it is derived from. The server runs no other command while "
+                 "it compares, and refuses to for a large namespace unless --force is given. To "
+                 "check a copy of a large one, use `sluice backup copy`, then `sluice doctor "
+                 "copy`. The exit code is 0 when all is in order.",
       .examples =
           EXAMPLES({ "sluice doctor /var/lib/sluice", NULL }, { "sluice doctor --ns app", NULL }) },
 };

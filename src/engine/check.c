@@ -5,6 +5,7 @@
 #include "engine/check.h"
 
 #include "engine/depends.h"
+#include "engine/done.h"
 #include "engine/due.h"
 #include "engine/group.h"
 #include "engine/job.h"
@@ -71,6 +72,7 @@ problem(struct check *check, const char *format, ...)
 static void check_index(struct check *check, const struct index *index, const char *what,
                         struct slice name)
 {
+    check->engine->pool.steps += index->count;
     if (!index_check(index)) {
         problem(check, "the index of %s of %.*s is broken", what, SLICE_PRINT(name));
     }
@@ -81,6 +83,7 @@ static void check_edges(struct check *check, struct job *job)
     struct job_extra *extra = job->extra;
     uint32_t dependencies = 0, dependents = 0;
     for (const struct edge *at = extra->dependencies; at; at = at->next_dependency) {
+        engine_step(check->engine);
         dependencies++;
         if (at->dependent != job ||
             map_find(&check->engine->jobs, job_jid(at->dependency)) != at->dependency) {
@@ -91,6 +94,7 @@ static void check_edges(struct check *check, struct job *job)
         }
     }
     for (const struct edge *at = extra->dependents; at; at = at->next_dependent) {
+        engine_step(check->engine);
         dependents++;
     }
     check->edges += dependencies;
@@ -174,6 +178,7 @@ static void check_rare(struct check *check, struct job *job)
     uint32_t failed = 0;
     for (const struct edge *at = job->extra ? job->extra->dependencies : NULL; at;
          at = at->next_dependency) {
+        engine_step(check->engine);
         failed += at->dependency->state == JOB_FAILED;
     }
     if (job->extra) {
@@ -198,6 +203,7 @@ static void check_job(void *context, struct job *job)
 {
     struct check *check = context;
     struct engine *engine = check->engine;
+    engine_step(engine);
     check->jobs++;
     if (map_find(&engine->jobs, job_jid(job)) != job) {
         problem(check, "job %.*s cannot be found by its jid", SLICE_PRINT(job_jid(job)));
@@ -316,6 +322,7 @@ static void recount(struct engine *engine)
 static void check_lanes(struct check *check)
 {
     for (struct lane *lane = check->engine->lanes_first; lane; lane = lane->next) {
+        engine_step(check->engine);
         struct slice name = queue_name(lane->queue);
         CHECK_COUNT(check, lane->running, lane->counted, "the number of leases of a lane", name);
         lane->counted = 0;
@@ -449,6 +456,7 @@ static void check_totals(struct check *check)
     check_index(check, &engine->tracked_order, "the tracked jobs", all);
     check_index(check, &engine->promise_order, "the promises", all);
     check_promises(check);
+    check->engine->pool.steps += done_size(engine);
     if (!done_check(engine)) {
         problem(check, "the jids of complete jobs that are gone contradict each other");
     }
@@ -465,11 +473,12 @@ static void clear_counts(void *context, struct queue *queue)
     memset(&queue->counted, 0, sizeof(queue->counted));
 }
 
-static void count_listeners(const struct engine *engine)
+static void count_listeners(struct engine *engine)
 {
     struct index_cursor cursor = index_cursor_at(&engine->worker_order, 0);
     for (struct index_node *node; (node = index_cursor_next(&cursor));) {
         for (struct listener *at = worker_of_node(node)->listeners; at; at = at->next) {
+            engine_step(engine);
             at->queue->counted.listeners++;
         }
     }
@@ -492,4 +501,13 @@ size_t engine_check(struct engine *engine, bool repair,
         recount(engine);
     }
     return check.problems;
+}
+
+size_t engine_check_size(const struct engine *engine)
+{
+    return engine->jobs.count + engine->edges.live + engine->taggings.live + engine->leases.live +
+           engine->lane_slab.live + engine->tally_slab.live + engine->queue_all.count +
+           engine->worker_order.count + engine->listeners.count + engine->groups.count +
+           engine->tags.count + engine->tracked.count + engine->recurring.count +
+           engine->promises.count + done_size(engine);
 }

@@ -11,4 +11,7 @@
 size_t engine_check(struct engine *engine, bool repair,
                     void (*report)(void *context, const char *sentence), void *context);
 
+// How many objects the check visits, each a few times.
+size_t engine_check_size(const struct engine *engine);
+
 #endif

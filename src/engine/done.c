@@ -174,6 +174,11 @@ enum status done_load(struct engine *engine, uint64_t id, struct slice hashes)
     return STATUS_OK;
 }
 
+size_t done_size(const struct engine *engine)
+{
+    return engine->done.blocks * DONE_BLOCK_SIZE;
+}
+
 bool done_check(const struct engine *engine)
 {
     const struct done *done = &engine->done;

@@ -55,6 +55,9 @@ void done_free_shell(struct engine *engine, struct done_block *block);
 // A block as it was saved; for loading. CORRUPT when it cannot be one.
 MUST_USE enum status done_load(struct engine *engine, uint64_t id, struct slice hashes);
 
+// How many entries the blocks have room for.
+size_t done_size(const struct engine *engine);
+
 // Whether blocks and map agree.
 bool done_check(const struct engine *engine);
 

@@ -170,6 +170,8 @@ class Doctor(tool.ServerCase):
         self.assertRegex(text, r"(?m)^the namespace \w+ is sound$")
         self.assertEqual(self.json("doctor"), {"broken": 0, "repair": False, "sentences": []})
         self.assertTrue(self.json("doctor", "--repair", "--yes")["repair"])
+        self.assertEqual(self.json("doctor", "--force")["broken"], 0)
+        self.assertTrue(self.json("doctor", "--force", "--repair", "--yes")["repair"])
         self.refused(2, "doctor needs --yes where there is nobody to ask", "doctor", "--repair")
 
     def test_a_backup_can_be_opened(self):

@@ -63,7 +63,7 @@ class Transfers:
         return self.do(url, "export")
 
     def check(self, url):
-        done = tool.run("--url", url, "call", "Q.CHECK")
+        done = tool.run("--url", url, "call", "Q.CHECK", "FORCE")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('"broken":0', done.stdout.replace(" ", ""))
 

@@ -514,7 +514,7 @@ static void settle(struct load *load, struct client *client)
 static void check(struct client *client)
 {
     for (size_t i = 0; i < LEDGER_NAMESPACES; i++) {
-        client_ask(client, "Q.CHECK", ledger_namespaces[i]);
+        client_ask(client, "Q.CHECK", ledger_namespaces[i], "FORCE");
         const struct answer *answer = client_await(client);
         assert_int_equal(answer->parts[0].kind, ANSWER_LIST);
         int64_t broken = answer_find(answer, 0, "broken")->integer;

@@ -100,7 +100,7 @@ class Full(unittest.TestCase):
             self.assertTrue(reply.startswith("-NO_SPACE "), reply)
             self.assertLess(time.monotonic(), end, "there is room, but it does not see it")
         client.expect("Q.LENGTH app mail", ":1")
-        self.assertIn('"broken", :0', client.ask("Q.CHECK app"))
+        self.assertIn('"broken", :0', client.ask("Q.CHECK app FORCE"))
 
     def test_a_pipeline_that_runs_into_it_gets_an_answer_for_each_request(self):
         with self.server as server, sluiced.Client(server) as client, \
@@ -290,7 +290,7 @@ class Full(unittest.TestCase):
                     again.expect(f"Q.CANCEL app j{i}", ":1")
                 self.wait_for(again, "store_state:ready")
                 self.wait_for_size(size)
-                self.assertIn('"broken", :0', again.ask("Q.CHECK app"))
+                self.assertIn('"broken", :0', again.ask("Q.CHECK app FORCE"))
 
     def test_what_waits_for_space_is_refused_when_the_server_is_stopped(self):
         with self.server as server, sluiced.Client(server) as client, \
@@ -369,7 +369,7 @@ class Failed(unittest.TestCase):
                 again.send("Q.GET", "app", jid)
             for jid in sorted(taken):
                 self.assertIn('"state", "waiting"', again.read())
-            self.assertIn('"broken", :0', again.ask("Q.CHECK app"))
+            self.assertIn('"broken", :0', again.ask("Q.CHECK app FORCE"))
 
     def pipeline(self, server, taken, head):
         """Puts behind each other on a connection; gives the answer behind the last that worked."""

@@ -168,7 +168,7 @@ class Pieces(Case):
         jids = set(self.pipeline(client, one, MANY))
         self.assertEqual(len(jids), MANY)
         client.expect("Q.LENGTH app mail", f":{MANY}")
-        self.assertIn('"broken", :0', client.ask("Q.CHECK app"))
+        self.assertIn('"broken", :0', client.ask("Q.CHECK app FORCE"))
 
     def test_waiting_in_the_middle_of_a_pipeline_keeps_the_order(self):
         server = self.serve()

@@ -241,13 +241,13 @@ class Starved(unittest.TestCase):
         self.assertGreater(len(fates.there), 0)
         with sluiced.Client(self.server) as client:
             fates.check(self, client)
-            self.assertIn('"broken", :0', client.ask("Q.CHECK app"))
+            self.assertIn('"broken", :0', client.ask("Q.CHECK app FORCE"))
         self.server.process.kill()
         self.server.wait()
         self.server.start()
         with sluiced.Client(self.server) as client:
             fates.check(self, client)
-            self.assertIn('"broken", :0', client.ask("Q.CHECK app"))
+            self.assertIn('"broken", :0', client.ask("Q.CHECK app FORCE"))
 
     def test_an_allocation_of_jobs_commands_fails(self):
         self.each(self.jobs, 1)

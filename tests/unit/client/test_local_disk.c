@@ -139,7 +139,7 @@ static void test_disk__nothing_is_acknowledged_after_a_write_failed(void **state
             sluice_value_free(job);
         }
     }
-    local_test_do(&test, "Q.CHECK");
+    local_test_do(&test, "Q.CHECK", "FORCE");
     local_test_release(&test);
     (void)munmap(acknowledged, size);
 }

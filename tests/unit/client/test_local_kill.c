@@ -151,7 +151,7 @@ static void check(struct local_test *test, const struct ledger *ledger)
             check_job(test, ledger->acts[i], i);
         }
     }
-    local_test_do(test, "Q.CHECK");
+    local_test_do(test, "Q.CHECK", "FORCE");
     // The next child has other jobs, and finds the queue empty.
     local_test_do(test, "Q.NAMESPACE.DELETE", "default");
     sluice_close(test->queue);
