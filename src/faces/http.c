@@ -291,12 +291,9 @@ void http_face_stream(struct http_face *face, const struct http_call *call,
                       const char *content_type, struct buffer *out)
 {
     // The last one is for proxies that would gather what should be seen at once.
-    struct answer answer = {
-        .status = 200,
-        .content_type = content_type,
-        .headers = SLICE(COMMON_HEADERS "X-Accel-Buffering: no\r\n"),
-        .endless = true,
-    };
+    struct slice headers = SLICE(COMMON_HEADERS "X-Accel-Buffering: no\r\n");
+    struct answer answer = { .status = 200, .content_type = content_type, .headers = headers };
+    answer.endless = true;
     say(face, call, &answer, out);
 }
 
