@@ -140,8 +140,12 @@ static enum status check_words(struct server *server, const struct command *comm
         return STATUS_OK;
     }
     size_t skipped = command->flags & COMMAND_NAMESPACE ? 1 : 0;
-    return command_parse(command, (struct slices){ words.items + skipped, words.count - skipped },
-                         &server->scratch, arguments, error);
+    struct slices rest = { words.items + skipped, words.count - skipped };
+    enum status status = command_parse(command, rest, &server->scratch, arguments, error);
+    if (status && command->flags & COMMAND_NOTES_REFUSED) {
+        refusals_note(&server->namespaces, words.items[0], server_now(server), rest, error);
+    }
+    return status;
 }
 
 // Those that are run at once also between MULTI and EXEC.

@@ -237,6 +237,10 @@ class Life(FresnelTest):
         with sluiced.Client(self.server) as client:
             client.ask("T.PUT", "app", "A", "[]", "PRIORITY", "high")
             client.expect(("T.INVALID", "app", "COUNT", "1"), '[["refusedAt", ...')
+            client.expect(("MULTI",), "+OK")
+            client.expect(("T.PUT", "queued", "A", "[]", "RETRIES", "-1"), "-INVALID ...")
+            client.expect(("EXEC",), "-EXECABORT ...")
+        self.assertEqual([entry["sent"] for entry in self.invalid("queued")], ["A [] RETRIES -1"])
         found = self.invalid()
         self.assertEqual([entry["sent"] for entry in found],
                          ["A [] PRIORITY high", '{"class": "A", "args": [], "id": 5}',
