@@ -149,20 +149,16 @@ static const struct argument tracked_takes[] = {
     JOB_PAGE_OPTIONS(list_arguments),
 };
 
-// How many are tracked; of those on the page, how many are there and how many are gone.
-static size_t count_tracked(const struct call *call, const struct page_words *words, size_t *there,
-                            size_t *gone)
+// Of those on the page, how many are there and how many are gone.
+static void count_tracked(const struct call *call, const struct page_words *words, size_t *there,
+                          size_t *gone)
 {
     struct slice jid;
     const struct job *job;
     size_t from = (size_t)words->offset, to = from + page_count(words);
-    size_t total = 0;
-    for (; engine_tracked(call->engine, total, &jid, &job); total++) {
-        if (total >= from && total < to) {
-            *(job ? there : gone) += 1;
-        }
+    for (size_t i = from; i < to && engine_tracked(call->engine, i, &jid, &job); i++) {
+        *(job ? there : gone) += 1;
     }
-    return total;
 }
 
 static enum status run_tracked(struct call *call, struct error *error)
@@ -172,11 +168,11 @@ static enum status run_tracked(struct call *call, struct error *error)
     struct slice jid;
     const struct job *job;
     size_t there = 0, gone = 0;
-    size_t total = count_tracked(call, &given->page, &there, &gone);
+    count_tracked(call, &given->page, &there, &gone);
     size_t from = (size_t)given->page.offset, to = from + there + gone;
     reply_map(call->reply, 3);
     reply_key(call->reply, "total");
-    reply_count(call->reply, total);
+    reply_count(call->reply, engine_tracked_count(call->engine));
     reply_text(call->reply, given->page.jids ? SLICE("jids") : SLICE("jobs"));
     reply_list(call->reply, there);
     for (size_t i = from; i < to && engine_tracked(call->engine, i, &jid, &job); i++) {

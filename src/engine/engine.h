@@ -591,6 +591,7 @@ void engine_tagged(const struct engine *engine, struct slice name, struct page *
 // The tags with two jobs or more, most used first (when memory was short, by how much they were
 // used before); `index` from 0 until it returns false.
 bool engine_tag_top(const struct engine *engine, size_t index, struct count_view *view);
+size_t engine_tag_top_count(const struct engine *engine);
 
 // Gives whether it was not tracked before, or was.
 MUST_USE enum status engine_track(struct engine *engine, int64_t now_us, struct slice jid,
@@ -600,6 +601,7 @@ MUST_USE enum status engine_untrack(struct engine *engine, int64_t now_us, struc
 // In the order in which they were tracked; `*job` is NULL when it is gone by now.
 bool engine_tracked(const struct engine *engine, size_t index, struct slice *jid,
                     const struct job **job);
+size_t engine_tracked_count(const struct engine *engine);
 
 // ---------------------------------------------------------------------------------------------
 // Queues

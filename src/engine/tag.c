@@ -330,13 +330,17 @@ void engine_tagged(const struct engine *engine, struct slice name, struct page *
                                            .job_of = job_of_tagging });
 }
 
+size_t engine_tag_top_count(const struct engine *engine)
+{
+    return index_rank(&engine->tag_order, (struct index_key){ UINT64_MAX - 1, 0 });
+}
+
 bool engine_tag_top(const struct engine *engine, size_t index, struct count_view *view)
 {
-    struct index_node *node = index_at(&engine->tag_order, index);
-    const struct tag *tag = (const struct tag *)(const void *)node;
-    if (!tag || tag->taggings.count < 2) {
+    if (index >= engine_tag_top_count(engine)) {
         return false;
     }
+    const struct tag *tag = (const struct tag *)(const void *)index_at(&engine->tag_order, index);
     *view = (struct count_view){ tag_key(tag), tag->taggings.count };
     return true;
 }

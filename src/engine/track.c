@@ -146,3 +146,8 @@ bool engine_tracked(const struct engine *engine, size_t index, struct slice *jid
     *job = map_find(&engine->jobs, *jid);
     return true;
 }
+
+size_t engine_tracked_count(const struct engine *engine)
+{
+    return engine->tracked_order.count;
+}

@@ -117,11 +117,9 @@ static enum status get_top(struct qless_ask *ask)
     if (status) {
         return status;
     }
-    struct qless_list list = { .reverse = true, .read = read_top };
-    struct count_view view;
-    while (engine_tag_top(ask->engine, list.total, &view)) {
-        list.total++;
-    }
+    const struct qless_list list = { .total = engine_tag_top_count(ask->engine),
+                                     .reverse = true,
+                                     .read = read_top };
     struct qless_range range = qless_limit_of(list.total, offset, count);
     struct qless_entry *entries;
     status = qless_list_read(ask, &list, range, &entries);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transcript.h"
 
+#include <stdio.h>
+
 static void test_tags__are_given_and_taken(void **state)
 {
     struct talk *t = *state;
@@ -73,6 +75,24 @@ static void test_tags__tracked_jobs_are_listed_also_when_they_are_gone(void **st
     says(t, "Q.UNTRACK app a", "(false)");
 }
 
+static void test_tracked__a_page_does_not_visit_the_others(void **state)
+{
+    struct talk *t = *state;
+    char line[64];
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(line, sizeof(line), "Q.PUT app q K {} JID j%d", i);
+        (void)run(t, line);
+        (void)snprintf(line, sizeof(line), "Q.TRACK app j%d", i);
+        (void)run(t, line);
+    }
+    uint64_t before = engine_steps(t->engine);
+    says(t, "Q.TRACKED app COUNT 1 OFFSET 299 JIDS",
+         "1# \"total\" => (integer) 300\n"
+         "2# \"jids\" => 1) \"j299\"\n"
+         "3# \"gone\" => (empty array)");
+    assert_in_range(engine_steps(t->engine) - before, 1, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +100,7 @@ int main(void)
         TALK_TEST(test_tags__find_jobs_page_by_page),
         TALK_TEST(test_tags__the_most_used_come_first),
         TALK_TEST(test_tags__tracked_jobs_are_listed_also_when_they_are_gone),
+        TALK_TEST(test_tracked__a_page_does_not_visit_the_others),
     };
     return cmocka_run_group_tests_name("tags", tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 // Calls about queues, failed jobs, workers and the configuration.
 #include "qless_test.h"
 
+#include <stdio.h>
+
 #define QUEUE(name, waiting, stalled, running, scheduled, depends, recurring, paused)              \
     "{\"name\":\"" name "\",\"waiting\":" #waiting ",\"stalled\":" #stalled                        \
     ",\"running\":" #running ",\"scheduled\":" #scheduled ",\"depends\":" #depends                 \
@@ -255,6 +257,31 @@ static void test_config__numbers_are_defaults_and_strings_were_set(void **state)
     told(c, "config.get 0 heartbeat", "(integer) 60");
 }
 
+// Every tag has another number of jobs, so that a page of the most used has no equals beside it.
+static void test_tag__a_page_of_the_most_used_does_not_visit_the_others(void **state)
+{
+    struct conversation *c = *state;
+    enum {
+        TAGS = 100
+    };
+    char line[64];
+    for (int tag = 0; tag < TAGS; tag++) {
+        for (int job = 0; job <= tag + 1; job++) {
+            if (tag == 0 || job == tag + 1) {
+                (void)snprintf(line, sizeof(line), "put 0 w q j%d K {} 0", job);
+                (void)say(c, line);
+            }
+            (void)snprintf(line, sizeof(line), "tag 0 add j%d t%02d", job, tag);
+            (void)say(c, line);
+        }
+    }
+    uint64_t before = engine_steps(c->engine);
+    told(c, "tag 0 top 0 2", "[\"t99\",\"t98\"]");
+    assert_in_range(engine_steps(c->engine) - before, 1, TAGS / 2);
+    told(c, "tag 0 top 99 2", "[\"t00\"]");
+    told(c, "tag 0 top 100 2", "{}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +295,7 @@ int main(void)
         CONVERSATION(test_failed__are_listed_by_group_and_unfailed),
         CONVERSATION(test_workers__and_what_they_hold),
         CONVERSATION(test_config__numbers_are_defaults_and_strings_were_set),
+        CONVERSATION(test_tag__a_page_of_the_most_used_does_not_visit_the_others),
     };
     return cmocka_run_group_tests_name("qless_queues", tests, NULL, NULL);
 }
