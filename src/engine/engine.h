@@ -620,6 +620,7 @@ MUST_USE enum status engine_queue(struct engine *engine, int64_t now_us, struct 
                                   struct queue_view *view, struct error *error);
 // The queues in the order in which they were first seen; `index` from 0 until it returns false.
 bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name);
+size_t engine_queue_count(const struct engine *engine);
 // The same, and behind them those that have no job so far and that a worker listens to.
 bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name);
 // Waiting, running and scheduled jobs together.

@@ -306,6 +306,11 @@ bool engine_queue_name(const struct engine *engine, size_t index, struct slice *
     return node != NULL;
 }
 
+size_t engine_queue_count(const struct engine *engine)
+{
+    return engine->queue_order.count;
+}
+
 bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name)
 {
     size_t known = engine->queue_order.count;

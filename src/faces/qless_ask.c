@@ -85,12 +85,23 @@ enum status qless_check_room(struct qless_ask *ask, size_t size)
     return refuse(ask, STATUS_TOO_LARGE, text);
 }
 
+enum status qless_check_count(struct qless_ask *ask, size_t count)
+{
+    const size_t least = sizeof("\"a\",") - 1;
+    return qless_check_room(ask, count > SIZE_MAX / least ? SIZE_MAX : count * least);
+}
+
 enum status qless_check_room_for(struct qless_ask *ask, size_t size, struct slices texts)
 {
     for (size_t i = 0; i < texts.count; i++) {
         size += QLESS_CJSON_GROWTH * texts.items[i].size + sizeof("\"\",");
     }
     return qless_check_room(ask, REPLY_SIZE_LEAST + size);
+}
+
+bool qless_is_full(const struct qless_ask *ask)
+{
+    return ask->out.status || ask->out.size > reply_room(ask->reply);
 }
 
 enum status qless_check_out(struct qless_ask *ask)

@@ -44,9 +44,13 @@ MUST_USE enum status qless_no_memory(struct qless_ask *ask);
 
 // Whether the answer has room for so many bytes; for calls that change something, before they do.
 MUST_USE enum status qless_check_room(struct qless_ask *ask, size_t size);
+// The same for a list of so many names, before they are visited.
+MUST_USE enum status qless_check_count(struct qless_ask *ask, size_t count);
 // The same for so many bytes and these texts.
 MUST_USE enum status qless_check_room_for(struct qless_ask *ask, size_t size, struct slices texts);
 
+// Whether `out` is larger than the answer may be: a walk ends there.
+bool qless_is_full(const struct qless_ask *ask);
 // Whether `out` holds all that was printed.
 MUST_USE enum status qless_check_out(struct qless_ask *ask);
 // Says `out` as the answer.

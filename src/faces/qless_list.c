@@ -110,7 +110,10 @@ enum status qless_list_read(struct qless_ask *ask, const struct qless_list *list
         return STATUS_OK;
     }
     size_t start = 0, end = 0;
-    enum status status = find_start(ask, list, range.offset, &start);
+    enum status status = qless_check_count(ask, range.count);
+    if (!status) {
+        status = find_start(ask, list, range.offset, &start);
+    }
     if (!status) {
         status = find_end(ask, list, range.offset + range.count - 1, &end);
     }

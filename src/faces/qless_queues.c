@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    PAGE_COUNT = 25, // of a page when nothing is said
+    PAGE_COUNT = 25,       // of a page when nothing is said
+    QUEUE_SIZE_LEAST = 80, // of a queue in an answer: its keys and one digit for each
 };
 
 static const char no_queue[] = "Queue(): no queue name provided";
@@ -55,14 +56,14 @@ static enum status read_queues(struct qless_ask *ask, const struct qless_list *l
 
 static enum status print_all_queues(struct qless_ask *ask)
 {
-    struct qless_list list = { .read = read_queues };
-    struct slice name;
-    while (engine_queue_name(ask->engine, list.total, &name)) {
-        list.total++;
-    }
+    const struct qless_list list = { .total = engine_queue_count(ask->engine),
+                                     .read = read_queues };
     struct qless_entry *entries;
-    enum status status =
-        qless_list_read(ask, &list, (struct qless_range){ 0, list.total }, &entries);
+    enum status status = qless_check_room(ask, list.total * QUEUE_SIZE_LEAST);
+    if (status) {
+        return status;
+    }
+    status = qless_list_read(ask, &list, (struct qless_range){ 0, list.total }, &entries);
     struct qless_cjson_array array = qless_cjson_begin(&ask->out);
     for (size_t i = 0; !status && i < list.total; i++) {
         struct queue_view view;
@@ -308,7 +309,7 @@ static void print_groups(struct qless_ask *ask)
 {
     struct count_view view;
     buffer_append_char(&ask->out, '{');
-    for (size_t i = 0; engine_failure_group(ask->engine, i, &view); i++) {
+    for (size_t i = 0; !qless_is_full(ask) && engine_failure_group(ask->engine, i, &view); i++) {
         if (i > 0) {
             buffer_append_char(&ask->out, ',');
         }
@@ -327,6 +328,10 @@ static enum status print_group(struct qless_ask *ask, struct slice group, int64_
     struct qless_range range = qless_range_of(page.total, start, limit);
     page.offset = range.offset;
     page.count = range.count;
+    enum status status = qless_check_count(ask, range.count);
+    if (status) {
+        return status;
+    }
     page.jobs = qless_room(ask, range.count, sizeof(*page.jobs));
     if (!page.jobs) {
         return qless_no_memory(ask);
@@ -338,7 +343,7 @@ static enum status print_group(struct qless_ask *ask, struct slice group, int64_
     qless_cjson_integer(out, (int64_t)page.total);
     qless_cjson_key(out, "jobs");
     struct qless_cjson_array array = qless_cjson_begin(out);
-    for (size_t i = 0; i < page.found; i++) {
+    for (size_t i = 0; i < page.found && !qless_is_full(ask); i++) {
         struct job_view view;
         job_view(ask->engine, page.jobs[i], &view);
         qless_cjson_next(&array);
@@ -369,6 +374,9 @@ enum status qless_failed(struct qless_ask *ask)
         status = print_group(ask, ask->words.items[0], start, limit);
     } else {
         print_groups(ask);
+    }
+    if (!status) {
+        status = qless_check_room(ask, ask->out.size);
     }
     return status ? status : qless_say_out(ask);
 }

@@ -163,7 +163,7 @@ static void print_tracked(struct qless_ask *ask)
     buffer_append(out, SLICE("{"));
     qless_cjson_key(out, "jobs");
     struct qless_cjson_array jobs = qless_cjson_begin(out);
-    for (size_t i = 0; engine_tracked(ask->engine, i, &jid, &job); i++) {
+    for (size_t i = 0; !qless_is_full(ask) && engine_tracked(ask->engine, i, &jid, &job); i++) {
         if (job) {
             qless_cjson_next(&jobs);
             qless_print_job(out, ask->engine, job, ask->split);
@@ -172,7 +172,7 @@ static void print_tracked(struct qless_ask *ask)
     qless_cjson_end(&jobs);
     qless_cjson_key(out, "expired");
     struct qless_cjson_array expired = qless_cjson_begin(out);
-    for (size_t i = 0; engine_tracked(ask->engine, i, &jid, &job); i++) {
+    for (size_t i = 0; !qless_is_full(ask) && engine_tracked(ask->engine, i, &jid, &job); i++) {
         if (!job) {
             qless_cjson_next(&expired);
             qless_cjson_string(out, jid);
@@ -186,7 +186,8 @@ enum status qless_track(struct qless_ask *ask)
 {
     if (!qless_has(ask, 0)) {
         print_tracked(ask);
-        return qless_say_out(ask);
+        enum status status = qless_check_room(ask, ask->out.size);
+        return status ? status : qless_say_out(ask);
     }
     if (!qless_has(ask, 1)) {
         return qless_no(ask, "Track(): Arg \"jid\" missing");

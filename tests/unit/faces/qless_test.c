@@ -76,6 +76,12 @@ static void say_end(struct reply *reply)
     buffer_append_char(answer_of(reply), ']');
 }
 
+static size_t room(const struct reply *reply)
+{
+    const struct recorder *recorder = (const struct recorder *)(const void *)reply;
+    return recorder->conversation->room ? recorder->conversation->room : SIZE_MAX;
+}
+
 // What qless does not know of is not there, and would not be survived.
 static const struct reply_form form = {
     .null = say_null,
@@ -84,6 +90,7 @@ static const struct reply_form form = {
     .error = say_error,
     .list = say_list,
     .end = say_end,
+    .room = room,
 };
 
 // ---------------------------------------------------------------------------------------------

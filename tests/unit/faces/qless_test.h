@@ -21,6 +21,7 @@ struct conversation {
     struct buffer answer;
     struct buffer messages; // published since expect_messages, as "channel message; ..."
     struct buffer scratch;
+    size_t room;          // for an answer, in bytes; 0: any
     enum status status;   // of the last answer
     unsigned generations; // whose messages are published; the unified script's
 };

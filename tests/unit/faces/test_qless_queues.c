@@ -282,6 +282,44 @@ static void test_tag__a_page_of_the_most_used_does_not_visit_the_others(void **s
     told(c, "tag 0 top 100 2", "{}");
 }
 
+static void test_lists__too_large_for_an_answer_are_refused_before_they_are_walked(void **state)
+{
+    struct conversation *c = *state;
+    static const char *const calls[] = { "queues 0",
+                                         "track 0",
+                                         "workers 0 w",
+                                         "failed 0",
+                                         "failed 0 g0 0 -1",
+                                         "tag 0 get t 0 6000",
+                                         "jobs 0 running q0 0 6000" };
+    enum {
+        JOBS = 6000
+    };
+    char line[64];
+    for (int i = 0; i < JOBS; i++) {
+        const int queue = i % 2 ? 0 : i;
+        (void)snprintf(line, sizeof(line), "put 0 w q%d j%d K {} 0 tags '[\"t\"]'", queue, i);
+        (void)say(c, line);
+        (void)snprintf(line, sizeof(line), "track 0 track j%d", i);
+        (void)say(c, line);
+        if (i % 2 == 0) {
+            (void)snprintf(line, sizeof(line), "pop 0 q%d w 1", queue);
+            (void)say(c, line);
+            (void)snprintf(line, sizeof(line), "fail 0 j%d w g%d m", i, i % 4 ? 0 : i);
+            (void)say(c, line);
+        }
+    }
+    (void)say(c, "pop 0 q0 w 6000");
+    c->room = REPLY_SIZE_LEAST;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        uint64_t before = engine_steps(c->engine);
+        (void)say(c, calls[i]);
+        print_message("# %s: %d steps\n", calls[i], (int)(engine_steps(c->engine) - before));
+        assert_int_equal(c->status, STATUS_TOO_LARGE);
+        assert_in_range(engine_steps(c->engine) - before, 0, REPLY_SIZE_LEAST / 4);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +334,7 @@ int main(void)
         CONVERSATION(test_workers__and_what_they_hold),
         CONVERSATION(test_config__numbers_are_defaults_and_strings_were_set),
         CONVERSATION(test_tag__a_page_of_the_most_used_does_not_visit_the_others),
+        CONVERSATION(test_lists__too_large_for_an_answer_are_refused_before_they_are_walked),
     };
     return cmocka_run_group_tests_name("qless_queues", tests, NULL, NULL);
 }
