@@ -124,8 +124,9 @@ static void test_refusals__what_was_sent_is_cut_between_characters(void **state)
 {
     struct namespaces *all = *state;
     char word[2 * REFUSAL_SENT_SIZE_MAX];
+    static const char euro[] = { '\xe2', '\x82', '\xac' };
     memset(word, 'x', sizeof(word));
-    memcpy(word + REFUSAL_SENT_SIZE_MAX - 5, "\xe2\x82\xac", 3); // is cut behind its second byte
+    memcpy(word + REFUSAL_SENT_SIZE_MAX - 5, euro, sizeof(euro)); // is cut behind its second byte
     struct slice words[] = { SLICE("abc"), slice_make(word, sizeof(word)), SLICE("end") };
     struct error why;
     (void)error_set(&why, STATUS_TOO_LARGE, "too many");
