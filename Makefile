@@ -2,12 +2,12 @@
 
 SETUPS := tools/setups
 
-.PHONY: all run install test bench bench-server docs model-long crash-long kill-long fuzz format lint clean help packages-build packages-run packages-test tests-enabled
+.PHONY: all run install test bench bench-server docs test-long model-long crash-long kill-long fuzz format lint clean help packages-build packages-run packages-test tests-enabled
 
 all: packages-build build/build.ninja ## build what users run, into build/
 	@ninja --quiet -C build
 
-run: all packages-run ## install what is missing, build, and start sluiced (ARGS="--data DIR ...")
+run: packages-run all ## install what is missing, build, and start sluiced (ARGS="--data DIR ...")
 	@exec build/sluiced $(ARGS)
 
 DESTDIR ?=
@@ -18,30 +18,32 @@ test: packages-test ## install what is missing, build, and run every test and ch
 	@tools/run-tests
 
 bench: all ## measure; figures for this machine
+	@ninja --quiet -C build bench-programs
 	@build/bench/bench_base
 	@build/bench/bench_cron
 	@build/bench/bench_engine
 	@build/bench/bench_lanes
 	@build/bench/bench_load
+	@build/bench/bench_look
 	@build/bench/bench_store --folder build
 
 BENCH_SERVER ?=
 bench-server: all ## measure sluiced beside Redis, where that is installed (BENCH_SERVER='--connections 64')
+	@ninja --quiet -C build bench/bench_server
 	@build/bench/bench_server --folder build $(BENCH_SERVER)
 
-model-long: tests-enabled ## two million steps of the model test, each time other ones
-	@ninja --quiet -C build tests/model/engine_shell
-	@tests/model/run-model --shell build/tests/model/engine_shell --fresh --runs 50 --steps 2000000
+SIZE ?= 1
+test-long: packages-test ## all of model-long, crash-long, kill-long and fuzz, of this size (SIZE=1)
+	@tools/test-long --size $(SIZE)
 
-CRASH_STATES ?= 1000000
-crash-long: tests-enabled ## power losses, a million states, each time other ones (CRASH_STATES=1000000)
-	@ninja --quiet -C build tests/crash/crash_power
-	@build/tests/crash/crash_power --states $(CRASH_STATES)
+model-long: packages-test ## two million steps of the model test, each time other ones (SIZE=1)
+	@tools/test-long --size $(SIZE) model
 
-KILLS ?= 10000
-kill-long: tests-enabled ## a server killed under load, each time otherwise (KILLS=10000)
-	@ninja --quiet -C build sluiced tests/server/server_kill
-	@build/tests/server/server_kill build/sluiced --kills $(KILLS) --seed $$(date +%s)
+crash-long: packages-test ## power losses, a million states, each time other ones (SIZE=1)
+	@tools/test-long --size $(SIZE) crash
+
+kill-long: packages-test ## a server killed ten thousand times under load, each time otherwise (SIZE=1)
+	@tools/test-long --size $(SIZE) kill
 
 FUZZ_SECONDS ?= 60
 fuzz: packages-test build/fuzz/build.ninja ## search for new inputs that break a decoder (FUZZ_SECONDS=60 each)
@@ -70,7 +72,7 @@ packages-build:
 	@tools/install-packages build
 
 packages-run:
-	@tools/install-packages run
+	@tools/install-packages build run
 
 packages-test:
 	@tools/install-packages build test

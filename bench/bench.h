@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the benchmarks share: a clock, a line of output, and numbers that are the same in each run.
+// Shared by the benchmarks: a clock, a line of output, and random numbers that are the same in each
+// run.
 #ifndef SLUICE_BENCH_H
 #define SLUICE_BENCH_H
 
@@ -14,7 +15,7 @@ static inline uint64_t bench_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-// Of this thread: what others on the machine do does not count.
+// CPU time of this thread. Other processes on the machine do not affect it.
 static inline uint64_t bench_cpu_ns(void)
 {
     struct timespec now;
@@ -28,7 +29,8 @@ static inline void bench_report(const char *what, uint64_t total_ns, uint64_t op
     (void)fflush(stdout);
 }
 
-// To the compiler, somebody reads and changes the object here: work on it is not left out.
+// Makes the compiler assume that the object is read and changed here, so that work on it is not
+// optimised away.
 static inline void bench_touch(void *object)
 {
     __asm__ volatile("" : : "r"(object) : "memory");

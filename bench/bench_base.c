@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Time per operation of the base library's structures. `bench_base [ENTRIES]`, by default 1,000,000
-// for the averages; the slowest map insert is always looked for among 10,000,000.
+// Measures the time per operation of the data structures in base.
+//
+//     bench_base [ENTRIES]      default: 1,000,000
+//
+// ENTRIES applies to the averages. The slowest map insert is always measured over 10,000,000
+// inserts.
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/histogram.h"
@@ -61,8 +65,9 @@ static void must(enum status status)
     }
 }
 
-// What one access to memory costs here: each read tells where the next one is. The structures above
-// a million entries do not fit into a cache, so this is the yardstick for all that follows.
+// Measures the cost of one memory access: each read yields the address of the next. Structures with
+// more than a million entries do not fit into a cache, so this is the reference for all other
+// figures.
 static void bench_memory(const struct thing *things, size_t count)
 {
     uint64_t sum = 0;
@@ -185,7 +190,7 @@ static void bench_index(struct thing *things, size_t count)
            (double)slab_memory(&pool.slab) / (double)count);
     index_release(&index);
     index_pool_release(&pool);
-    // So that no search is optimised away.
+    // Keeps the compiler from optimising the searches away.
     if (sum == SIZE_MAX) {
         printf("%zu\n", sum);
     }
@@ -246,7 +251,7 @@ static void bench_counts(void)
     }
     bench_report("histogram add, random values", bench_now_ns() - start, histogram.count);
 
-    // The times lie near each other, then each in a second of its own.
+    // First times that are close together, then each in a different second.
     static const struct {
         const char *what;
         int64_t step_us;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Time per run of cron expressions, in UTC and in a zone that changes its clock twice a year until
-// 2100.
+// Measures the time to compute the next run of cron expressions, in UTC and in a time zone that
+// changes its offset twice a year until 2100.
 #include "base/timefmt.h"
-#include "engine/cron.h"
+#include "engine/recurring/cron.h"
 
 #include "bench.h"
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Job lives (put 200 bytes, pop, complete) per second in one thread, over standing backlogs; memory
-// a waiting job takes; a page deep in a long list; the slowest single call. `bench_engine
-// [--lives N] [BACKLOG...]`, by default 0, 100,000, 1,000,000 and 10,000,000. With few lives it can
-// be run under `valgrind --tool=callgrind`, which counts instructions and knows no noise.
+// Measures the engine in one thread over constant backlogs: job lives (put 200 bytes, pop,
+// complete) per second, the memory of a waiting job, a page deep in a long list, and the slowest
+// single call.
+//
+//     bench_engine [--lives N] [BACKLOG...]      default: 0, 100,000, 1,000,000 and 10,000,000
+//
+// With few lives it can run under `valgrind --tool=callgrind`, which counts instructions and has no
+// noise.
 #include "base/num.h"
 #include "engine/engine.h"
 

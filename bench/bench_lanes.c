@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What lanes and uniqueness cost: job lives (put 200 bytes, pop, complete) in a queue whose jobs
-// are spread over 1, 1,000 and 1,000,000 lanes, beside the same backlog without lanes; fair queues;
-// lanes that are all limited; and puts with a lock. `bench_lanes [LANES...]`.
+// Measures the cost of lanes and uniqueness: job lives (put 200 bytes, pop, complete) in a queue
+// whose jobs are spread over 1, 1,000 and 1,000,000 lanes, compared with the same backlog without
+// lanes; fair queues; lanes that are all rate-limited; and puts with a lock.
+//
+//     bench_lanes [LANES...]
 #include "base/num.h"
 #include "engine/engine.h"
-#include "engine/limit.h"
+#include "engine/lanes/limit.h"
 
 #include "bench.h"
 #include "load.h"
@@ -21,8 +23,8 @@ enum {
 enum kind {
     PLAIN,   // no domain
     ORDERED, // each job in one of the lanes
-    FAIR,    // and they take turns
-    LIMITED, // and each has a rate that is never reached
+    FAIR,    // as ORDERED, in a fair queue
+    LIMITED, // as ORDERED, and each lane has a rate that is never reached
 };
 
 static const char *const names[] = { "without lanes", "lanes", "lanes that take turns",
@@ -76,7 +78,7 @@ static void put(struct load *load, const struct unique_request *unique)
     if (unique) {
         request.unique = *unique;
         request.unique.key = request.jid;
-        // What is in it differs too.
+        // The contents of the payloads differ too.
         memcpy(load->data + 1, jid, (size_t)jid_size);
     }
     const struct job *job;
@@ -114,8 +116,8 @@ static void bench_lives(enum kind kind, size_t lanes)
     engine_free(load.engine);
 }
 
-// All lanes have jobs and have used up their rate: a pop that finds nothing, and when to come
-// again.
+// All lanes have jobs and have used up their rate. Measures a pop that finds nothing, and the query
+// for the time of the next attempt.
 static void bench_all_limited(size_t lanes)
 {
     struct load load;

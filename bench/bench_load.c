@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How fast an engine is built of its records, as when a server starts: jobs per second of CPU time
-// in one thread. `bench_load [BACKLOG...]`, by default 1,000,000 waiting jobs.
+// Measures how fast an engine is loaded from its records, as when a server starts: jobs per second
+// of CPU time in one thread.
+//
+//     bench_load [BACKLOG...]      default: 1,000,000 waiting jobs
 #include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/num.h"
-#include "engine/changes.h"
+#include "engine/records/changes.h"
 
 #include "bench.h"
 #include "load.h"
@@ -16,8 +18,8 @@ enum {
     FRAME_SIZE = 21, // kind (1), id (8), extra (8), size (4)
 };
 
-// The records in the order of their keys, each behind its frame. Jobs come by in the order of their
-// ids; of the rest there is one record a kind, and the last one counts.
+// The records in the order of their keys, each after its frame. Jobs arrive in the order of their
+// ids. Of the other kinds there is one record each, and the last one counts.
 struct records {
     struct buffer kinds[RECORD_TAG + 1];
 };
@@ -56,7 +58,8 @@ static void collect(struct records *records, size_t backlog)
         take_changes(engine, records);
     }
     engine_free(engine);
-    // What follows gets its memory from the system, as a program that has just started does.
+    // Returns free memory to the system, so that loading allocates as in a process that has just
+    // started.
     malloc_trim(0);
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The store against a bare log: the same groups of records, one after the other, each waited for,
-// or each while the next one is made (ahead).
-// The bare log writes the bytes of a group into a file that is full of zeros and syncs it, and does
-// nothing else; it and the store take turns of a fraction of a second, so that both meet the same
-// disk. Then a store of many jobs: size on disk, the slowest group, how long it takes to open.
-// `bench_store [--folder PATH] [--seconds N] [--only SIZE] [--jobs N]`; the folder must be on the
-// disk that is to be measured.
+// Compares the store with a bare log: both write the same groups of records, one after the other.
+// The benchmark waits for each group, or prepares the next one in the meantime (ahead).
+// The bare log only writes the bytes of a group into a file of zeros and syncs it. The log and the
+// store alternate every fraction of a second, so that both see the same state of the disk. Then the
+// benchmark measures a store with many jobs: its size on disk, the slowest group, and the time to
+// open it.
+//
+//     bench_store [--folder PATH] [--seconds N] [--only SIZE] [--jobs N]
+//
+// The folder must be on the disk to be measured.
 #include "base/num.h"
-#include "engine/changes.h"
 #include "engine/engine.h"
+#include "engine/records/changes.h"
 #include "store/store.h"
 
 #include "bench.h"
@@ -23,8 +26,8 @@
 #include <unistd.h>
 
 enum {
-    GROUPS = 400,        // that are made once and then written again and again
-    LOG_SIZE = 64 << 20, // of the bare log, which starts again at its end
+    GROUPS = 400,        // created once and then written repeatedly
+    LOG_SIZE = 64 << 20, // of the bare log, which starts over at its end
     TURN_US = 250000,
     SPACE = 1,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the benchmarks of the engine share: one queue, one klass, one worker, jobs of 200 bytes.
+// Shared by the benchmarks of the engine: one queue, one klass, one worker, jobs of 200 bytes.
 #ifndef SLUICE_BENCH_LOAD_H
 #define SLUICE_BENCH_LOAD_H
 
@@ -29,8 +29,8 @@ static inline void load_must(enum status status, const struct error *error)
     }
 }
 
-// An engine in which what is complete is forgotten soon, so that a run measures its backlog and not
-// the past.
+// Creates an engine that deletes complete jobs soon, so that a run measures its backlog and not
+// past jobs.
 static inline struct engine *load_engine(int64_t now_us, bool keeps_changes)
 {
     const struct engine_options options = { .allocator = &allocator_system,
@@ -54,7 +54,7 @@ static inline void load_data(char data[LOAD_DATA_SIZE])
     data[0] = data[LOAD_DATA_SIZE - 1] = '"';
 }
 
-// Puts a job whose jid is an UUID made of the time and a number.
+// Puts a job whose jid is a UUID made from the time and a number.
 static inline void load_put(struct engine *engine, int64_t now_us, uint64_t number,
                             const char data[LOAD_DATA_SIZE])
 {

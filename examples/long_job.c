@@ -1,5 +1,6 @@
-// A job that takes longer than its lease: a helper thread keeps the lease, and says when the job is
-// canceled or lost. Says how far it is, and goes on where a run before it stopped.
+// A worker for a job that takes longer than its lease. The library renews the lease in a helper
+// thread and reports when the job is canceled or lost. The worker reports progress, stores a
+// checkpoint after each step, and continues from the checkpoint of an earlier run.
 //
 //     long_job sluice://127.0.0.1:7711/app films
 #include <sluice/sluice.h>
@@ -17,7 +18,7 @@ enum {
 
 static atomic_bool lost;
 
-// From the helper thread: the work looks at it, and stops.
+// Called from the helper thread. The work checks the flag and stops.
 static void on_lost(void *context, struct sluice_job *job, enum sluice_loss why)
 {
     (void)context;
@@ -46,7 +47,7 @@ static enum sluice_status work(struct sluice_job *job, struct sluice_error *erro
             status = sluice_checkpoint(job, text, error);
         }
     }
-    // The helper thread may have noticed, or one of the calls: it is somebody else's now.
+    // The helper thread or one of the calls has found that this worker no longer holds the job.
     if (sluice_job_lost(job)) {
         printf("%s was %s\n", sluice_job_jid(job),
                sluice_job_lost(job) == SLUICE_CANCELED ? "canceled" : "lost");

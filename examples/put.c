@@ -1,4 +1,4 @@
-// Puts a job for each address on the command line into the queue "mail", all at once.
+// Puts one job for each name on the command line into the queue "mail", in one call.
 //
 //     put file:jobs ann bob
 #include <sluice/sluice.h>

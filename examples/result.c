@@ -1,4 +1,4 @@
-// Puts a job and waits for what becomes of it.
+// Puts a job, waits until it is finished, and prints its state and its result.
 //
 //     result file:jobs reports Daily '{"day":"monday"}'
 #include <sluice/sluice.h>

@@ -1,8 +1,8 @@
-// A worker: takes the jobs of the queue "mail" one after another, until there has been none for a
-// second. With the queue in this process, or on a server; the rest is the same.
+// A worker that takes the jobs of the queue "mail" one after another. It ends when no job has
+// arrived for one second. The queue is in this process or on a server:
 //
-//     worker                                 the folder ./jobs, in this process
-//     worker sluice://127.0.0.1:7711/app     a server
+//     worker                                 uses the folder ./jobs in this process
+//     worker sluice://127.0.0.1:7711/app     uses a server
 #include <sluice/sluice.h>
 
 #include <stdio.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Lives of jobs in this process: put, taken, done, one after the other by each thread; with none
-// waiting (a thread takes what it has put, or what another has) and with takers that wait for
-// putters. Prints lives a second, and the processor's time that each takes, all threads counted.
-// `bench_local [--folder PATH] [--seconds N]`; the folder must be on the disk that is to be
-// measured.
+// Measures lives of jobs (put, take, done) in this process. Each thread runs one life after
+// another. Variants: no thread waits (a thread takes a job that it or another thread has put), and
+// takers wait for putters. Prints lives per second and the CPU time per life, over all threads.
+//
+//     bench_local [--folder PATH] [--seconds N]
+//
+// The folder must be on the disk to be measured.
 #include <sluice/sluice.h>
 
 #include <ftw.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Replies in RESP as a client reads them.
+// Parses RESP replies as a client does.
 #ifndef SLUICE_BENCH_ANSWER_H
 #define SLUICE_BENCH_ANSWER_H
 
@@ -9,7 +9,7 @@ enum {
     ANSWER_LEAVES_MAX = 8192,
 };
 
-// A reply whose lists and maps are laid flat: its texts and numbers in order, errors among them.
+// A reply with its lists and maps flattened: its strings, numbers and errors in order.
 struct answer {
     size_t size; // bytes of the input that it took
     size_t errors;
@@ -17,7 +17,7 @@ struct answer {
     struct slice leaves[ANSWER_LEAVES_MAX]; // borrowed from the input
 };
 
-// Reads the reply at the start of the input; false when not all of it is there.
+// Reads the reply at the start of the input. Returns false if the reply is incomplete.
 bool answer_read(struct answer *answer, struct slice input);
 
 #endif

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Whole servers under load: sluiced, and beside it redis-server where that is installed, as bare
-// lists and as streams. The unit is one life of a job: it is put with 200 bytes of JSON, popped and
-// completed. Servers take turns, each fresh for each run, so that all meet the same machine; the
-// ratios are those of runs next to each other, and of several the median.
+// Measures servers under load: sluiced, and redis-server if it is installed, with lists and with
+// streams. The unit is one life of a job: it is put with 200 bytes of JSON, popped and completed.
+// The servers alternate, and each run starts a new server, so that all see the same state of the
+// machine. Ratios are computed from adjacent runs; of several runs the median is reported.
 //
 //     bench_server [--sluiced PATH] [--redis PATH] [--folder PATH] [--durability never,always]
 //                  [--connections 1,16,64,256,16x32] [--seconds N] [--repeat N] [--backlog N]
 //                  [--only sluice,sluice-http,redis-lists] [--bulk] [--memory N] [--keep] [--puts]
 //
-// With --puts a life is only its put. 16x32 are 16 connections with 32 lives under way on each. A
-// backlog is put before, and as queues hand out the oldest job first, each life puts a job behind
-// it and works on the job at its head: it stays as long as it was. The folder must be on the disk
-// that is to be measured.
+// With --puts a life is only its put. 16x32 means 16 connections with 32 lives in progress on each.
+// The backlog is put first. Queues return the oldest job first, so each life puts a job at the end
+// of the backlog and works on the job at its head: the length of the backlog does not change. The
+// folder must be on the disk to be measured.
 #include "base/num.h"
 
 #include "parts.h"
@@ -25,7 +25,7 @@ enum {
     REPEAT_MAX = 99,
     KINDS_MAX = 8,
     BULK = 100,
-    MEMORY_FIRST = 10000, // jobs that pay for what is needed once
+    MEMORY_FIRST = 10000, // jobs before the measurement, for memory that is allocated once
 };
 
 static const char *const durability_names[DURABILITIES] = { "never", "interval", "always" };

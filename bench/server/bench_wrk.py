@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""sluiced's HTTP under wrk (Debian's package): single puts, and requests of whole lives (put, pop,
-complete). Prints requests a second and the server's CPU time for each; `bench_server --puts` has the
-same puts over RESP and over HTTP with a load of its own.
+"""Measures the HTTP of sluiced under wrk (Debian's package): single puts, and whole lives of jobs (put,
+pop, complete). Prints requests per second and the server's CPU time per request. `bench_server --puts`
+measures the same puts over RESP and over HTTP with its own load generator.
 
     bench_wrk.py [--sluiced PATH] [--durability never|always] [--connections 64] [--seconds 5]
 """

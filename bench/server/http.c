@@ -8,7 +8,7 @@ static void append(struct buffer *out, const char *text)
     buffer_append(out, slice_from_cstr(text));
 }
 
-// A request with as many headers as libraries send at least.
+// A request with the headers that HTTP libraries send at least.
 static void append_post(struct buffer *out, struct slice path, struct slice body)
 {
     append(out, "POST /v1/ns/bench/");

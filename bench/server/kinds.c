@@ -129,7 +129,7 @@ static size_t sluice_pop(struct buffer *out, const struct life *life)
     return 1;
 }
 
-// Of each job the jid stands behind "jid".
+// The jid of each job follows the string "jid".
 static bool sluice_popped(struct life *life, const struct answer *answer)
 {
     for (size_t i = 0; i + 1 < answer->leaf_count; i++) {
@@ -201,7 +201,7 @@ static bool lists_popped(struct life *life, const struct answer *answer)
     return answer->leaf_count == 1 && keep_name(life, answer->leaves[0]);
 }
 
-// -1: from the end where the oldest are, so that it finds the job at once.
+// -1: searches from the end with the oldest jobs, so that it finds the job at once.
 static size_t lists_complete(struct buffer *out, const struct life *life)
 {
     for (size_t i = 0; i < life->batch; i++) {
@@ -247,7 +247,7 @@ static size_t streams_pop(struct buffer *out, const struct life *life)
     return 1;
 }
 
-// Of each entry the id stands before its only field.
+// The id of each entry precedes its only field.
 static bool streams_popped(struct life *life, const struct answer *answer)
 {
     for (size_t i = 1; i < answer->leaf_count; i++) {

@@ -1,5 +1,5 @@
--- wrk: lives of jobs. Answers come in any order, so a request is whatever there is to do: complete
--- what was popped, pop what was put, else put.
+-- wrk: lives of jobs. Replies arrive in any order, so each request does the next possible step:
+-- complete a popped job, pop a job that was put, or else put a job.
 local put = '{"klass":"Send","data":{"a":"' .. string.rep("x", 190) .. '"}}'
 local pop = '{"queues":["mail"],"worker":"wrk"}'
 local headers = { ["Content-Type"] = "application/json" }

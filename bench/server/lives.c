@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A closed loop in one thread: each connection has `depth` lives under way, and what a life does
-// next is sent when all answers to what it did last are there. As Redis and Sluice answer in order,
-// the lives of a connection are answered in the order in which they asked.
+// A closed loop in one thread. Each connection has `depth` lives in progress. A life sends its next
+// command when all replies to its last one have arrived. Redis and Sluice reply in order, so the
+// lives of a connection get their replies in the order of their commands.
 //
 //     begin -> put -> pop -> complete -> begin ...      (ask; receive moves on)
 #include "http.h"
@@ -32,7 +32,7 @@ enum {
 struct worker_life {
     struct life life;
     enum operation operation;
-    size_t awaited; // answers; 0 when it is over and no other began
+    size_t awaited; // replies; 0 if the life has ended and no other has begun
     uint64_t began_ns;
 };
 
@@ -43,7 +43,7 @@ struct connection {
     struct buffer in, out;
     size_t sent; // of out
     struct worker_life *lives;
-    size_t first; // the life that asked before all others; they follow it in a ring
+    size_t first; // the life with the oldest command; the others follow in a ring
     size_t active;
 };
 
@@ -53,7 +53,7 @@ struct run {
     enum operation last;
     uint64_t begin_max; // lives to begin
     uint64_t begun, done;
-    size_t active; // lives under way
+    size_t active; // lives in progress
     int epoll;
     struct connection *connections;
     struct answer answer;
@@ -118,13 +118,13 @@ static void note(struct run *run, uint64_t took_ns)
     run->took_us[run->took_count++] = (uint32_t)(took_ns / 1000);
 }
 
-// An answer to the life that asked first.
+// A reply for the life with the oldest command.
 static void receive(struct run *run, struct connection *connection, uint64_t now_ns)
 {
     static const char *const names[OPERATIONS] = { "put", "pop", "complete" };
     const struct answer *answer = &run->answer;
     if (connection->active == 0) {
-        die("%s answers what nobody asked", run->kind->name);
+        die("%s sent a reply without a request", run->kind->name);
     }
     while (connection->lives[connection->first].awaited == 0) {
         connection->first = (connection->first + 1) % run->load.depth;
@@ -264,7 +264,7 @@ static void run_begin(struct run *run, const struct server *server)
     }
 }
 
-// Until then, or until no life is under way.
+// Runs until that time, or until no life is in progress.
 static void run_until(struct run *run, uint64_t until_ns)
 {
     struct epoll_event events[EVENTS];
@@ -279,7 +279,7 @@ static void run_until(struct run *run, uint64_t until_ns)
     }
 }
 
-// Lives under way come to their end, so that the server is left with what it had before.
+// Finishes the lives in progress, so that the server has the same jobs as before.
 static void run_end(struct run *run)
 {
     run->begin_max = 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the parts of the server's benchmark share: servers of several kinds that are started and
-// stopped, what each is told in the life of a job, and the load: lives one after the other.
+// Shared by the parts of the server benchmark: starting and stopping servers of several kinds, the
+// commands of a job's life for each kind, and the load, which is one life after another.
 //
-// A benchmark has no use for going on after an error: every function here ends the program with a
-// sentence instead.
+// A benchmark cannot continue after an error: every function here ends the program with a message.
 #ifndef SLUICE_BENCH_SERVER_PARTS_H
 #define SLUICE_BENCH_SERVER_PARTS_H
 
@@ -18,7 +17,7 @@ __attribute__((format(printf, 1, 2), noreturn)) void die(const char *format, ...
 
 enum {
     PAYLOAD_SIZE = 200,
-    ID_SIZE = 32, // of a job, as we name it
+    ID_SIZE = 32, // of a job id, which the benchmark chooses
 };
 
 enum operation {
@@ -35,13 +34,13 @@ enum durability {
     DURABILITIES,
 };
 
-// What the server gave us to name a popped job by: of a bare list, the payload itself.
+// The id of a popped job as the server returned it; for a bare list, the payload itself.
 struct job_name {
     size_t size;
     char text[PAYLOAD_SIZE];
 };
 
-// A life, or with a batch above 1 as many of them as one command can serve.
+// One life; with a batch above 1, as many lives as one command serves.
 struct life {
     size_t batch;
     struct slice worker; // borrowed
@@ -56,11 +55,11 @@ struct life {
 struct kind {
     const char *name;
     bool is_redis;
-    bool is_http;        // its lives are; a server of ours speaks RESP as well
-    const char *prepare; // a line that makes a fresh server ready; NULL for none
-    // Each appends the requests of an operation and returns how many answers there will be.
+    bool is_http;        // its lives use HTTP; sluiced serves RESP as well
+    const char *prepare; // a command that prepares a new server; NULL for none
+    // Each appends the requests of an operation and returns the number of expected replies.
     size_t (*ask[OPERATIONS])(struct buffer *out, const struct life *life);
-    // Looks at each answer; false when it is not what it should be.
+    // Checks each reply; returns false if it is not the expected one.
     bool (*accept[OPERATIONS])(struct life *life, const struct answer *answer);
 };
 
@@ -72,13 +71,13 @@ struct fresh_job {
 
 void make_job(struct fresh_job *job);
 
-// What a popped job is named by; false when there are too many, or it is too long.
+// Stores the id of a popped job; returns false if there are too many, or if it is too long.
 bool keep_name(struct life *life, struct slice name);
 
 extern const struct kind kinds[];
 extern const size_t kind_count;
 
-// What lets sluiced keep nothing of a job that is done, as the others do.
+// Makes sluiced keep nothing of a finished job, as the other servers do.
 extern const char *const kind_keep_nothing;
 
 // ---------------------------------------------------------------------------------------------
@@ -93,7 +92,7 @@ struct server {
 
 struct server_options {
     const char *program;
-    const char *folder; // in which the server gets one of its own
+    const char *folder; // the server gets a subfolder of it
     enum durability durability;
 };
 
@@ -105,7 +104,7 @@ uint64_t server_cpu_ns(const struct server *server); // of all its threads
 uint64_t server_memory(const struct server *server); // bytes that are resident
 uint64_t machine_busy_ns(void);                      // of all cores
 
-// Where a program is, by PATH unless it has a slash; false when it is not there.
+// Finds a program, by PATH unless its name has a slash; returns false if it does not exist.
 bool find_program(const char *name, char *path, size_t size);
 
 // ---------------------------------------------------------------------------------------------
@@ -113,7 +112,7 @@ bool find_program(const char *name, char *path, size_t size);
 
 struct load {
     size_t connections, depth, batch;
-    enum operation last; // with which a life ends
+    enum operation last; // the last operation of a life
 };
 
 enum figure {
@@ -122,11 +121,11 @@ enum figure {
     FIGURE_CLIENT,
     FIGURE_P50, // us that a life took
     FIGURE_P99,
-    FIGURE_OTHERS, // per cent of the machine that neither of the two used
+    FIGURE_OTHERS, // per cent of the machine used by other processes than these two
     FIGURES,
 };
 
-// Says a line and waits for the answer.
+// Sends a command and waits for the reply.
 void lives_say(const struct server *server, const char *line);
 
 // Puts so many jobs and leaves them there.

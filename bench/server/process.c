@@ -53,7 +53,7 @@ bool find_program(const char *name, char *path, size_t size)
 // ---------------------------------------------------------------------------------------------
 // Start and stop
 
-// A port that was free a moment ago; Redis cannot be asked to choose one.
+// Returns a port that was free a moment ago: Redis cannot choose a free port itself.
 static uint16_t free_port(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -68,7 +68,7 @@ static uint16_t free_port(void)
     return ntohs(address.sin_port);
 }
 
-// What it says goes into the file `log` of its folder. It does not outlive us.
+// Its output goes to the file `log` in its folder. It ends when the benchmark ends.
 static pid_t spawn(const char *const *arguments, const char *folder)
 {
     char log[300];
@@ -228,7 +228,7 @@ uint64_t server_cpu_ns(const struct server *server)
     return (uint64_t)used.tv_sec * 1000000000U + (uint64_t)used.tv_nsec;
 }
 
-// Reads the numbers behind the first word of a file.
+// Reads the numbers after the first word of a file.
 static size_t read_numbers(const char *path, uint64_t *numbers, size_t count)
 {
     char line[512];

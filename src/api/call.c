@@ -63,11 +63,13 @@ static enum status run_one(struct call *call, struct slices words, struct scratc
         return status;
     }
     call->arguments = arguments;
+    call->words = words;
     status = call->permit ? call->permit(call, error) : STATUS_OK;
     if (!status) {
         status = call->command->run(call, error);
     }
     call->arguments = NULL;
+    call->words = (struct slices){ 0 };
     return status;
 }
 
@@ -84,14 +86,13 @@ static enum status next_element(const struct command *command, struct slices wor
 {
     uint64_t count;
     if (num_parse_u64(words.items[*position], &count)) {
-        return error_set(error, STATUS_INVALID,
-                         "%s: where the number of words of an element should be there is \"%.*s\"",
+        return error_set(error, STATUS_INVALID, "%s: expected an argument count, got \"%.*s\"",
                          command->name, SLICE_PRINT(slice_shown(words.items[*position])));
     }
     size_t left = words.count - *position - 1;
     if (count > left) {
         return error_set(error, STATUS_INVALID,
-                         "%s: an element should have %llu words, and %zu are left", command->name,
+                         "%s: an element has %llu arguments, but %zu are left", command->name,
                          (unsigned long long)count, left);
     }
     *out = (struct slices){ words.items + *position + 1, (size_t)count };
@@ -112,7 +113,7 @@ static enum status count_elements(const struct call *call, struct slices words, 
             return status;
         }
     }
-    size_t errors_size = *count * call->reply->form->error_size;
+    size_t errors_size = *count * call->reply->ops->error_size;
     return call_check_room(call, errors_size + room_needed(call->command, (struct slices){ 0 }),
                            error);
 }
@@ -122,7 +123,7 @@ static enum status count_elements(const struct call *call, struct slices words, 
 static enum status run_element(struct call *call, struct slices words, size_t left,
                                struct scratch *scratch, struct error *error)
 {
-    size_t size = room_needed(call->command, words) + left * call->reply->form->error_size;
+    size_t size = room_needed(call->command, words) + left * call->reply->ops->error_size;
     if (call->command->flags & COMMAND_WRITES && reply_room(call->reply) < size) {
         return error_set_reply(error, "not run: no room for its reply");
     }

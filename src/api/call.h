@@ -4,7 +4,7 @@
 #define SLUICE_API_CALL_H
 
 #include "api/command.h"
-#include "engine/zone.h"
+#include "engine/recurring/zone.h"
 
 enum wait_kind {
     WAIT_NONE,
@@ -28,8 +28,8 @@ struct host {
     // NOT_FOUND when there is none of that name. NULL: the host knows of none.
     enum status (*zone)(void *context, struct slice name, struct zone_rules *out,
                         struct error *error);
-    // A job of the namespace was passed over by a pop, since it does not fit an answer, which may
-    // have so many bytes; for whoever looks after the host. May be NULL.
+    // A pop passed over a job of the namespace because the job does not fit a reply, which may have
+    // `size_max` bytes. For the operator of the host. May be NULL.
     void (*unfit)(void *context, struct slice ns, struct slice jid, size_t size_max);
     // A worker has popped, and may have to wait now (call->wait). May be NULL.
     void (*popped)(const struct call *call, struct slice worker);
@@ -53,9 +53,11 @@ struct call {
     struct slice ns;       // its name, empty for commands without
     struct engine *engine; // its engine
     int64_t now_us;
+    struct slices words;   // behind the name and the namespace; of many, those of one
     const void *arguments; // the command's struct
     struct reply *reply;
     const struct host *host;
+    struct slice user;   // who calls, for acts that are kept; empty: not known
     void *session;       // the face's own, for commands about the connection
     call_permit *permit; // asked for each run, when the arguments are known; NULL: it may
     // A command that may wait and has nothing to answer yet fills `wait` and says nothing. It is

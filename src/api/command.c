@@ -155,6 +155,17 @@ static enum status read_number(const struct parse *parse, const struct argument 
                : STATUS_OK;
 }
 
+// Not inlined, so that other texts are checked without room for an error.
+static __attribute__((noinline)) enum status
+check_json(const struct parse *parse, const struct argument *argument, struct slice word)
+{
+    struct error why;
+    enum status status = json_validate(word, JSON_VALUE_DEPTH_MAX, &why);
+    return status ? error_set(parse->error, status, "%s: %s is not JSON: %s", parse->command->name,
+                              argument->name, error_sentence(&why))
+                  : STATUS_OK;
+}
+
 static enum status check_text(const struct parse *parse, const struct argument *argument,
                               struct slice word)
 {
@@ -168,15 +179,8 @@ static enum status check_text(const struct parse *parse, const struct argument *
                              "%s: %s has %zu bytes; at most %d are allowed", parse->command->name,
                              argument->name, word.size, ENGINE_NAME_SIZE_MAX);
         }
-    } else if (argument->type == ARGUMENT_JSON) {
-        struct error why;
-        enum status status = json_validate(word, JSON_VALUE_DEPTH_MAX, &why);
-        if (status) {
-            return error_set(parse->error, status, "%s: %s is not JSON: %s", parse->command->name,
-                             argument->name, error_sentence(&why));
-        }
     }
-    return STATUS_OK;
+    return argument->type == ARGUMENT_JSON ? check_json(parse, argument, word) : STATUS_OK;
 }
 
 // One word as the argument's value.
@@ -229,13 +233,27 @@ static enum status refuse_count(const struct parse *parse, const char *what)
     return status;
 }
 
+// One more word of an option that may come again.
+static enum status add_word(const struct parse *parse, const struct argument *argument,
+                            struct slice word)
+{
+    int64_t *words = (int64_t *)(void *)(parse->out + argument->offset), index;
+    enum status status = read_word(parse, argument, word, &index);
+    *words |= status ? 0 : INT64_C(1) << index;
+    return status;
+}
+
 // All values of an option that may come again, in the scratch one after the other: those that come
 // later are looked for when the first one is met.
-static enum status read_repeated(struct parse *parse, const struct argument *argument)
+static enum status read_repeated(struct parse *parse, const struct argument *argument,
+                                 struct slice value)
 {
     struct slices *list = (struct slices *)(void *)(parse->out + argument->offset);
     if (argument->has != ARGUMENT_NO_HAS) {
         *(bool *)(parse->out + argument->has) = true;
+    }
+    if (argument->type == ARGUMENT_WORD) {
+        return add_word(parse, argument, value);
     }
     if (list->count) {
         return STATUS_OK; // it was read with the first of them
@@ -276,7 +294,7 @@ static enum status read_options(struct parse *parse)
                              parse->command->name, option->name);
         }
         struct slice value = flag ? word : parse->words.items[parse->position + 1];
-        enum status status = option->flags & ARGUMENT_REPEATED ? read_repeated(parse, option)
+        enum status status = option->flags & ARGUMENT_REPEATED ? read_repeated(parse, option, value)
                                                                : read_value(parse, option, value);
         if (status) {
             return status;
@@ -286,8 +304,8 @@ static enum status read_options(struct parse *parse)
     return STATUS_OK;
 }
 
-// An option that stands among the words of a list was meant as one: taken as a word, it would be a
-// queue that nobody fills.
+// The name of an option among the words of a list is refused: taken as a word it would silently
+// become, for example, a queue without jobs.
 static enum status check_rest(const struct parse *parse, const struct argument *argument,
                               const struct slices *list)
 {
@@ -333,6 +351,7 @@ static enum status read_rest(struct parse *parse, const struct argument *argumen
 // option is not taken for it.
 static bool is_marked(const struct parse *parse, const struct argument *argument)
 {
+    assert(parse->position < parse->words.count);
     return (argument->flags & ARGUMENT_OPTIONAL) && parse->position + 1 < parse->words.count &&
            slice_equal(parse->words.items[parse->position], SLICE("--"));
 }

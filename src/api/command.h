@@ -44,7 +44,8 @@ enum argument_type {
 enum {
     ARGUMENT_OPTION = 1,   // NAME value, in any place among the options; else it is at its place
     ARGUMENT_REPEATED = 2, // struct slices: the last argument, or an option that may come again.
-                           // Only names, texts and JSON
+                           // Only names, texts and JSON; and as an option words: an int64_t with
+                           // 1 << the place of each that was given
     ARGUMENT_OPTIONAL = 4, // an argument that may be missing; all behind it then are too
 };
 
@@ -80,15 +81,16 @@ struct argument {
 };
 
 enum {
-    COMMAND_READS = 1,        // changes nothing that is stored
-    COMMAND_WRITES = 2,       // may change a namespace
-    COMMAND_ADMIN = 4,        // needs the right to administer
-    COMMAND_NAMESPACE = 8,    // its first word is a namespace, which its arguments do not list
-    COMMAND_SHRINKS = 16,     // allowed when disk or memory is full: works on the jobs there are,
-                              // and leaves less to store in the end, or hardly more
-    COMMAND_WAITS = 32,       // may have to wait before it can answer
-    COMMAND_CONNECTION = 64,  // about the connection or the server: for anybody who is let in
-    COMMAND_ANYBODY = 128,    // also for who has not said who he is
+    COMMAND_READS = 1,     // changes nothing that is stored
+    COMMAND_WRITES = 2,    // may change a namespace
+    COMMAND_ADMIN = 4,     // needs the right to administer
+    COMMAND_NAMESPACE = 8, // its first word is a namespace, which its arguments do not list
+    COMMAND_SHRINKS = 16,  // allowed when disk or memory is full: works on the jobs there are,
+                           // and leaves less to store in the end, or hardly more
+    COMMAND_WAITS = 32,    // may have to wait before it can answer
+    COMMAND_CONNECTION =
+        64, // about the connection or the server: for every client that has authenticated
+    COMMAND_ANYBODY = 128,    // also for a client that has not authenticated
     COMMAND_SUBSCRIBED = 256, // also for a subscriber who speaks RESP2
     COMMAND_PUTS = 512,       // needs the right to put, and not that to operate
     COMMAND_AUDITED = 2048,   // an administrative act: kept in the audit log
@@ -100,6 +102,11 @@ enum {
     // An audited act on single jobs, which may come all the time: its lines of the log are limited.
     COMMAND_JOB_ACT = 32768,
     COMMAND_NOTES_REFUSED = 65536, // the host is told what was refused, and why
+    // In a transaction (MULTI):
+    COMMAND_UNQUEUED = 131072,     // it runs at once
+    COMMAND_MANY_REPLIES = 262144, // it is refused: it does not have exactly one reply
+    // It settles a job: repeated with the TOKEN of the lease it is answered as the first time.
+    COMMAND_SETTLES = 524288,
 };
 
 struct call;
@@ -136,11 +143,12 @@ struct command_table {
 };
 
 // The native commands, Q.*, that need nothing but an engine: the same in every host.
-extern const struct command_table api_put, api_work, api_jobs, api_tags, api_queues, api_recurring,
-    api_workers, api_settings, api_bulk, api_check, api_tasks, api_transfer;
+extern const struct command_table api_put, api_work, api_jobs, api_tags, api_lists, api_find,
+    api_queues, api_lanes, api_measures, api_recurring, api_workers, api_settings, api_bulk,
+    api_check, api_tasks, api_transfer;
 // All of them, in the order of the reference.
 enum {
-    API_TABLES = 12,
+    API_TABLES = 16,
 };
 extern const struct command_table *const api_tables[API_TABLES];
 

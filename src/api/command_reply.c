@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Commands as Redis 7 describes its own, for clients that ask: they learn where the key is, what is
-// a write, and what to hint at while somebody types.
+// Commands described as Redis 7 describes its own. Clients ask for it to learn where the key is,
+// which commands write, and what to hint at while a command is typed.
 #include "api/reference.h"
 
 #include "base/ascii.h"

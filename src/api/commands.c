@@ -19,7 +19,7 @@ struct commands {
     size_t slot_count;  // a power of two
 };
 
-// FNV-1a over the name in capitals; the table is ours, so nobody can make it degenerate.
+// FNV-1a over the name in capitals. The names are fixed, so a client cannot cause collisions.
 static size_t hash_name(struct slice name)
 {
     uint32_t hash = 2166136261U;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "api/fit.h"
 
+#include <assert.h>
+
 enum {
     MEASURE_FROM = 16 << 10, // with rough bounds, what may be larger is measured
     LEASE_SIZE = 128,        // what the numbers of a lease may add
@@ -38,6 +40,7 @@ static bool has_room(const struct fit *fit, size_t size)
 
 static enum pop_fit accept(struct fit *fit, size_t size)
 {
+    assert(has_room(fit, size));
     fit->used_before = fit->used;
     fit->used += size;
     fit->accepted++;
@@ -63,12 +66,10 @@ enum pop_fit fit_check(void *context, const struct job *job, const struct job *c
         fit->used = fit->used_before;
         fit->accepted = count;
     }
-    struct job_view view;
-    job_view(fit->engine, job, &view);
-    if (view.data.size > fit->room_max) {
+    if (job_data_size(job) > fit->room_max) {
         return never(fit, job);
     }
-    size_t size = fit->bound(fit, job, &view);
+    size_t size = fit->bound(fit, job);
     if ((!fit->rough || size <= MEASURE_FROM) && has_room(fit, size)) {
         return accept(fit, size);
     }

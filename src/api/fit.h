@@ -12,7 +12,7 @@ struct fit {
     const struct engine *engine;
     // At most how many bytes of the answer the job takes; and how many exactly, but for what a
     // lease changes, or SIZE_MAX.
-    size_t (*bound)(const struct fit *fit, const struct job *job, const struct job_view *view);
+    size_t (*bound)(const struct fit *fit, const struct job *job);
     size_t (*measure)(const struct fit *fit, const struct job *job);
     void *context;
     bool rough; // a bound may be several times the size

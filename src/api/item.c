@@ -326,11 +326,10 @@ static bool is_utf8(struct slice text)
 
 static void append_hex(struct buffer *out, struct slice bytes)
 {
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < bytes.size; i++) {
-        unsigned char byte = (unsigned char)bytes.data[i];
-        buffer_append_char(out, digits[byte >> 4]);
-        buffer_append_char(out, digits[byte & 15]);
+    char *text = buffer_reserve(out, 2 * bytes.size);
+    if (text) {
+        (void)ascii_hex_write(text, bytes.data, bytes.size);
+        buffer_commit(out, 2 * bytes.size);
     }
 }
 

@@ -22,6 +22,7 @@ enum {
 static const struct item_field option_fields[] = {
     ITEM(job_option_words, backoff, TEXT, "backoff"),
     ITEM_HAS(job_option_words, timeout_us, has_timeout_us, SECONDS, "timeout", .max = INT64_MAX),
+    ITEM_HAS(job_option_words, lease_us, has_lease_us, SECONDS, "lease", .max = LEASE_US_MAX),
     ITEM_HAS(job_option_words, result_ttl_us, has_result_ttl_us, SECONDS, "result-ttl",
              .max = INT64_MAX),
     ITEM_HAS(job_option_words, crashes_max, has_crashes_max, INTEGER, "max-crashes",
@@ -75,6 +76,7 @@ void item_write_options(struct json_writer *writer, const struct job_options *op
     json_write_begin_object(writer);
     item_write_member(writer, "backoff", buffer_slice(&backoff));
     write_limit(writer, "timeout", options->timeout_us, true);
+    write_limit(writer, "lease", options->lease_us, true);
     write_limit(writer, "result-ttl", options->result_ttl_us, true);
     write_limit(writer, "max-crashes", options->crashes_max, false);
     if (options->dependency_policy) {
@@ -107,7 +109,7 @@ static const struct item_field job_fields[] = {
     ITEM(job_item, state, WORD, "state", .required = true, .words = state_words),
     ITEM(job_item, data, JSON, "data"),
     ITEM(job_item, data_text, TEXT, "data-text"),
-    ITEM(job_item, priority, INTEGER, "priority", .min = -1000000000, .max = 1000000000),
+    ITEM(job_item, priority, INTEGER, "priority", .min = INT32_MIN, .max = INT32_MAX),
     ITEM(job_item, retries, INTEGER, "retries", .min = 0, .max = INT32_MAX),
     ITEM_HAS(job_item, remaining, has_remaining, INTEGER, "remaining", .min = -1, .max = INT32_MAX),
     ITEM(job_item, attempts, INTEGER, "attempts", UINT16_RANGE),

@@ -12,7 +12,7 @@ struct recurring_fields {
     struct slice jid, klass, queue, data, data_text, cron, zone, domain, options;
     struct slices tags;
     int64_t interval, next, missed, overlap, priority, retries, backlog, count;
-    bool has_next;
+    bool has_next, paused;
 };
 
 static const struct item_field fields[] = {
@@ -27,10 +27,11 @@ static const struct item_field fields[] = {
     ITEM_HAS(recurring_fields, next, has_next, SECONDS, "next", .min = -ENGINE_TIME_MAX,
              .max = ENGINE_TIME_MAX),
     ITEM(recurring_fields, count, INTEGER, "count", .max = INT64_MAX),
+    ITEM(recurring_fields, paused, BOOLEAN, "paused"),
     ITEM(recurring_fields, missed, WORD, "missed", .words = missed_words),
     ITEM(recurring_fields, overlap, WORD, "overlap", .words = overlap_words),
     ITEM(recurring_fields, backlog, INTEGER, "backlog", .max = INT64_MAX),
-    ITEM(recurring_fields, priority, INTEGER, "priority", .min = -1000000000, .max = 1000000000),
+    ITEM(recurring_fields, priority, INTEGER, "priority", .min = INT32_MIN, .max = INT32_MAX),
     ITEM(recurring_fields, retries, INTEGER, "retries", .max = INT32_MAX),
     ITEM(recurring_fields, domain, TEXT, "domain"),
     ITEM(recurring_fields, tags, TEXTS, "tags"),
@@ -61,7 +62,8 @@ enum status item_read_recurring(struct item *item, int64_t now_us, struct recurr
                      .retries = (int32_t)given.retries,
                      .backlog = given.backlog,
                      .tags = given.tags,
-                     .domain = given.domain },
+                     .domain = given.domain,
+                     .paused = given.paused },
         .next_us = given.has_next ? given.next : now_us,
         .count = (uint64_t)given.count,
     };
@@ -87,6 +89,10 @@ void item_write_recurring(struct json_writer *writer, const struct engine *engin
     item_write_member(writer, "zone", view.zone);
     item_write_moment(writer, "next", view.next_us);
     item_write_integer(writer, "count", (int64_t)view.count);
+    if (view.paused) {
+        json_write_key(writer, SLICE("paused"));
+        json_write_bool(writer, true);
+    }
     item_write_member(writer, "missed", slice_from_cstr(missed_words[view.missed]));
     item_write_member(writer, "overlap", slice_from_cstr(overlap_words[view.overlap]));
     item_write_integer(writer, "backlog", view.backlog);

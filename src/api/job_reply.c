@@ -44,11 +44,13 @@ static void say_seconds_if_set(struct reply *reply, int64_t us)
 
 void reply_job_options(struct reply *reply, const struct job_options *options)
 {
-    reply_map(reply, 5);
+    reply_map(reply, 6);
     reply_key(reply, "backoff");
     say_backoff(reply, &options->backoff);
     reply_key(reply, "timeout");
     say_seconds_if_set(reply, options->timeout_us);
+    reply_key(reply, "lease");
+    say_seconds_if_set(reply, options->lease_us);
     reply_key(reply, "result-ttl");
     say_seconds_if_set(reply, options->result_ttl_us);
     reply_key(reply, "max-crashes");
@@ -104,20 +106,14 @@ void reply_popped(struct reply *reply, const struct engine *engine, const struct
 // How large it is
 
 enum {
-    POPPED_FIXED = 512, // keys and numbers of a popped job, in any form
-    POPPED_TEXTS = 7,
-    LIST_SIZE = 32, // around the jobs
+    POPPED_FIXED = 512, // keys and numbers of a popped job, and the list of its tags, in any form
+    LIST_SIZE = 32,     // around the jobs
 };
 
-static size_t popped_bound(const struct fit *fit, const struct job *job,
-                           const struct job_view *view)
+static size_t popped_bound(const struct fit *fit, const struct job *job)
 {
-    size_t bytes = view->jid.size + view->klass.size + view->queue.size + view->data.size +
-                   view->domain.size + view->checkpoint.size;
-    for (size_t i = 0; i < view->tag_count; i++) {
-        bytes += job_tag(fit->engine, job, i).size;
-    }
-    return POPPED_FIXED + reply_texts_max(fit->reply, POPPED_TEXTS + view->tag_count, bytes);
+    struct job_texts texts = job_texts(fit->engine, job);
+    return POPPED_FIXED + reply_texts_max(fit->reply, texts.count, texts.size);
 }
 
 struct popped_about {
@@ -142,7 +138,7 @@ void fit_init_popped(struct fit *fit, struct reply *reply, const struct engine *
     fit_init(fit, reply, engine, LIST_SIZE);
     fit->bound = popped_bound;
     fit->measure = popped_measure;
-    fit->rough = reply->form->growth > 1;
+    fit->rough = reply->ops->growth > 1;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -197,13 +193,15 @@ static void say_lease(struct reply *reply, const struct job_view *view)
         reply_null(reply);
         return;
     }
-    reply_map(reply, 6);
+    reply_map(reply, 7);
     reply_key(reply, "worker");
     reply_text(reply, view->worker);
     reply_key(reply, "token");
     reply_count(reply, view->token);
     reply_key(reply, "expires");
     reply_moment(reply, view->expires_us);
+    reply_key(reply, "length");
+    say_seconds_if_set(reply, view->lease_us);
     reply_key(reply, "grace");
     reply_boolean(reply, view->grace);
     reply_key(reply, "run-ends");
@@ -275,13 +273,47 @@ static void say_members(struct reply *reply, const struct job_view *view)
     reply_end(reply);
 }
 
-void reply_job(struct reply *reply, const struct engine *engine, const struct job *job)
+struct slice text_up_to(struct slice text, size_t size_max)
+{
+    if (text.size <= size_max) {
+        return text;
+    }
+    while (size_max > 0 && ((unsigned char)text.data[size_max] & 0xC0U) == 0x80U) {
+        size_max--;
+    }
+    return slice_sub(text, 0, size_max);
+}
+
+// JSON, or as much of its text as there may be. Says whether it was cut.
+static bool say_json_up_to(struct reply *reply, struct slice json, size_t size_max)
+{
+    if (json.size <= size_max) {
+        reply_json_or_null(reply, json);
+        return false;
+    }
+    reply_text(reply, text_up_to(json, size_max));
+    return true;
+}
+
+static void say_cut(struct reply *reply, const struct job_view *view, bool data, bool result)
+{
+    reply_key(reply, "data-size");
+    reply_count(reply, view->data.size);
+    reply_key(reply, "data-cut");
+    reply_boolean(reply, data);
+    reply_key(reply, "result-cut");
+    reply_boolean(reply, result);
+}
+
+static void say_job(struct reply *reply, const struct engine *engine, const struct job *job,
+                    const size_t *data_max)
 {
     struct job_view view;
     struct job_past past;
+    size_t size_max = data_max ? *data_max : SIZE_MAX;
     job_view(engine, job, &view);
     job_past(engine, job, &past);
-    reply_map(reply, 32);
+    reply_map(reply, data_max ? 35 : 32);
     reply_key(reply, "jid");
     reply_text(reply, view.jid);
     reply_key(reply, "klass");
@@ -293,7 +325,7 @@ void reply_job(struct reply *reply, const struct engine *engine, const struct jo
     reply_key(reply, "stage");
     say_stage(reply, &view);
     reply_key(reply, "data");
-    reply_json(reply, view.data);
+    bool data_cut = say_json_up_to(reply, view.data, size_max);
     reply_key(reply, "priority");
     reply_integer(reply, view.priority);
     reply_key(reply, "retries");
@@ -329,7 +361,7 @@ void reply_job(struct reply *reply, const struct engine *engine, const struct jo
     reply_key(reply, "failure");
     say_failure(reply, &view);
     reply_key(reply, "result");
-    reply_json_or_null(reply, view.result);
+    bool result_cut = say_json_up_to(reply, view.result, size_max);
     reply_key(reply, "result-until");
     reply_moment_or_null(reply, view.result_until_us);
     reply_key(reply, "progress");
@@ -346,5 +378,19 @@ void reply_job(struct reply *reply, const struct engine *engine, const struct jo
     say_unique(reply, &view);
     reply_key(reply, "spawned-from");
     reply_text_or_null(reply, view.spawned_from);
+    if (data_max) {
+        say_cut(reply, &view, data_cut, result_cut);
+    }
     reply_end(reply);
+}
+
+void reply_job(struct reply *reply, const struct engine *engine, const struct job *job)
+{
+    say_job(reply, engine, job, NULL);
+}
+
+void reply_job_cut(struct reply *reply, const struct engine *engine, const struct job *job,
+                   size_t data_max)
+{
+    say_job(reply, engine, job, &data_max);
 }

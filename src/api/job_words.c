@@ -7,8 +7,8 @@ const char *const dependency_policy_words[] = { "hold", "cancel", "fail", "run",
 
 bool job_option_words_given(const struct job_option_words *words)
 {
-    return words->backoff.size || words->has_timeout_us || words->has_result_ttl_us ||
-           words->has_crashes_max || words->has_dependency_policy;
+    return words->backoff.size || words->has_timeout_us || words->has_lease_us ||
+           words->has_result_ttl_us || words->has_crashes_max || words->has_dependency_policy;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -130,6 +130,7 @@ enum status job_option_words_read(const struct job_option_words *words, struct j
 {
     *out = (struct job_options){
         .timeout_us = none_or(words->has_timeout_us, words->timeout_us),
+        .lease_us = none_or(words->has_lease_us, words->lease_us),
         .result_ttl_us = none_or(words->has_result_ttl_us, words->result_ttl_us),
         .crashes_max = none_or(words->has_crashes_max, words->crashes_max),
         .dependency_policy =

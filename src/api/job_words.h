@@ -10,8 +10,8 @@
 // The options of engine.h's struct job_options as they are given.
 struct job_option_words {
     struct slice backoff;
-    bool has_timeout_us, has_result_ttl_us, has_crashes_max, has_dependency_policy;
-    int64_t timeout_us, result_ttl_us, crashes_max, dependency_policy;
+    bool has_timeout_us, has_lease_us, has_result_ttl_us, has_crashes_max, has_dependency_policy;
+    int64_t timeout_us, lease_us, result_ttl_us, crashes_max, dependency_policy;
 };
 
 extern const char *const dependency_policy_words[]; // hold, cancel, fail, run
@@ -24,6 +24,10 @@ extern const char *const dependency_policy_words[]; // hold, cancel, fail, run
            "percent less, at random). A lost lease is not delayed"),                               \
         OPTION_HAS(of, words.timeout_us, words.has_timeout_us, SECONDS, "TIMEOUT",                 \
                    "the longest run, however well it heartbeats; 0: none", SECONDS_RANGE),         \
+        OPTION_HAS(of, words.lease_us, words.has_lease_us, SECONDS, "LEASE",                       \
+                   "how long its leases last without a heartbeat, unless the worker says; at "     \
+                   "least 0.001; 0: as the heartbeat of its queue says",                           \
+                   LEASE_RANGE),                                                                   \
         OPTION_HAS(of, words.result_ttl_us, words.has_result_ttl_us, SECONDS, "RESULT-TTL",        \
                    "how long its result is kept, also when the job is gone; 0: as long as the "    \
                    "job",                                                                          \
@@ -50,7 +54,14 @@ void reply_job_options(struct reply *reply, const struct job_options *options);
 void reply_popped(struct reply *reply, const struct engine *engine, const struct job *job);
 // How many of them fit the answer, with nothing but a list around them.
 void fit_init_popped(struct fit *fit, struct reply *reply, const struct engine *engine);
+// A text, cut between two characters when it is longer.
+struct slice text_up_to(struct slice text, size_t size_max);
+
 // All that there is to know of a job. The history and the log are commands of their own.
 void reply_job(struct reply *reply, const struct engine *engine, const struct job *job);
+// The same for lists: data and result longer than `data_max` bytes are cut, between two characters,
+// and are texts then. `data-cut` and `result-cut` say so, `data-size` how long the data is.
+void reply_job_cut(struct reply *reply, const struct engine *engine, const struct job *job,
+                   size_t data_max);
 
 #endif

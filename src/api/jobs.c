@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Commands about single jobs, whoever holds them: to look at, to change, to remove.
+// Commands that read, change and remove single jobs, whether or not a worker holds them.
 #include "api/job_words.h"
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
 
 struct jid_arguments {
     struct slice jid;
@@ -259,6 +259,17 @@ static enum status run_note(struct call *call, struct error *error)
     return call_ok(call, engine_log(call->engine, call->now_us, &request, error));
 }
 
+static enum status run_kick(struct call *call, struct error *error)
+{
+    const struct jids_arguments *given = call->arguments;
+    size_t kicked = 0;
+    enum status status = engine_kick(call->engine, call->now_us, given->jids, &kicked, error);
+    if (!status) {
+        reply_count(call->reply, kicked);
+    }
+    return status;
+}
+
 static enum status run_timeout(struct call *call, struct error *error)
 {
     const struct jids_arguments *given = call->arguments;
@@ -495,19 +506,21 @@ static const struct command commands[] = {
         EXAMPLES({ "Q.OPTIONS app hal",
                    "1# \"given\" => 1# \"backoff\" => (nil)\n"
                    "   2# \"timeout\" => (double) 600\n"
-                   "   3# \"result-ttl\" => (nil)\n"
-                   "   4# \"max-crashes\" => (nil)\n"
-                   "   5# \"on-dependency-failure\" => (nil)\n"
+                   "   3# \"lease\" => (nil)\n"
+                   "   4# \"result-ttl\" => (nil)\n"
+                   "   5# \"max-crashes\" => (nil)\n"
+                   "   6# \"on-dependency-failure\" => (nil)\n"
                    "2# \"in-effect\" => 1# \"backoff\" => \"exponential:1:300:20\"\n"
                    "   2# \"timeout\" => (double) 600\n"
-                   "   3# \"result-ttl\" => (nil)\n"
-                   "   4# \"max-crashes\" => (nil)\n"
-                   "   5# \"on-dependency-failure\" => (nil)" }),
+                   "   3# \"lease\" => (nil)\n"
+                   "   4# \"result-ttl\" => (nil)\n"
+                   "   5# \"max-crashes\" => (nil)\n"
+                   "   6# \"on-dependency-failure\" => (nil)" }),
     },
     {
         .name = "Q.PRIORITY",
         .group = "jobs",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(priority_arguments, priority_takes),
         .run = run_priority,
         .summary = "Changes a job's priority.",
@@ -536,6 +549,23 @@ static const struct command commands[] = {
         EXAMPLES({ "Q.NOTE app hal approved DATA '{\"by\":\"joe\"}'", "OK" }),
     },
     {
+        .name = "Q.KICK",
+        .group = "jobs",
+        .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
+        TAKES(jids_arguments, jids_takes),
+        .run = run_kick,
+        .summary = "Lets jobs run now: a failed job goes back into its queue, a scheduled one is "
+                   "due.",
+        .details = "All must be failed or scheduled, or none is touched: others are refused with "
+                   "STATE. A failed job starts anew, as by Q.UNFAIL; one whose lock (UNIQUE) "
+                   "another job holds by now is refused with EXISTS. For all jobs that a filter "
+                   "matches there is `Q.BULK ns retry`.",
+        .replies = "The number of jobs that were kicked; a job that is named twice counts once.",
+        EXAMPLES(
+            { "Q.KICK app gil", "(integer) 1" },
+            { "Q.KICK app gil", "(error) STATE job gil is neither failed nor scheduled: waiting" }),
+    },
+    {
         .name = "Q.TIMEOUT",
         .group = "jobs",
         .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
@@ -553,9 +583,9 @@ static const struct command commands[] = {
         TAKES(depends_arguments, depends_takes),
         .run = run_depends_on,
         .summary = "Makes a job that depends on others depend on more of them.",
-        .details =
-            "Jobs that are complete do not count. A job that does not exist, and a circle, are "
-            "refused.",
+        .details = "Jobs that are complete do not count. A job that does not exist, and a "
+                   "dependency cycle, are "
+                   "refused.",
         .replies = "OK.",
         EXAMPLES({ "Q.DEPENDS.ON app report cat hal", "OK" }),
     },

@@ -19,36 +19,32 @@ size_t page_count(const struct page_words *words)
 // A cursor is a place in an index, as digits.
 static bool read_cursor(struct slice text, struct index_key *out)
 {
-    uint64_t *const halves[] = { &out->high, &out->low };
-    if (text.size != CURSOR_SIZE) {
-        return false;
-    }
-    for (size_t i = 0; i < CURSOR_SIZE; i++) {
-        int digit = ascii_hex_digit(text.data[i]);
-        uint64_t *half = halves[i / HALF_SIZE];
-        if (digit < 0) {
-            return false;
-        }
-        *half = *half << 4 | (uint64_t)digit;
-    }
-    return true;
+    return text.size == CURSOR_SIZE && ascii_hex_read(slice_sub(text, 0, HALF_SIZE), &out->high) &&
+           ascii_hex_read(slice_sub(text, HALF_SIZE, HALF_SIZE), &out->low);
 }
 
-static void say_next(struct reply *reply, const struct page *page)
+void reply_page_next(struct reply *reply, const struct index_key *last)
 {
     char text[CURSOR_SIZE + 1];
-    if (!page->more) {
+    if (!last) {
         reply_null(reply);
         return;
     }
-    (void)snprintf(text, sizeof(text), "%016llx%016llx", (unsigned long long)page->last.high,
-                   (unsigned long long)page->last.low);
+    (void)snprintf(text, sizeof(text), "%016llx%016llx", (unsigned long long)last->high,
+                   (unsigned long long)last->low);
     reply_text(reply, slice_from_cstr(text));
+}
+
+enum status page_read_cursor(const struct call *call, struct slice text, struct index_key *out,
+                             struct error *error)
+{
+    return read_cursor(text, out) ? STATUS_OK : page_refuse_cursor(call, error);
 }
 
 enum status page_refuse_cursor(const struct call *call, struct error *error)
 {
-    return error_set(error, STATUS_INVALID, "%s: CURSOR must be what a page gave as next",
+    return error_set(error, STATUS_INVALID,
+                     "%s: CURSOR must be the value of next in an earlier page",
                      call->command->name);
 }
 
@@ -71,20 +67,28 @@ static void say_jid(struct call *call, const struct job *job)
     reply_text(call->reply, view.jid);
 }
 
+void reply_page_jobs(struct call *call, const struct page_words *words,
+                     const struct job *const *jobs, size_t count)
+{
+    reply_text(call->reply, words->jids ? SLICE("jids") : SLICE("jobs"));
+    reply_list(call->reply, count);
+    for (size_t i = 0; i < count; i++) {
+        if (words->jids) {
+            say_jid(call, jobs[i]);
+        } else if (words->has_data_max) {
+            reply_job_cut(call->reply, call->engine, jobs[i], (size_t)words->data_max);
+        } else {
+            reply_job(call->reply, call->engine, jobs[i]);
+        }
+    }
+    reply_end(call->reply);
+}
+
 void reply_page_members(struct call *call, const struct page_words *words, const struct page *page)
 {
     reply_key(call->reply, "total");
     reply_count(call->reply, page->total);
-    reply_text(call->reply, words->jids ? SLICE("jids") : SLICE("jobs"));
-    reply_list(call->reply, page->found);
-    for (size_t i = 0; i < page->found; i++) {
-        if (words->jids) {
-            say_jid(call, page->jobs[i]);
-        } else {
-            reply_job(call->reply, call->engine, page->jobs[i]);
-        }
-    }
-    reply_end(call->reply);
+    reply_page_jobs(call, words, page->jobs, page->found);
 }
 
 void reply_page(struct call *call, const struct page_words *words, const struct page *page)
@@ -92,7 +96,7 @@ void reply_page(struct call *call, const struct page_words *words, const struct 
     reply_map(call->reply, 3);
     reply_page_members(call, words, page);
     reply_key(call->reply, "next");
-    say_next(call->reply, page);
+    reply_page_next(call->reply, page->more ? &page->last : NULL);
     reply_end(call->reply);
 }
 

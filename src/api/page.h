@@ -11,8 +11,8 @@ enum {
 };
 
 struct page_words {
-    int64_t offset, count;
-    bool has_count;
+    int64_t offset, count, data_max;
+    bool has_count, has_data_max;
     bool jids;
     struct slice cursor;
 };
@@ -25,8 +25,15 @@ struct page_words {
                    .min = 0, .max = PAGE_COUNT_MAX)
 
 // The same for a list of jobs.
-#define JOB_PAGE_OPTIONS(of)                                                                       \
-    PAGE_OPTIONS(of), OPTION(of, page.jids, FLAG, "JIDS", "only the jids, not the whole jobs")
+#define JOB_PAGE_OPTIONS(of) PAGE_OPTIONS(of), JOB_OPTIONS_OF_PAGE(of)
+
+// How the jobs of a list are shown.
+#define JOB_OPTIONS_OF_PAGE(of)                                                                    \
+    OPTION(of, page.jids, FLAG, "JIDS", "only the jids, not the whole jobs"),                      \
+        OPTION_HAS(of, page.data_max, page.has_data_max, INTEGER, "DATA-MAX",                      \
+                   "cut data and results after so many bytes: then they are texts, and data-cut "  \
+                   "and result-cut say so",                                                        \
+                   .min = 0, .max = INT64_MAX)
 
 // The same for one that can be long.
 #define LONG_PAGE_OPTIONS(of)                                                                      \
@@ -40,11 +47,19 @@ MUST_USE enum status page_start(const struct call *call, const struct page_words
                                 const struct job *room[PAGE_COUNT_MAX], struct page *out,
                                 struct error *error);
 
+// The cursor of a page of other things than jobs: the place of the last one, or null at the end.
+MUST_USE enum status page_read_cursor(const struct call *call, struct slice text,
+                                      struct index_key *out, struct error *error);
+void reply_page_next(struct reply *reply, const struct index_key *last);
+
 // What is said of a cursor that no page gave.
 enum status page_refuse_cursor(const struct call *call, struct error *error);
 
-// How many there are in all, and the jobs or their jids: the members `total` and `jobs` or `jids`
-// of a map that has been begun.
+// The jobs or their jids: the member `jobs` or `jids` of a map that has been begun.
+void reply_page_jobs(struct call *call, const struct page_words *words,
+                     const struct job *const *jobs, size_t count);
+
+// The same behind `total`, how many there are in all: two members of a map that has been begun.
 void reply_page_members(struct call *call, const struct page_words *words, const struct page *page);
 
 // A map of these and of where the page behind it begins, `next`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Commands that make jobs.
 #include "api/job_words.h"
+#include "api/request.h"
 
 #include "base/uuid.h"
 
@@ -10,7 +11,7 @@ static const char *const unique_conflict_words[] = { "existing", "replace", "ref
 
 struct put_arguments {
     struct slice queue, klass, data;
-    struct slice jid, worker, domain, unique;
+    struct slice jid, worker, domain, unique, request;
     struct slices tags, depends;
     struct job_option_words words;
     bool has_priority, has_retries, has_domain, has_delay, has_at, has_deadline;
@@ -55,7 +56,8 @@ struct put_arguments {
             .words = unique_conflict_words, .about = ABOUT_CONFLICT),                              \
         OPTION(                                                                                    \
             put_arguments, worker, NAME, "WORKER",                                                 \
-            "who puts it; the holder of a lease that moves its own job is not told of the loss")
+            "who puts it; the holder of a lease that moves its own job is not told of the loss"),  \
+        REQUEST_OPTION(put_arguments)
 
 static const struct argument put_takes[] = {
     ARGUMENT(put_arguments, queue, NAME, "queue", "the queue it goes to", .about = ABOUT_QUEUE),
@@ -164,10 +166,20 @@ static enum status put(struct call *call, bool must_exist, struct error *error)
         .must_exist = must_exist,
         .gone = &gone,
     };
-    const struct job *job;
-    status = engine_put(call->engine, call->now_us, &request, &job, error);
+    // Of another job when that one holds the lock.
+    bool unique = request.unique.by != UNIQUE_NONE;
+    size_t answer_max = unique ? ENGINE_NAME_SIZE_MAX : request.jid.size;
+    struct slice answer;
+    bool known;
+    status = call_request_begin(call, given->request, answer_max, &known, &answer, error);
+    if (!status && !known) {
+        const struct job *job;
+        status = engine_put(call->engine, call->now_us, &request, &job, error);
+        answer = status ? SLICE_EMPTY : job ? job_jid(job) : gone;
+        request_finish(call, status, answer);
+    }
     if (!status) {
-        reply_text(call->reply, job ? job_jid(job) : gone);
+        reply_text(call->reply, answer);
     }
     return status;
 }
@@ -201,7 +213,10 @@ static const struct command commands[] = {
         .summary = "Puts a job into a queue, or moves the job with that jid there.",
         .details = "Of a job that exists already, what is not given stays as it was, but for klass "
                    "and data; a worker that holds its lease loses it. A scheduled job keeps its time "
-                   "unless DELAY or AT is given; DELAY 0 runs it now.",
+                   "unless DELAY or AT is given; DELAY 0 runs it now. A client that did not get "
+                   "the answer repeats the put with the same REQUEST: it is answered as the first "
+                   "time, whatever became of the job meanwhile. With the same REQUEST and other "
+                   "words it is refused.",
         .replies = "The jid: of another job when that one holds the lock asked for by UNIQUE.",
         EXAMPLES({ "Q.PUT app mail Send '{\"to\":\"ann\"}' JID ann PRIORITY 5 TAG urgent TAG paid",
 "\"ann\"" },

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Commands about queues: what is in them, what failed in them, how they did; to hold them up.
 #include "api/job_words.h"
+#include "api/measures.h"
 #include "api/page.h"
-#include "engine/limit.h"
-#include "engine/metrics.h"
+#include "engine/lanes/limit.h"
+#include "engine/measure/metrics.h"
+#include "engine/measure/series.h"
 #include "engine/workers.h"
 
 struct queue_arguments {
@@ -14,17 +16,14 @@ static const struct argument queue_takes[] = {
     ARGUMENT(queue_arguments, queue, NAME, "queue", "the queue", .about = ABOUT_QUEUE),
 };
 
-static const struct argument queue_or_all_takes[] = {
-    OPTIONAL(queue_arguments, queue, NAME, "queue", "the queue; all of them when it is not given",
-             .about = ABOUT_QUEUE),
-};
-
 // ---------------------------------------------------------------------------------------------
 // How many
 
-static void say_queue(struct reply *reply, const struct queue_view *view)
+static void say_queue(const struct call *call, const struct queue_view *view)
 {
-    reply_map(reply, 9);
+    struct reply *reply = call->reply;
+    struct series_rates rates;
+    reply_map(reply, 15);
     reply_key(reply, "queue");
     reply_text(reply, view->name);
     reply_key(reply, "waiting");
@@ -43,6 +42,19 @@ static void say_queue(struct reply *reply, const struct queue_view *view)
     reply_count(reply, view->listeners);
     reply_key(reply, "paused");
     reply_boolean(reply, view->paused);
+    reply_key(reply, "paused_since");
+    reply_moment_or_null(reply, view->paused_us);
+    reply_key(reply, "failed");
+    reply_count(reply, view->failed);
+    reply_key(reply, "complete");
+    reply_count(reply, view->complete);
+    reply_key(reply, "bytes");
+    reply_integer(reply, (int64_t)view->bytes);
+    reply_key(reply, "age");
+    reply_age(reply, view->oldest_us, call->now_us);
+    reply_key(reply, "rates");
+    engine_rates(call->engine, call->now_us, view->name, &rates);
+    reply_rates(reply, &rates);
     reply_end(reply);
 }
 
@@ -52,52 +64,109 @@ static enum status run_queue(struct call *call, struct error *error)
     struct queue_view view;
     enum status status = engine_queue(call->engine, call->now_us, given->queue, &view, error);
     if (!status) {
-        say_queue(call->reply, &view);
+        say_queue(call, &view);
     }
     return status;
 }
 
+static const char *const order_words[] = {
+    "seen", "name", "waiting", "running", "stalled", "failed", "age", "put", "completed", NULL,
+};
+_Static_assert(sizeof(order_words) / sizeof(order_words[0]) == QUEUE_ORDERS + 1,
+               "one word for each order, in the order of enum queue_order");
+
 struct queue_list_arguments {
+    int64_t order;
     struct page_words page;
 };
 
 static const struct argument queue_list_takes[] = {
+    OPTION(
+        queue_list_arguments, order, WORD, "SORT",
+        "the order (seen): when they were first seen, by name, or by a number, the largest first; "
+        "age is that of the oldest job in line; put and completed are rates",
+        .words = order_words),
     OPTION(queue_list_arguments, page.offset, INTEGER, "OFFSET",
            "how many of the first to leave out (0)", .min = 0, .max = INT64_MAX),
     OPTION_HAS(queue_list_arguments, page.count, page.has_count, INTEGER, "COUNT",
                "how many at most (1000)", .min = 0, .max = PAGE_COUNT_MAX),
+    OPTION(queue_list_arguments, page.cursor, TEXT, "CURSOR",
+           "where to go on: what the page before gave as `next`"),
 };
+_Static_assert((int)PAGE_COUNT_MAX <= (int)QUEUE_PAGE_MAX, "a page has room for its queues");
+
+// The cursor of a list by name is the last name.
+static enum status read_queue_cursor(const struct call *call, struct slice cursor,
+                                     struct queue_page *page, struct error *error)
+{
+    struct index_key key;
+    page->has_after = cursor.size > 0;
+    page->after_name = cursor;
+    if (!page->has_after || page->order == QUEUES_BY_NAME) {
+        return STATUS_OK;
+    }
+    enum status status = page_read_cursor(call, cursor, &key, error);
+    if (!status) {
+        page->after_value = key.high;
+        page->after_id = key.low;
+    }
+    return status;
+}
+
+static void say_queue_page(struct call *call, const struct queue_page *page)
+{
+    struct reply *reply = call->reply;
+    struct queue_view view;
+    reply_map(reply, 3);
+    reply_key(reply, "total");
+    reply_count(reply, page->total);
+    reply_key(reply, "queues");
+    reply_list(reply, page->found);
+    for (size_t i = 0; i < page->found; i++) {
+        if (engine_queue(call->engine, call->now_us, page->names[i], &view, NULL)) {
+            view = (struct queue_view){ .name = page->names[i] };
+        }
+        say_queue(call, &view);
+    }
+    reply_end(reply);
+    reply_key(reply, "next");
+    if (page->more && page->order == QUEUES_BY_NAME) {
+        reply_text(reply, page->names[page->found - 1]);
+    } else if (page->more) {
+        const struct index_key last = { page->last_value, page->last_id };
+        reply_page_next(reply, &last);
+    } else {
+        reply_null(reply);
+    }
+    reply_end(reply);
+}
 
 static enum status run_queues(struct call *call, struct error *error)
 {
     const struct queue_list_arguments *given = call->arguments;
-    struct slice name;
-    struct queue_view view;
-    size_t offset = (size_t)given->page.offset;
-    size_t max = given->page.has_count ? (size_t)given->page.count : PAGE_COUNT_MAX;
-    size_t count = 0;
-    enum status pruned = engine_workers_prune(call->engine, call->now_us, error);
-    if (pruned) {
-        return pruned;
+    struct queue_page page = {
+        .order = (enum queue_order)given->order,
+        .offset = (size_t)given->page.offset,
+        .count = given->page.has_count ? (size_t)given->page.count : PAGE_COUNT_MAX,
+    };
+    enum status status = read_queue_cursor(call, given->page.cursor, &page, error);
+    if (!status) {
+        status = engine_workers_prune(call->engine, call->now_us, error);
     }
+    if (status) {
+        return status;
+    }
+    engine_queues(call->engine, call->now_us, &page);
     // With the client clock the first look moves what is due, for which there may be no memory; so
     // all are looked at before the first word is said.
-    for (; count < max && engine_queue_listed(call->engine, offset + count, &name); count++) {
-        enum status status = engine_queue(call->engine, call->now_us, name, &view, error);
-        if (status) {
-            return status;
-        }
+    for (size_t i = 0; !status && i < page.found; i++) {
+        struct queue_view view;
+        status = engine_queue(call->engine, call->now_us, page.names[i], &view, error);
     }
-    reply_list(call->reply, count);
-    for (size_t i = 0; i < count; i++) {
-        if (!engine_queue_listed(call->engine, offset + i, &name) ||
-            engine_queue(call->engine, call->now_us, name, &view, NULL)) {
-            view = (struct queue_view){ .name = name };
-        }
-        say_queue(call->reply, &view);
+    if (!status) {
+        say_queue_page(call, &page);
     }
-    reply_end(call->reply);
-    return STATUS_OK;
+    return status;
 }
 
 static enum status run_length(struct call *call, struct error *error)
@@ -182,86 +251,6 @@ static enum status run_priorities(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // Which
 
-static const char *const list_words[] = { "waiting", "running",  "stalled", "scheduled",
-                                          "depends", "complete", "failed",  NULL };
-
-struct jobs_arguments {
-    int64_t list;
-    struct slice queue;
-    struct page_words page;
-};
-
-static const struct argument jobs_takes[] = {
-    ARGUMENT(jobs_arguments, list, WORD, "state", "the state that they are in",
-             .words = list_words),
-    OPTIONAL(jobs_arguments, queue, NAME, "queue",
-             "the queue that they are in, or finished in; needed but for running, complete and "
-             "failed jobs",
-             .about = ABOUT_QUEUE),
-    LONG_PAGE_OPTIONS(jobs_arguments),
-};
-
-static enum status run_jobs(struct call *call, struct error *error)
-{
-    const struct jobs_arguments *given = call->arguments;
-    if (!given->queue.size && !list_has_all((enum list)given->list)) {
-        return error_set(error, STATUS_INVALID,
-                         "%s: queue must be given for %s jobs; only running, complete and failed "
-                         "ones are listed without",
-                         call->command->name, list_words[given->list]);
-    }
-    const struct job *room[PAGE_COUNT_MAX];
-    struct page page;
-    enum status status = page_start(call, &given->page, room, &page, error);
-    if (!status) {
-        status = engine_jobs(call->engine, call->now_us, (enum list)given->list, given->queue,
-                             &page, error);
-    }
-    if (!status) {
-        reply_page(call, &given->page, &page);
-    }
-    return status;
-}
-
-struct groups_arguments {
-    struct page_words page;
-};
-
-static const struct argument groups_takes[] = {
-    PAGE_OPTIONS(groups_arguments),
-};
-
-static enum status run_failures(struct call *call, struct error *error)
-{
-    (void)error;
-    const struct groups_arguments *given = call->arguments;
-    reply_counts(call, &given->page, SLICE("group"), engine_failure_group);
-    return STATUS_OK;
-}
-
-struct failed_arguments {
-    struct slice group;
-    struct page_words page;
-};
-
-static const struct argument failed_takes[] = {
-    ARGUMENT(failed_arguments, group, NAME, "group", "the kind of failure"),
-    LONG_PAGE_OPTIONS(failed_arguments),
-};
-
-static enum status run_failed(struct call *call, struct error *error)
-{
-    const struct failed_arguments *given = call->arguments;
-    const struct job *room[PAGE_COUNT_MAX];
-    struct page page;
-    enum status status = page_start(call, &given->page, room, &page, error);
-    if (!status) {
-        engine_failed(call->engine, given->group, &page);
-        reply_page(call, &given->page, &page);
-    }
-    return status;
-}
-
 struct unfail_arguments {
     struct slice group, queue;
     struct page_words page;
@@ -313,146 +302,6 @@ static enum status run_forget(struct call *call, struct error *error)
 {
     const struct queues_arguments *given = call->arguments;
     return call_ok(call, engine_forget(call->engine, call->now_us, given->queues, error));
-}
-
-// ---------------------------------------------------------------------------------------------
-// How they did
-
-struct stats_arguments {
-    struct slice queue;
-    int64_t date;
-    bool has_date;
-};
-
-static const struct argument stats_takes[] = {
-    ARGUMENT(stats_arguments, queue, NAME, "queue", "the queue", .about = ABOUT_QUEUE),
-    OPTION_HAS(stats_arguments, date, has_date, MOMENT, "DATE",
-               "any time of the day, in UTC, that is asked for (today)"),
-};
-
-static void say_series(struct reply *reply, const struct stats_series *series)
-{
-    reply_map(reply, 4);
-    reply_key(reply, "count");
-    reply_count(reply, series->count);
-    reply_key(reply, "mean");
-    reply_number(reply, series->mean);
-    reply_key(reply, "std");
-    reply_number(reply, series->std);
-    reply_key(reply, "histogram");
-    reply_list(reply, STATS_BUCKETS);
-    for (size_t i = 0; i < STATS_BUCKETS; i++) {
-        reply_count(reply, series->histogram[i]);
-    }
-    reply_end(reply);
-    reply_end(reply);
-}
-
-static enum status run_stats(struct call *call, struct error *error)
-{
-    (void)error;
-    const struct stats_arguments *given = call->arguments;
-    struct stats_view view;
-    engine_stats(call->engine, given->queue, given->has_date ? given->date : call->now_us, &view);
-    reply_map(call->reply, 6);
-    reply_key(call->reply, "retries");
-    reply_integer(call->reply, view.retries);
-    reply_key(call->reply, "lost_leases");
-    reply_integer(call->reply, view.lost_leases);
-    reply_key(call->reply, "failures");
-    reply_integer(call->reply, view.failures);
-    reply_key(call->reply, "failed");
-    reply_integer(call->reply, view.failed);
-    reply_key(call->reply, "wait");
-    say_series(call->reply, &view.wait);
-    reply_key(call->reply, "run");
-    say_series(call->reply, &view.run);
-    reply_end(call->reply);
-    return STATUS_OK;
-}
-
-// Of times, in seconds.
-static void say_times(struct reply *reply, const struct histogram *histogram)
-{
-    static const struct {
-        struct slice name;
-        unsigned per_mille;
-    } quantiles[] = {
-        { { "p50", 3 }, 500 },
-        { { "p90", 3 }, 900 },
-        { { "p99", 3 }, 990 },
-        { { "p999", 4 }, 999 },
-    };
-    uint64_t count = histogram->count;
-    reply_map(reply, 7);
-    reply_key(reply, "count");
-    reply_count(reply, count);
-    reply_key(reply, "mean");
-    reply_seconds(reply, count ? (int64_t)(histogram->sum / count) : 0);
-    reply_key(reply, "max");
-    reply_seconds(reply, histogram->max);
-    for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
-        reply_text(reply, quantiles[i].name);
-        reply_seconds(reply, histogram_quantile(histogram, quantiles[i].per_mille));
-    }
-    reply_end(reply);
-}
-
-static void say_attempts(struct reply *reply, const struct histogram *histogram)
-{
-    uint64_t count = histogram->count;
-    reply_map(reply, 3);
-    reply_key(reply, "count");
-    reply_count(reply, count);
-    reply_key(reply, "mean");
-    reply_number(reply, count ? (double)histogram->sum / (double)count : 0);
-    reply_key(reply, "max");
-    reply_integer(reply, histogram->max);
-    reply_end(reply);
-}
-
-static void say_rates(struct reply *reply, const struct meter *meter, int64_t now_us)
-{
-    struct meter_rates rates;
-    meter_read(meter, now_us, &rates);
-    reply_map(reply, 3);
-    reply_key(reply, "1s");
-    reply_number(reply, rates.per_second_1s);
-    reply_key(reply, "1m");
-    reply_number(reply, rates.per_second_1m);
-    reply_key(reply, "15m");
-    reply_number(reply, rates.per_second_15m);
-    reply_end(reply);
-}
-
-static enum status run_metrics(struct call *call, struct error *error)
-{
-    (void)error;
-    const struct queue_arguments *given = call->arguments;
-    static const struct metrics nothing;
-    const struct metrics *metrics = engine_metrics(call->engine, given->queue);
-    if (!metrics) {
-        metrics = &nothing;
-    }
-    reply_map(call->reply, 8);
-    reply_key(call->reply, "latency");
-    say_times(call->reply, &metrics->latency);
-    reply_key(call->reply, "runtime");
-    say_times(call->reply, &metrics->runtime);
-    reply_key(call->reply, "lifetime");
-    say_times(call->reply, &metrics->lifetime);
-    reply_key(call->reply, "time-to-completion");
-    say_times(call->reply, &metrics->time_to_completion);
-    reply_key(call->reply, "time-to-failure");
-    say_times(call->reply, &metrics->time_to_failure);
-    reply_key(call->reply, "attempts");
-    say_attempts(call->reply, &metrics->attempts);
-    reply_key(call->reply, "queued");
-    say_rates(call->reply, &metrics->queued, call->now_us);
-    reply_key(call->reply, "run");
-    say_rates(call->reply, &metrics->run, call->now_us);
-    reply_end(call->reply);
-    return STATUS_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -512,21 +361,35 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(queue_list_arguments, queue_list_takes),
         .run = run_queues,
-        .summary = "Lists the queues in the order in which they were first seen, with how many "
-                   "jobs each has.",
-        .details = "With as many as COUNT there may be more, which OFFSET leads to.",
-        .replies = "A list of queues as in Q.QUEUE.",
-        EXAMPLES({ "Q.QUEUES app", "1) 1# \"queue\" => \"mail\"\n"
-                                   "   2# \"waiting\" => (integer) 1\n"
-                                   "   3# \"running\" => (integer) 0\n"
-                                   "   4# \"stalled\" => (integer) 0\n"
-                                   "   5# \"scheduled\" => (integer) 2\n"
-                                   "   6# \"depends\" => (integer) 0\n"
-                                   "   7# \"recurring\" => (integer) 0\n"
-                                   "   8# \"listeners\" => (integer) 2\n"
-                                   "   9# \"paused\" => (false)\n"
-                                   "2) 1# \"queue\" => \"reports\"\n"
-                                   "..." }),
+        .summary = "Lists the queues, with how many jobs each has.",
+        .details = "By when they were first seen, or in another order. CURSOR goes on where the "
+                   "page before ended, also when queues come, go or change their places meanwhile; "
+                   "it belongs to the same SORT.",
+        .replies = "How many there are, a page of queues as in Q.QUEUE, and the CURSOR of the page "
+                   "behind it.",
+        EXAMPLES({ "Q.QUEUES app SORT waiting COUNT 1",
+                   "1# \"total\" => (integer) 2\n"
+                   "2# \"queues\" => 1)  1# \"queue\" => \"mail\"\n"
+                   "       2# \"waiting\" => (integer) 0\n"
+                   "       3# \"running\" => (integer) 0\n"
+                   "       4# \"stalled\" => (integer) 1\n"
+                   "       5# \"scheduled\" => (integer) 2\n"
+                   "       6# \"depends\" => (integer) 0\n"
+                   "       7# \"recurring\" => (integer) 0\n"
+                   "       8# \"listeners\" => (integer) 2\n"
+                   "       9# \"paused\" => (false)\n"
+                   "      10# \"paused_since\" => (nil)\n"
+                   "      11# \"failed\" => (integer) 3\n"
+                   "      12# \"complete\" => (integer) 1\n"
+                   "      13# \"bytes\" => (integer) 44\n"
+                   "      14# \"age\" => (double) 0\n"
+                   "      15# \"rates\" => 1# \"put\" => (double) 0.1\n"
+                   "          2# \"popped\" => (double) 0.05\n"
+                   "          3# \"completed\" => (double) 0\n"
+                   "          4# \"failed\" => (double) 0\n"
+                   "          5# \"retried\" => (double) 0\n"
+                   "          6# \"lost\" => (double) 0\n"
+                   "3# \"next\" => \"00000000000000000000000000000001\"" }),
     },
     {
         .name = "Q.QUEUE",
@@ -535,19 +398,37 @@ static const struct command commands[] = {
         TAKES(queue_arguments, queue_takes),
         .run = run_queue,
         .summary = "Says how many jobs a queue has in each state.",
-        .details = "Stalled are those whose lease has run out while their worker may still "
-                   "finish; once that time is over they count as waiting. Listeners are workers "
-                   "that have popped from it and are not offline.",
-        .replies = "The counts, and whether it is paused. A queue that nobody has used has none.",
-        EXAMPLES({ "Q.QUEUE app mail", "1# \"queue\" => \"mail\"\n"
-                                       "2# \"waiting\" => (integer) 1\n"
-                                       "3# \"running\" => (integer) 0\n"
-                                       "4# \"stalled\" => (integer) 0\n"
-                                       "5# \"scheduled\" => (integer) 2\n"
-                                       "6# \"depends\" => (integer) 0\n"
-                                       "7# \"recurring\" => (integer) 0\n"
-                                       "8# \"listeners\" => (integer) 2\n"
-                                       "9# \"paused\" => (false)" }),
+        .details =
+            "Each job counts by its state, as in Q.GET and Q.COUNT. Stalled are those whose lease "
+            "was lost, and which are first in line; while its grace period lasts a job is running. "
+            "Complete and failed jobs count in the queue that they finished in. Listeners are "
+            "workers that have popped from it and are not offline.",
+        .replies =
+            "The counts; whether it is paused, and since when; the bytes of data of its jobs "
+            "that are not finished; for how many seconds the job in line that could run "
+            "first could run, null when none is in line (with more than 32 priorities in "
+            "line: of the 16 that run first and last); and how often each thing happened in "
+            "a second, over the last minute. A queue that was never used has none.",
+        EXAMPLES({ "Q.QUEUE app mail", " 1# \"queue\" => \"mail\"\n"
+                                       " 2# \"waiting\" => (integer) 0\n"
+                                       " 3# \"running\" => (integer) 0\n"
+                                       " 4# \"stalled\" => (integer) 1\n"
+                                       " 5# \"scheduled\" => (integer) 2\n"
+                                       " 6# \"depends\" => (integer) 0\n"
+                                       " 7# \"recurring\" => (integer) 0\n"
+                                       " 8# \"listeners\" => (integer) 2\n"
+                                       " 9# \"paused\" => (false)\n"
+                                       "10# \"paused_since\" => (nil)\n"
+                                       "11# \"failed\" => (integer) 3\n"
+                                       "12# \"complete\" => (integer) 1\n"
+                                       "13# \"bytes\" => (integer) 44\n"
+                                       "14# \"age\" => (double) 0\n"
+                                       "15# \"rates\" => 1# \"put\" => (double) 0.1\n"
+                                       "    2# \"popped\" => (double) 0.05\n"
+                                       "    3# \"completed\" => (double) 0\n"
+                                       "    4# \"failed\" => (double) 0\n"
+                                       "    5# \"retried\" => (double) 0\n"
+                                       "    6# \"lost\" => (double) 0" }),
     },
     {
         .name = "Q.LENGTH",
@@ -585,51 +466,6 @@ static const struct command commands[] = {
                                             "   2# \"count\" => (integer) 5\n"
                                             "3) 1# \"priority\" => (integer) 5\n"
                                             "   2# \"count\" => (integer) 1" }),
-    },
-    {
-        .name = "Q.JOBS",
-        .group = "queues",
-        .flags = READS,
-        TAKES(jobs_arguments, jobs_takes),
-        .run = run_jobs,
-        .summary = "Lists the jobs of a queue, or of all queues, in one state.",
-        .details = "Complete and failed jobs are listed from the newest on, by the queue that they "
-                   "finished in; Q.FAILED lists those of one group. Without a queue: running lists "
-                   "every leased job from the one popped first on, with those in grace; waiting, "
-                   "stalled, scheduled and depends are refused.",
-        .replies = "How many there are, a page of them, and the CURSOR of the page behind it.",
-        EXAMPLES({ "Q.JOBS app scheduled mail COUNT 10 JIDS", "1# \"total\" => (integer) 2\n"
-                                                              "2# \"jids\" => 1) \"cat\"\n"
-                                                              "   2) \"gil\"\n"
-                                                              "3# \"next\" => (nil)" },
-                 { "Q.JOBS app complete mail JIDS", "1# \"total\" => (integer) 1\n"
-                                                    "2# \"jids\" => 1) \"ann\"\n"
-                                                    "3# \"next\" => (nil)" }),
-    },
-    {
-        .name = "Q.FAILURES",
-        .group = "queues",
-        .flags = READS,
-        TAKES(groups_arguments, groups_takes),
-        .run = run_failures,
-        .summary = "Lists the kinds of failures, in the order in which they came to be.",
-        .replies = "A list of groups, each with how many jobs have failed in it.",
-        EXAMPLES({ "Q.FAILURES app", "1) 1# \"group\" => \"smtp\"\n"
-                                     "   2# \"count\" => (integer) 3" }),
-    },
-    {
-        .name = "Q.FAILED",
-        .group = "queues",
-        .flags = READS,
-        TAKES(failed_arguments, failed_takes),
-        .run = run_failed,
-        .summary = "Lists the jobs that have failed in a group, the newest failure first.",
-        .replies = "How many there are, a page of them, and the CURSOR of the page behind it.",
-        EXAMPLES({ "Q.FAILED app smtp COUNT 2 JIDS", "1# \"total\" => (integer) 3\n"
-                                                     "2# \"jids\" => 1) \"fay\"\n"
-                                                     "   2) \"eve\"\n"
-                                                     "3# \"next\" => "
-                                                     "\"00000000000000060000000000000006\"" }),
     },
     {
         .name = "Q.UNFAIL",
@@ -676,94 +512,6 @@ static const struct command commands[] = {
                    "stay.",
         .replies = "OK.",
         EXAMPLES({ "Q.FORGET app reports", "OK" }),
-    },
-    {
-        .name = "Q.STATS",
-        .group = "queues",
-        .flags = READS,
-        TAKES(stats_arguments, stats_takes),
-        .run = run_stats,
-        .summary = "Shows how a queue did on one day.",
-        .details = "The histograms count by seconds (60 of them), then minutes (59), hours (23) "
-                   "and days (6).",
-        .replies = "How many times jobs were given back to be tried again (Q.RETRY), how many "
-                   "leases ran out, how many times jobs failed, how many of those are failed "
-                   "still; and of the times that jobs waited and ran how many there were, their "
-                   "mean and standard deviation in seconds, and a histogram.",
-        EXAMPLES({ "Q.STATS app mail DATE 2026-07-14T00:00:00Z",
-                   "1# \"retries\" => (integer) 2\n"
-                   "2# \"lost_leases\" => (integer) 0\n"
-                   "3# \"failures\" => (integer) 3\n"
-                   "4# \"failed\" => (integer) 2\n"
-                   "5# \"wait\" => 1# \"count\" => (integer) 9\n"
-                   "   2# \"mean\" => (double) 0\n"
-                   "   3# \"std\" => (double) 0\n"
-                   "   4# \"histogram\" =>   1) (integer) 9\n"
-                   "        2) (integer) 0\n"
-                   "        3) (integer) 0\n"
-                   "        4) (integer) 0\n"
-                   "..." }),
-    },
-    {
-        .name = "Q.METRICS",
-        .group = "queues",
-        .flags = READS,
-        TAKES(queue_arguments, queue_or_all_takes),
-        .run = run_metrics,
-        .summary = "Shows how long things took and how many jobs came and ran lately, since the "
-                   "start of the server.",
-        .details = "latency: from when a job could first run to its first run. runtime: of runs "
-                   "that completed. lifetime, time-to-completion: of complete jobs, from the "
-                   "first put, from the first run. time-to-failure: of failed jobs, from the "
-                   "first put. The quantiles are at most a quarter too large.",
-        .replies = "For each how many, the mean, the largest and quantiles, in seconds; for the "
-                   "attempts of complete jobs the mean and the largest; for the jobs queued and "
-                   "run how many per second, over a second, a minute and a quarter of an hour.",
-        EXAMPLES({ "Q.METRICS app mail",
-                   "1# \"latency\" => 1# \"count\" => (integer) 7\n"
-                   "   2# \"mean\" => (double) 0\n"
-                   "   3# \"max\" => (double) 0\n"
-                   "   4# \"p50\" => (double) 0\n"
-                   "   5# \"p90\" => (double) 0\n"
-                   "   6# \"p99\" => (double) 0\n"
-                   "   7# \"p999\" => (double) 0\n"
-                   "2# \"runtime\" => 1# \"count\" => (integer) 2\n"
-                   "   2# \"mean\" => (double) 30\n"
-                   "   3# \"max\" => (double) 30\n"
-                   "   4# \"p50\" => (double) 30\n"
-                   "   5# \"p90\" => (double) 30\n"
-                   "   6# \"p99\" => (double) 30\n"
-                   "   7# \"p999\" => (double) 30\n"
-                   "3# \"lifetime\" => 1# \"count\" => (integer) 2\n"
-                   "   2# \"mean\" => (double) 30\n"
-                   "   3# \"max\" => (double) 30\n"
-                   "   4# \"p50\" => (double) 30\n"
-                   "   5# \"p90\" => (double) 30\n"
-                   "   6# \"p99\" => (double) 30\n"
-                   "   7# \"p999\" => (double) 30\n"
-                   "4# \"time-to-completion\" => 1# \"count\" => (integer) 2\n"
-                   "   2# \"mean\" => (double) 30\n"
-                   "   3# \"max\" => (double) 30\n"
-                   "   4# \"p50\" => (double) 30\n"
-                   "   5# \"p90\" => (double) 30\n"
-                   "   6# \"p99\" => (double) 30\n"
-                   "   7# \"p999\" => (double) 30\n"
-                   "5# \"time-to-failure\" => 1# \"count\" => (integer) 3\n"
-                   "   2# \"mean\" => (double) 0\n"
-                   "   3# \"max\" => (double) 0\n"
-                   "   4# \"p50\" => (double) 0\n"
-                   "   5# \"p90\" => (double) 0\n"
-                   "   6# \"p99\" => (double) 0\n"
-                   "   7# \"p999\" => (double) 0\n"
-                   "6# \"attempts\" => 1# \"count\" => (integer) 2\n"
-                   "   2# \"mean\" => (double) 1\n"
-                   "   3# \"max\" => (integer) 1\n"
-                   "7# \"queued\" => 1# \"1s\" => (double) 0\n"
-                   "   2# \"1m\" => (double) 0.06666666666666667\n"
-                   "   3# \"15m\" => (double) 0.0044444444444444444\n"
-                   "8# \"run\" => 1# \"1s\" => (double) 0\n"
-                   "   2# \"1m\" => (double) 0.03333333333333333\n"
-                   "   3# \"15m\" => (double) 0.0022222222222222222" }),
     },
     {
         .name = "Q.LANE",

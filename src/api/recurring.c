@@ -2,7 +2,8 @@
 // Commands about jobs that make jobs.
 #include "api/job_words.h"
 #include "api/page.h"
-#include "engine/cron.h"
+#include "api/request.h"
+#include "engine/recurring/cron.h"
 
 static const char *const missed_words[] = { "all", "one", "skip", NULL };
 static const char *const overlap_words[] = { "allow", "skip", NULL };
@@ -16,7 +17,7 @@ enum {
 
 struct recur_arguments {
     struct slice jid, queue, klass, data;
-    struct slice cron, zone, domain;
+    struct slice cron, zone, domain, request;
     struct slices tags;
     struct job_option_words words;
     int64_t interval, delay, missed, overlap, priority, retries, backlog;
@@ -55,6 +56,7 @@ static const struct argument recur_takes[] = {
     JOB_OPTIONS(recur_arguments),
     OPTION(recur_arguments, restart, FLAG, "RESTART",
            "start anew, after DELAY, also when the recurring job exists"),
+    REQUEST_OPTION(recur_arguments),
 };
 
 // By default a clock that was wrong, or a server that was down, does not end in a flood of jobs.
@@ -65,8 +67,8 @@ static enum recur_missed missed_of(const struct recur_arguments *given)
                                 : RECUR_MISSED_ONE;
 }
 
-// A zone that the engine has not been told of is asked of the host. That it stays known when the
-// recurring job is refused for another reason harms nobody: it says what the host would say again.
+// A zone that the engine does not know is requested from the host. The zone stays known when the
+// recurring job is then refused for another reason; the host would return the same rules again.
 static enum status recur_in_zone(struct call *call, const struct recur_request *request,
                                  struct error *error)
 {
@@ -86,7 +88,7 @@ static enum status run_recur(struct call *call, struct error *error)
 {
     const struct recur_arguments *given = call->arguments;
     if (!given->interval == !given->cron.size) {
-        return error_set(error, STATUS_INVALID, "%s: either INTERVAL, above 0, or CRON",
+        return error_set(error, STATUS_INVALID, "%s: needs an INTERVAL above 0, or CRON",
                          call->command->name);
     }
     struct job_options options;
@@ -113,7 +115,14 @@ static enum status run_recur(struct call *call, struct error *error)
         .options = job_option_words_given(&given->words) ? &options : NULL,
         .restart = given->restart,
     };
-    return call_ok(call, recur_in_zone(call, &request, error));
+    struct slice answer;
+    bool known;
+    status = call_request_begin(call, given->request, 0, &known, &answer, error);
+    if (!status && !known) {
+        status = recur_in_zone(call, &request, error);
+        request_finish(call, status, SLICE_EMPTY);
+    }
+    return call_ok(call, status);
 }
 
 struct jid_arguments {
@@ -131,9 +140,11 @@ static enum status run_unrecur(struct call *call, struct error *error)
 }
 
 struct update_arguments {
-    struct slice jid, data, klass, queue;
-    int64_t priority, interval, retries, backlog;
-    bool has_priority, has_interval, has_retries, has_backlog;
+    struct slice jid, data, klass, queue, cron, zone, domain;
+    int64_t priority, interval, retries, backlog, missed, overlap;
+    bool has_priority, has_interval, has_retries, has_backlog, has_missed, has_overlap;
+    bool has_zone, has_domain;
+    struct job_option_words words;
 };
 
 static const struct argument update_takes[] = {
@@ -151,11 +162,61 @@ static const struct argument update_takes[] = {
                PRIORITY_RANGE),
     OPTION_HAS(update_arguments, retries, has_retries, INTEGER, "RETRIES",
                "how often each is tried again", .min = 0, .max = INT32_MAX),
+    OPTION(update_arguments, cron, TEXT, "CRON", "when they run, in place of the interval or cron"),
+    OPTION_HAS(update_arguments, zone, has_zone, TEXT, "ZONE",
+               "the time zone of the cron expression; empty: UTC"),
+    OPTION_HAS(update_arguments, missed, has_missed, WORD, "MISSED",
+               "what becomes of runs that were missed", .words = missed_words),
+    OPTION_HAS(update_arguments, overlap, has_overlap, WORD, "OVERLAP",
+               "what becomes of a run while the last job has not finished", .words = overlap_words),
+    OPTION_HAS(update_arguments, domain, has_domain, TEXT, "DOMAIN",
+               "the lane that the jobs come into; empty: none"),
+    JOB_OPTIONS(update_arguments),
 };
+
+// Those of the options that are given replace the ones that it has.
+static void merge_options(const struct call *call, const struct recurring *recurring,
+                          const struct job_option_words *words, struct job_options *out)
+{
+    struct job_options had = { 0 };
+    if (recurring) {
+        recurring_options(call->engine, recurring, &had);
+    }
+    out->backoff = words->backoff.size ? out->backoff : had.backoff;
+    out->timeout_us = words->has_timeout_us ? out->timeout_us : had.timeout_us;
+    out->result_ttl_us = words->has_result_ttl_us ? out->result_ttl_us : had.result_ttl_us;
+    out->lease_us = words->has_lease_us ? out->lease_us : had.lease_us;
+    out->crashes_max = words->has_crashes_max ? out->crashes_max : had.crashes_max;
+    out->dependency_policy =
+        words->has_dependency_policy ? out->dependency_policy : had.dependency_policy;
+}
+
+// As recur_in_zone.
+static enum status update_in_zone(struct call *call, const struct recur_update *request,
+                                  struct error *error)
+{
+    enum status status = engine_recur_update(call->engine, call->now_us, request, error);
+    if (status != STATUS_NOT_FOUND || !request->zone.size ||
+        !engine_recurring_get(call->engine, request->jid)) {
+        return status;
+    }
+    struct zone_rules rules;
+    status = call_ask_zone(call, request->zone, &rules, error);
+    if (!status) {
+        status = engine_zone_set(call->engine, call->now_us, request->zone, &rules, error);
+    }
+    return status ? status : engine_recur_update(call->engine, call->now_us, request, error);
+}
 
 static enum status run_update(struct call *call, struct error *error)
 {
     const struct update_arguments *given = call->arguments;
+    struct job_options options;
+    enum status status = job_option_words_read(&given->words, &options, error);
+    if (status) {
+        return status;
+    }
+    merge_options(call, engine_recurring_get(call->engine, given->jid), &given->words, &options);
     const struct recur_update request = {
         .jid = given->jid,
         .has_priority = given->has_priority,
@@ -172,8 +233,43 @@ static enum status run_update(struct call *call, struct error *error)
         .data = given->data,
         .klass = given->klass,
         .queue = given->queue,
+        .has_cron = given->cron.size > 0,
+        .cron = given->cron,
+        .has_zone = given->has_zone,
+        .zone = given->zone,
+        .has_missed = given->has_missed,
+        .missed = (enum recur_missed)given->missed,
+        .has_overlap = given->has_overlap,
+        .overlap = (enum recur_overlap)given->overlap,
+        .has_domain = given->has_domain,
+        .domain = given->domain,
+        .has_options = job_option_words_given(&given->words),
+        .options = &options,
     };
-    return call_ok(call, engine_recur_update(call->engine, call->now_us, &request, error));
+    return call_ok(call, update_in_zone(call, &request, error));
+}
+
+static enum status run_pause(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    return call_ok(call, engine_recur_pause(call->engine, call->now_us, given->jid, true, error));
+}
+
+static enum status run_resume(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    return call_ok(call, engine_recur_pause(call->engine, call->now_us, given->jid, false, error));
+}
+
+static enum status run_now(struct call *call, struct error *error)
+{
+    const struct jid_arguments *given = call->arguments;
+    const struct job *job;
+    enum status status = engine_recur_run(call->engine, call->now_us, given->jid, &job, error);
+    if (!status) {
+        reply_text(call->reply, job_jid(job));
+    }
+    return status;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -190,14 +286,34 @@ static void say_tags(struct call *call, const struct recurring *recurring)
     reply_end(call->reply);
 }
 
-static void say_recurring(struct call *call, const struct recurring *recurring)
+enum {
+    RUNS_SHOWN_MAX = 10, // of each recurring job of a list
+};
+
+static void say_next_runs(struct call *call, struct slice jid, size_t count)
+{
+    int64_t runs[RUNS_SHOWN_MAX];
+    size_t found = 0;
+    if (engine_recurring_runs(call->engine, jid, count, runs, &found, NULL)) {
+        found = 0;
+    }
+    reply_key(call->reply, "runs");
+    reply_list(call->reply, found);
+    for (size_t i = 0; i < found; i++) {
+        reply_moment(call->reply, runs[i]);
+    }
+    reply_end(call->reply);
+}
+
+// With its next runs, if there are to be some.
+static void say_recurring(struct call *call, const struct recurring *recurring, size_t runs)
 {
     struct reply *reply = call->reply;
     struct recurring_view view;
     recurring_view(call->engine, recurring, &view);
     struct job_options options;
     recurring_options(call->engine, recurring, &options);
-    reply_map(reply, 17);
+    reply_map(reply, runs ? 20 : 19);
     reply_key(reply, "jid");
     reply_text(reply, view.jid);
     reply_key(reply, "klass");
@@ -240,6 +356,13 @@ static void say_recurring(struct call *call, const struct recurring *recurring)
     say_tags(call, recurring);
     reply_key(reply, "options");
     reply_job_options(reply, &options);
+    reply_key(reply, "paused");
+    reply_boolean(reply, view.paused);
+    reply_key(reply, "last");
+    reply_moment_or_null(reply, view.last_us);
+    if (runs) {
+        say_next_runs(call, view.jid, runs);
+    }
     reply_end(reply);
 }
 
@@ -251,38 +374,64 @@ static enum status run_get(struct call *call, struct error *error)
         return error_set(error, STATUS_NOT_FOUND, "recurring job %.*s does not exist",
                          SLICE_PRINT(given->jid));
     }
-    say_recurring(call, recurring);
+    say_recurring(call, recurring, 0);
     return STATUS_OK;
 }
 
 struct list_arguments {
     struct slice queue;
     struct page_words page;
+    int64_t runs;
 };
 
 static const struct argument list_takes[] = {
-    ARGUMENT(list_arguments, queue, NAME, "queue", "the queue that the jobs go to",
+    OPTIONAL(list_arguments, queue, NAME, "queue",
+             "the queue that the jobs go to; all of them when it is not given",
              .about = ABOUT_QUEUE),
     PAGE_OPTIONS(list_arguments),
+    OPTION(list_arguments, page.cursor, TEXT, "CURSOR",
+           "where to go on, without a queue: what the page before gave as `next`"),
+    OPTION(list_arguments, runs, INTEGER, "RUNS", "also show so many of the next runs of each (0)",
+           .min = 0, .max = RUNS_SHOWN_MAX),
 };
 
 static enum status run_list(struct call *call, struct error *error)
 {
-    (void)error;
     const struct list_arguments *given = call->arguments;
     const struct recurring *found[PAGE_COUNT_MAX];
-    size_t count;
-    size_t total = engine_recurring(call->engine, given->queue, (size_t)given->page.offset,
-                                    page_count(&given->page), found, &count);
-    reply_map(call->reply, 2);
+    struct index_key after = { 0 };
+    size_t count = 0, total;
+    bool more;
+    if (given->page.cursor.size) {
+        enum status status = given->queue.size
+                                 ? page_refuse_cursor(call, error)
+                                 : page_read_cursor(call, given->page.cursor, &after, error);
+        if (status) {
+            return status;
+        }
+    }
+    if (given->queue.size) {
+        total = engine_recurring(call->engine, given->queue, (size_t)given->page.offset,
+                                 page_count(&given->page), found, &count);
+        more = false;
+    } else {
+        total = engine_recurring_all(call->engine, after.low, (size_t)given->page.offset,
+                                     page_count(&given->page), found, &count, &more);
+    }
+    reply_map(call->reply, given->queue.size ? 2 : 3);
     reply_key(call->reply, "total");
     reply_count(call->reply, total);
     reply_key(call->reply, "jobs");
     reply_list(call->reply, count);
     for (size_t i = 0; i < count; i++) {
-        say_recurring(call, found[i]);
+        say_recurring(call, found[i], (size_t)given->runs);
     }
     reply_end(call->reply);
+    if (!given->queue.size) {
+        const struct index_key last = { 0, more ? recurring_number(found[count - 1]) : 0 };
+        reply_key(call->reply, "next");
+        reply_page_next(call->reply, more ? &last : NULL);
+    }
     reply_end(call->reply);
     return STATUS_OK;
 }
@@ -501,9 +650,12 @@ static const struct command commands[] = {
                                               "16# \"tags\" => 1) \"report\"\n"
                                               "17# \"options\" => 1# \"backoff\" => (nil)\n"
                                               "    2# \"timeout\" => (nil)\n"
-                                              "    3# \"result-ttl\" => (nil)\n"
-                                              "    4# \"max-crashes\" => (nil)\n"
-                                              "    5# \"on-dependency-failure\" => (nil)" }),
+                                              "    3# \"lease\" => (nil)\n"
+                                              "    4# \"result-ttl\" => (nil)\n"
+                                              "    5# \"max-crashes\" => (nil)\n"
+                                              "    6# \"on-dependency-failure\" => (nil)\n"
+                                              "18# \"paused\" => (false)\n"
+                                              "19# \"last\" => (nil)" }),
     },
     {
         .name = "Q.RECUR.UPDATE",
@@ -512,8 +664,45 @@ static const struct command commands[] = {
         TAKES(update_arguments, update_takes),
         .run = run_update,
         .summary = "Changes a recurring job; what is not given stays as it was.",
+        .details = "With another cron expression or zone it starts anew, else it keeps its phase. "
+                   "A job by interval becomes one by cron with CRON; the other way round with "
+                   "Q.RECUR.",
         .replies = "OK.",
-        EXAMPLES({ "Q.RECUR.UPDATE app poll INTERVAL 600 PRIORITY 5", "OK" }),
+        EXAMPLES({ "Q.RECUR.UPDATE app poll INTERVAL 600 PRIORITY 5", "OK" },
+                 { "Q.RECUR.UPDATE app poll OVERLAP skip TIMEOUT 300", "OK" }),
+    },
+    {
+        .name = "Q.RECUR.PAUSE",
+        .group = "recurring",
+        .flags = SHRINKS | COMMAND_AUDITED,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_pause,
+        .summary = "Makes a recurring job make no jobs until it is resumed.",
+        .details = "It keeps its schedule. Registering it again (Q.RECUR) leaves it paused.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.RECUR.PAUSE app poll", "OK" }),
+    },
+    {
+        .name = "Q.RECUR.RESUME",
+        .group = "recurring",
+        .flags = SHRINKS | COMMAND_AUDITED,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_resume,
+        .summary = "Lets a recurring job go on with its next run; the runs of the pause are left "
+                   "out.",
+        .replies = "OK.",
+        EXAMPLES({ "Q.RECUR.RESUME app poll", "OK" }),
+    },
+    {
+        .name = "Q.RECUR.RUN",
+        .group = "recurring",
+        .flags = WRITES | COMMAND_AUDITED,
+        TAKES(jid_arguments, jid_takes),
+        .run = run_now,
+        .summary = "Makes a job of a recurring job now, besides those of its schedule.",
+        .details = "Also while it is paused, and while an earlier job has not finished.",
+        .replies = "The jid of the job.",
+        EXAMPLES({ "Q.RECUR.RUN app poll", "\"poll-1\"" }),
     },
     {
         .name = "Q.RECUR.TAG",
@@ -553,14 +742,19 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(list_arguments, list_takes),
         .run = run_list,
-        .summary = "Lists the recurring jobs of a queue by when they are next due.",
-        .replies = "How many there are, and a page of them as in Q.RECUR.GET.",
+        .summary = "Lists the recurring jobs of a queue by when they are next due, or those of all "
+                   "queues.",
+        .details = "Those of all queues stand in the order in which they were made or last "
+                   "registered with a change.",
+        .replies = "How many there are, a page of them as in Q.RECUR.GET, with their next `runs` "
+                   "if RUNS asks for them, and the CURSOR of the page behind it.",
         EXAMPLES({ "Q.RECURRING app mail", "1# \"total\" => (integer) 1\n"
                                            "2# \"jobs\" => 1)  1# \"jid\" => \"poll\"\n"
                                            "       2# \"klass\" => \"Poll\"\n"
                                            "       3# \"queue\" => \"mail\"\n"
                                            "       4# \"data\" => \"{}\"\n"
-                                           "..." }),
+                                           "..." },
+                 { "Q.RECURRING app RUNS 5 COUNT 1", "1# \"total\" => (integer) 2\n..." }),
     },
     {
         .name = "Q.UNRECUR",

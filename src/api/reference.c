@@ -42,11 +42,17 @@ static void append(struct buffer *out, const char *text)
     buffer_append(out, slice_from_cstr(text));
 }
 
-// A bound that is only there because there must be one is not worth a word.
+static bool is_int32(const struct argument *argument)
+{
+    return argument->min == INT32_MIN && argument->max == INT32_MAX;
+}
+
+// A bound that is only there because there must be one is not worth a word; of a range that has
+// two, as that of priorities, both are.
 static bool is_bounded(const struct argument *argument)
 {
     return argument->type == ARGUMENT_SECONDS ? argument->max < INT64_C(100) * 365 * 86400 * 1000000
-                                              : argument->max < INT32_MAX;
+                                              : argument->max < INT32_MAX || is_int32(argument);
 }
 
 static void append_range(const struct argument *argument, struct buffer *out)
@@ -327,6 +333,19 @@ static void append_usage(const struct command *command, struct buffer *out)
     buffer_append_char(out, '\n');
 }
 
+// Ends a line that began at `start` where it is too long, and goes on in the next one.
+static void break_line(struct buffer *out, size_t start)
+{
+    size_t at = start + LINE_SIZE;
+    while (!out->status && out->size > start + LINE_SIZE && at > start) {
+        if (out->data[at] == ' ') {
+            out->data[at] = '\n';
+            return;
+        }
+        at--;
+    }
+}
+
 void reference_help(const struct command *command, struct buffer *out)
 {
     append_usage(command, out);
@@ -337,9 +356,13 @@ void reference_help(const struct command *command, struct buffer *out)
     }
     for (size_t i = 0; i < command->argument_count; i++) {
         const struct argument *argument = &command->arguments[i];
-        buffer_printf(out, "%s  %s (", i ? "" : "\n", argument->name);
+        append(out, i ? "" : "\n");
+        size_t start = out->size;
+        buffer_printf(out, "  %s (", argument->name);
         append_type(argument, out);
-        buffer_printf(out, ")\n      ");
+        buffer_append_char(out, ')');
+        break_line(out, start);
+        append(out, "\n      ");
         append_wrapped(out, slice_from_cstr(argument->summary), 6, 6);
     }
     append(out, "\nAnswers:");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a command answers: one value, said piece by piece, and made into bytes by the face that was
-// asked (RESP here, JSON there). Whoever answers says what a value means, not how it is written.
+// The reply of a command: one value, given piece by piece, which the face encodes (as RESP or as
+// JSON). The command states what a value means, and the face how it is written.
 //
 //     reply_map(reply, 2);
 //     reply_text(reply, SLICE("jid"));     // keys are texts
@@ -23,7 +23,7 @@ struct reply;
 // Says something about something: a part of an answer.
 typedef void reply_say(struct reply *reply, const void *about);
 
-struct reply_form {
+struct reply_ops {
     void (*null)(struct reply *reply);
     void (*word)(struct reply *reply, struct slice word);   // a fixed word, such as OK
     void (*text)(struct reply *reply, struct slice bytes);  // any bytes
@@ -60,138 +60,138 @@ enum {
 
 // A face puts this first in a struct of its own.
 struct reply {
-    const struct reply_form *form;
+    const struct reply_ops *ops;
 };
 
 static inline void reply_null(struct reply *reply)
 {
-    reply->form->null(reply);
+    reply->ops->null(reply);
 }
 
 static inline void reply_word(struct reply *reply, struct slice word)
 {
-    reply->form->word(reply, word);
+    reply->ops->word(reply, word);
 }
 
 static inline void reply_ok(struct reply *reply)
 {
-    reply->form->word(reply, SLICE("OK"));
+    reply->ops->word(reply, SLICE("OK"));
 }
 
 static inline void reply_text(struct reply *reply, struct slice bytes)
 {
-    reply->form->text(reply, bytes);
+    reply->ops->text(reply, bytes);
 }
 
 // An empty text says that there is none.
 static inline void reply_text_or_null(struct reply *reply, struct slice bytes)
 {
     if (bytes.size) {
-        reply->form->text(reply, bytes);
+        reply->ops->text(reply, bytes);
     } else {
-        reply->form->null(reply);
+        reply->ops->null(reply);
     }
 }
 
 static inline void reply_json(struct reply *reply, struct slice valid)
 {
-    reply->form->json(reply, valid);
+    reply->ops->json(reply, valid);
 }
 
 static inline void reply_json_or_null(struct reply *reply, struct slice valid)
 {
     if (valid.size) {
-        reply->form->json(reply, valid);
+        reply->ops->json(reply, valid);
     } else {
-        reply->form->null(reply);
+        reply->ops->null(reply);
     }
 }
 
 static inline void reply_prose(struct reply *reply, struct slice lines)
 {
-    reply->form->prose(reply, lines);
+    reply->ops->prose(reply, lines);
 }
 
 static inline void reply_integer(struct reply *reply, int64_t value)
 {
-    reply->form->integer(reply, value);
+    reply->ops->integer(reply, value);
 }
 
 static inline void reply_count(struct reply *reply, uint64_t count)
 {
-    reply->form->integer(reply, count > INT64_MAX ? INT64_MAX : (int64_t)count);
+    reply->ops->integer(reply, count > INT64_MAX ? INT64_MAX : (int64_t)count);
 }
 
 static inline void reply_boolean(struct reply *reply, bool value)
 {
-    reply->form->boolean(reply, value);
+    reply->ops->boolean(reply, value);
 }
 
 static inline void reply_number(struct reply *reply, double value)
 {
-    reply->form->number(reply, value);
+    reply->ops->number(reply, value);
 }
 
 static inline void reply_seconds(struct reply *reply, int64_t us)
 {
-    reply->form->seconds(reply, us);
+    reply->ops->seconds(reply, us);
 }
 
 static inline void reply_moment(struct reply *reply, int64_t us)
 {
-    reply->form->moment(reply, us);
+    reply->ops->moment(reply, us);
 }
 
 // 0 says that there is none.
 static inline void reply_moment_or_null(struct reply *reply, int64_t us)
 {
     if (us) {
-        reply->form->moment(reply, us);
+        reply->ops->moment(reply, us);
     } else {
-        reply->form->null(reply);
+        reply->ops->null(reply);
     }
 }
 
 static inline void reply_error(struct reply *reply, const struct error *error)
 {
-    reply->form->error(reply, error);
+    reply->ops->error(reply, error);
 }
 
 static inline void reply_list(struct reply *reply, size_t count)
 {
-    reply->form->list(reply, count);
+    reply->ops->list(reply, count);
 }
 
 static inline void reply_map(struct reply *reply, size_t pairs)
 {
-    reply->form->map(reply, pairs);
+    reply->ops->map(reply, pairs);
 }
 
 static inline void reply_end(struct reply *reply)
 {
-    reply->form->end(reply);
+    reply->ops->end(reply);
 }
 
 static inline void reply_made(struct reply *reply, uint64_t id, bool is_new)
 {
-    if (reply->form->made) {
-        reply->form->made(reply, id, is_new);
+    if (reply->ops->made) {
+        reply->ops->made(reply, id, is_new);
     }
 }
 
 static inline size_t reply_room(const struct reply *reply)
 {
-    return reply->form->room ? reply->form->room(reply) : SIZE_MAX;
+    return reply->ops->room ? reply->ops->room(reply) : SIZE_MAX;
 }
 
 static inline size_t reply_room_max(const struct reply *reply)
 {
-    return reply->form->room_max ? reply->form->room_max(reply) : SIZE_MAX;
+    return reply->ops->room_max ? reply->ops->room_max(reply) : SIZE_MAX;
 }
 
 static inline size_t reply_measure(struct reply *reply, reply_say *say, const void *about)
 {
-    return reply->form->measure ? reply->form->measure(reply, say, about) : 0;
+    return reply->ops->measure ? reply->ops->measure(reply, say, about) : 0;
 }
 
 // At most how many bytes so many texts take, with so many bytes in all.
@@ -200,7 +200,7 @@ static inline size_t reply_texts_max(const struct reply *reply, size_t count, si
     enum {
         FRAME = 16, // around a text
     };
-    size_t growth = reply->form->growth ? reply->form->growth : 1;
+    size_t growth = reply->ops->growth ? reply->ops->growth : 1;
     return growth * bytes + FRAME * count;
 }
 

@@ -3,7 +3,7 @@
 
 #include "api/item_job.h"
 #include "engine/config.h"
-#include "engine/limit.h"
+#include "engine/lanes/limit.h"
 #include "engine/options.h"
 #include "engine/policy.h"
 #include "engine/restore.h"

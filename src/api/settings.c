@@ -2,7 +2,7 @@
 // Commands about what holds for a namespace: its configuration, the limits of lanes, and the
 // policies of klasses and queues.
 #include "api/job_words.h"
-#include "engine/limit.h"
+#include "engine/lanes/limit.h"
 #include "engine/policy.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -366,9 +366,10 @@ static const struct command commands[] = {
                    "   2# \"name\" => \"Send\"\n"
                    "   3# \"options\" => 1# \"backoff\" => \"exponential:1:300:20\"\n"
                    "      2# \"timeout\" => (double) 600\n"
-                   "      3# \"result-ttl\" => (nil)\n"
-                   "      4# \"max-crashes\" => (nil)\n"
-                   "      5# \"on-dependency-failure\" => (nil)" }),
+                   "      3# \"lease\" => (nil)\n"
+                   "      4# \"result-ttl\" => (nil)\n"
+                   "      5# \"max-crashes\" => (nil)\n"
+                   "      6# \"on-dependency-failure\" => (nil)" }),
     },
     {
         .name = "Q.POLICY.UNSET",

@@ -85,7 +85,8 @@ enum {
 
 // Lengths of time that an argument may have: up to a hundred years.
 #define SECONDS_RANGE  .min = 0, .max = INT64_C(100) * 366 * 86400 * 1000000
+#define LEASE_RANGE    .min = 0, .max = LEASE_US_MAX
 #define INT32_RANGE    .min = INT32_MIN, .max = INT32_MAX
-#define PRIORITY_RANGE .min = -1000000000, .max = 1000000000
+#define PRIORITY_RANGE INT32_RANGE
 
 #endif

@@ -71,7 +71,7 @@ static void note_run(struct past *past, const struct history_view *entry)
     }
 }
 
-// That a worker did not report, or did not answer, in time is one reason, whoever noticed it.
+// One reason for both: a worker did not report in time, or did not answer in time.
 #define TIMED_OUT SLICE("timed-out")
 
 // A job whose lease was lost fails by itself when its retries or its crashes are exhausted.

@@ -7,7 +7,7 @@
 #include "base/json_reader.h"
 #include "base/num.h"
 #include "base/timefmt.h"
-#include "engine/metrics.h"
+#include "engine/measure/metrics.h"
 
 struct task_put_arguments {
     struct slice klass, args;
@@ -118,7 +118,7 @@ static enum status run_put(struct call *call, struct error *error)
     same = job ? job_jid(job) : same;
     bool is_new = slice_equal(same, jid);
     if (!job || !task_id(same, &id)) {
-        return error_set(error, STATUS_EXISTS, "job %.*s is the same, and has no number",
+        return error_set(error, STATUS_EXISTS, "job %.*s holds the lock and has no number",
                          SLICE_PRINT(same));
     }
     if (is_new && later) {
@@ -549,7 +549,7 @@ static enum status run_counts(struct call *call, struct error *error)
 #define EXAMPLE_TASK                                                                               \
     " 1# \"class\" => \"UserBackfill\"\n"                                                          \
     " 2# \"args\" => \"[\\\"12\\\"]\"\n"                                                           \
-    " 3# \"id\" => (integer) 6013\n"                                                               \
+    " 3# \"id\" => (integer) 6015\n"                                                               \
     " 4# \"attempts\" => (integer) 0\n"                                                            \
     " 5# \"state\" => \"ready\"\n"                                                                 \
     " 6# \"lastError\" => (nil)\n"                                                                 \
@@ -609,7 +609,7 @@ static const struct command commands[] = {
         .summary = "A task.",
         .replies = "The task: its public description, its number, its state and its times. "
                    "lastError is the whole error output that was kept.",
-        EXAMPLES({ "T.GET app 6013", EXAMPLE_TASK }),
+        EXAMPLES({ "T.GET app 6015", EXAMPLE_TASK }),
     },
     [LIST] = {
         .name = "T.LIST",
@@ -654,7 +654,7 @@ static const struct command commands[] = {
         .summary = "Runs a task in the state error again: it is ready, with all its retries.",
         .replies = "The task; STATE when it is not in error, EXISTS when the same task was put "
                    "meanwhile.",
-        EXAMPLES({ "T.RETRY app 6013", "(error) STATE job 6013 has not failed: waiting" }),
+        EXAMPLES({ "T.RETRY app 6015", "(error) STATE job 6015 has not failed: waiting" }),
     },
     [DELETE] = {
         .name = "T.DELETE",
@@ -664,7 +664,7 @@ static const struct command commands[] = {
         .run = run_delete,
         .summary = "Removes a task, whatever its state; a worker that runs it loses it.",
         .replies = "OK.",
-        EXAMPLES({ "T.DELETE app 6013", "OK" }),
+        EXAMPLES({ "T.DELETE app 6015", "OK" }),
     },
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Commands that take a namespace out of one place and put it into another.
 #include "api/item_job.h"
+#include "api/request.h"
 #include "api/restore.h"
 #include "api/table.h"
 #include "base/num.h"
@@ -191,7 +192,7 @@ static enum status read_cursor(const struct call *call, struct slice text, struc
         text = slice_sub(text, end ? size + 1 : size, SIZE_MAX);
     }
     if (!good || numbers[0] > DUMP_STAGES || numbers[1] > INT64_MAX || numbers[2] > DUMP_PARTS) {
-        return error_set(error, STATUS_INVALID, "%s: no page gave this CURSOR",
+        return error_set(error, STATUS_INVALID, "%s: CURSOR is not from an earlier page",
                          call->command->name);
     }
     *out = (struct dump_cursor){ .stage = (unsigned)numbers[0],
@@ -313,9 +314,15 @@ enum {
 
 struct restore_arguments {
     struct slices items;
+    struct slice request;
 };
 
 static const struct argument restore_takes[] = {
+    REST(restore_arguments, items, JSON, "item", "what to restore, as Q.DUMP gives it"),
+    REQUEST_OPTION(restore_arguments),
+};
+
+static const struct argument check_takes[] = {
     REST(restore_arguments, items, JSON, "item", "what to restore, as Q.DUMP gives it"),
 };
 
@@ -324,6 +331,7 @@ struct outcome {
     enum status status;
     struct error error;
     bool restored; // a thing
+    bool known;    // from when the same was asked before
     bool waits;    // for a job that is not there
     uint8_t missing_size;
     char missing[ENGINE_NAME_SIZE_MAX];
@@ -376,13 +384,74 @@ static void restore_one(struct batch *batch, size_t index)
 static void restore_all(struct batch *batch)
 {
     for (size_t i = 0; i < batch->items.count; i++) {
-        restore_one(batch, i);
+        if (!batch->outcomes[i].known) {
+            restore_one(batch, i);
+        }
         while (batch->open) {
             struct outcome *open = batch->open;
             batch->open = open->open_next;
             restore_one(batch, (size_t)(open - batch->outcomes));
         }
     }
+}
+
+// What is remembered of a request: for each item one of these. One that was refused is tried again.
+static const char outcome_marks[] = { 'r', 'e', 'a', '-' };
+static const struct slice outcome_words[] = {
+    { "restored", 8 },
+    { "exists", 6 },
+    { "accepted", 8 },
+};
+
+enum {
+    OUTCOME_RESTORED,
+    OUTCOME_EXISTS,
+    OUTCOME_ACCEPTED,
+    OUTCOME_REFUSED,
+};
+
+static size_t kind_of(const struct outcome *outcome)
+{
+    return outcome->status == STATUS_EXISTS ? OUTCOME_EXISTS
+           : outcome->status                ? OUTCOME_REFUSED
+           : outcome->restored              ? OUTCOME_RESTORED
+                                            : OUTCOME_ACCEPTED;
+}
+
+static void recall(struct batch *batch, struct slice answer)
+{
+    for (size_t i = 0; i < batch->items.count && i < answer.size; i++) {
+        struct outcome *outcome = &batch->outcomes[i];
+        char mark = answer.data[i];
+        outcome->known = mark != outcome_marks[OUTCOME_REFUSED];
+        outcome->restored = mark == outcome_marks[OUTCOME_RESTORED];
+        outcome->status = mark == outcome_marks[OUTCOME_EXISTS] ? STATUS_EXISTS : STATUS_OK;
+    }
+}
+
+static enum status restore_under(struct batch *batch, struct slice request, struct error *error)
+{
+    char marks[RESTORE_COUNT_MAX];
+    struct slice answer;
+    bool known;
+    size_t count = batch->items.count;
+    enum status status = call_request_begin(batch->call, request, count, &known, &answer, error);
+    if (status) {
+        return status;
+    }
+    if (known) {
+        recall(batch, answer);
+    }
+    restore_all(batch);
+    for (size_t i = 0; i < count; i++) {
+        marks[i] = outcome_marks[kind_of(&batch->outcomes[i])];
+    }
+    if (known) {
+        engine_request_amend(batch->call->engine, request, slice_make(marks, count));
+    } else {
+        engine_request_end(batch->call->engine, slice_make(marks, count));
+    }
+    return STATUS_OK;
 }
 
 static enum status check_batch(const struct call *call, struct slices items, size_t answer,
@@ -400,6 +469,20 @@ static size_t error_bound(const struct call *call)
     return ITEM_ANSWER + reply_texts_max(call->reply, 1, ERROR_DETAIL_SIZE);
 }
 
+static void say_outcomes(struct call *call, const struct batch *batch)
+{
+    reply_list(call->reply, batch->items.count);
+    for (size_t i = 0; i < batch->items.count; i++) {
+        size_t kind = kind_of(&batch->outcomes[i]);
+        if (kind == OUTCOME_REFUSED) {
+            reply_error(call->reply, &batch->outcomes[i].error);
+        } else {
+            reply_text(call->reply, outcome_words[kind]);
+        }
+    }
+    reply_end(call->reply);
+}
+
 static enum status run_restore(struct call *call, struct error *error)
 {
     const struct restore_arguments *given = call->arguments;
@@ -414,21 +497,12 @@ static enum status run_restore(struct call *call, struct error *error)
     if (!batch.outcomes) {
         return error_set(error, STATUS_NO_MEMORY, "%s: out of memory", call->command->name);
     }
-    restore_all(&batch);
-    reply_list(call->reply, count);
-    for (size_t i = 0; i < count; i++) {
-        const struct outcome *outcome = &batch.outcomes[i];
-        if (outcome->status && outcome->status != STATUS_EXISTS) {
-            reply_error(call->reply, &outcome->error);
-        } else {
-            reply_text(call->reply, outcome->status     ? SLICE("exists")
-                                    : outcome->restored ? SLICE("restored")
-                                                        : SLICE("accepted"));
-        }
+    status = restore_under(&batch, given->request, error);
+    if (!status) {
+        say_outcomes(call, &batch);
     }
-    reply_end(call->reply);
     mem_free(&allocator_system, batch.outcomes, size);
-    return STATUS_OK;
+    return status;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -547,7 +621,9 @@ static const struct command commands[] = {
         .details = "Up to 1,000 items, each an object with one member that says what it is. Each "
                    "is restored as a whole or not at all, and what is there already stays as it "
                    "is. A job may depend on jobs behind it in the same call. No event is sent, and "
-                   "nothing counts in statistics. docs/export.md describes the items.",
+                   "nothing counts in statistics. A call that is repeated with the same REQUEST "
+                   "says of each item what the first one did, and tries again those that were "
+                   "refused. docs/export.md describes the items.",
         .replies =
             "A list: for each item restored, exists, accepted (what is about the namespace as "
             "a whole), or an error.",
@@ -557,7 +633,7 @@ static const struct command commands[] = {
         .name = "Q.RESTORE.CHECK",
         .group = "transfer",
         .flags = READS | COMMAND_ADMIN,
-        TAKES(restore_arguments, restore_takes),
+        TAKES(restore_arguments, check_takes),
         .run = run_check,
         .summary = "Says what would become of items that Q.RESTORE is given, and changes nothing.",
         .details = "Each item is looked at for itself. Whether all of them together fit says an "

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Commands of those who do the jobs.
 #include "api/job_words.h"
+#include "engine/explain/explain.h"
 
 // ---------------------------------------------------------------------------------------------
 // Pop
 
-static const char *const pop_order_words[] = { "ordered", "round-robin", NULL };
+static const char *const pop_order_words[] = { "ordered", "round-robin", "best", NULL };
 
 enum {
     POP_MAX = 1000, // jobs of a pop
 };
 
+#define TAKER_LEASE                                                                                \
+    "how long the lease lasts without a heartbeat, from 0.001 on; 0: as the job says, else the "   \
+    "heartbeat of its queue (0)"
+
 struct pop_arguments {
     struct slice worker;
     int64_t count;
     struct slices queues;
-    int64_t wait, order;
+    int64_t wait, order, lease;
     bool has_wait;
 };
 
@@ -27,8 +32,10 @@ static const struct argument pop_takes[] = {
                "how long to wait for the first one when there is none; 0: as long as it takes",
                SECONDS_RANGE),
     OPTION(pop_arguments, order, WORD, "ORDER",
-           "the first queue as long as it has jobs, or one from each in turn (ordered)",
+           "the first queue as long as it has jobs, one from each in turn, or of all queues the "
+           "job with the lowest priority (ordered)",
            .words = pop_order_words),
+    OPTION(pop_arguments, lease, SECONDS, "LEASE", TAKER_LEASE, LEASE_RANGE),
 };
 
 static void note_unfit(const struct call *call, const struct fit *fit)
@@ -48,6 +55,7 @@ static enum status run_pop(struct call *call, struct error *error)
         .queues = given->queues,
         .order = (enum pop_order)given->order,
         .count = (size_t)given->count,
+        .lease_us = given->lease,
         .fits = fit_check,
         .fits_context = &fit,
     };
@@ -82,6 +90,56 @@ static enum status run_pop(struct call *call, struct error *error)
         reply_popped(call->reply, call->engine, jobs[i]);
     }
     reply_end(call->reply);
+    return STATUS_OK;
+}
+
+struct take_arguments {
+    struct slice jid, worker;
+    int64_t lease;
+};
+
+static const struct argument take_takes[] = {
+    ARGUMENT(take_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
+    ARGUMENT(take_arguments, worker, NAME, "worker", "who takes it"),
+    OPTION(take_arguments, lease, SECONDS, "LEASE", TAKER_LEASE, LEASE_RANGE),
+};
+
+// Why a job was not handed out.
+static enum status refuse_take(struct call *call, struct slice jid, struct error *error)
+{
+    struct explanation why;
+    enum status status = engine_explain(call->engine, call->now_us, jid, &why, error);
+    return status ? status
+                  : error_set(error, STATUS_STATE, "job %.*s cannot be taken now: %s",
+                              SLICE_PRINT(jid), explain_reason_name(why.reason));
+}
+
+static enum status run_take(struct call *call, struct error *error)
+{
+    const struct take_arguments *given = call->arguments;
+    const struct take_request request = { .worker = given->worker,
+                                          .jid = given->jid,
+                                          .lease_us = given->lease };
+    const struct job *job = engine_get(call->engine, given->jid);
+    struct fit fit;
+    fit_init_popped(&fit, call->reply, call->engine);
+    enum status status = STATUS_OK;
+    if (job && fit_check(&fit, job, NULL, 0) != POP_FITS) {
+        status = fit_refuse(&fit, call->command->name, error);
+    }
+    if (!status) {
+        status = engine_take(call->engine, call->now_us, &request, &job, error);
+    }
+    if (!status && !job) {
+        status = refuse_take(call, given->jid, error);
+    }
+    if (status) {
+        return status;
+    }
+    if (call->host->popped) {
+        call->host->popped(call, given->worker);
+    }
+    reply_popped(call->reply, call->engine, job);
     return STATUS_OK;
 }
 
@@ -140,21 +198,29 @@ static struct holder holder_of(const struct holder_words *words)
 struct heartbeat_arguments {
     struct holder_words by;
     struct slice data;
+    bool has_lease;
+    int64_t lease;
 };
 
 static const struct argument heartbeat_takes[] = {
     HOLDER(heartbeat_arguments),
     TOKEN(heartbeat_arguments),
     OPTION(heartbeat_arguments, data, JSON, "DATA", "replaces the job's data"),
+    OPTION_HAS(heartbeat_arguments, lease, has_lease, SECONDS, "LEASE",
+               "how long the lease lasts, now and at later heartbeats that do not say it, from "
+               "0.001 on; 0: as the job says, else the heartbeat of its queue",
+               LEASE_RANGE),
 };
 
 static enum status run_heartbeat(struct call *call, struct error *error)
 {
     const struct heartbeat_arguments *given = call->arguments;
-    const struct holder holder = holder_of(&given->by);
+    const struct heartbeat_request request = { .holder = holder_of(&given->by),
+                                               .data = given->data,
+                                               .has_lease = given->has_lease,
+                                               .lease_us = given->lease };
     int64_t expires_us;
-    enum status status =
-        engine_heartbeat(call->engine, call->now_us, &holder, given->data, &expires_us, error);
+    enum status status = engine_heartbeat(call->engine, call->now_us, &request, &expires_us, error);
     if (!status) {
         reply_moment(call->reply, expires_us);
     }
@@ -262,7 +328,7 @@ static enum status run_fail(struct call *call, struct error *error)
 struct retry_arguments {
     struct holder_words by;
     struct slice to, group, message;
-    bool has_delay, has_group, has_message;
+    bool has_delay, has_group, has_message, uncounted;
     int64_t delay;
 };
 
@@ -275,6 +341,8 @@ static const struct argument retry_takes[] = {
            .about = ABOUT_TARGET),
     OPTION_HAS(retry_arguments, group, has_group, NAME, "GROUP", "what kind of failure it was"),
     OPTION_HAS(retry_arguments, message, has_message, TEXT, "MESSAGE", "what went wrong"),
+    OPTION(retry_arguments, uncounted, FLAG, "UNCOUNTED",
+           "no retry is counted, and the job does not fail: the run was not at fault"),
 };
 
 static enum status run_retry(struct call *call, struct error *error)
@@ -289,6 +357,7 @@ static enum status run_retry(struct call *call, struct error *error)
         .has_delay = given->has_delay,
         .delay_us = given->delay,
         .seed = call->host->random(call->host->context),
+        .uncounted = given->uncounted,
         .has_failure = given->has_group,
         .group = given->group,
         .message = given->message,
@@ -460,6 +529,7 @@ static enum status run_wait(struct call *call, struct error *error)
 enum {
     PEEK,
     POP,
+    TAKE,
     HELD,
     START,
     HEARTBEAT,
@@ -505,7 +575,8 @@ static const struct command commands[] = {
         .summary = "Takes jobs out of queues, each under a lease.",
         .details =
             "First come jobs whose lease was lost, then by priority (lower first) and age. "
-            "With WAIT it waits for the first job; waiting clients are served in the order in "
+            "ORDER best compares the first jobs of all queues: the lowest priority, then a lost "
+            "lease, then the job that was put first. With WAIT it waits for the first job; waiting clients are served in the order in "
             "which they came. It hands out no more jobs than fit its reply (max-output). A job "
             "that is larger than a reply may be stays in the queue and is logged; the jobs behind "
             "it are handed out.",
@@ -526,6 +597,25 @@ static const struct command commands[] = {
 "   12# \"tags\" => (empty array)\n"
 "2)  1# \"jid\" => \"ann\"\n"
 "..." }),
+    },
+    [TAKE] = {
+        .name = "Q.TAKE",
+        .group = "work",
+        .flags = SHRINKS | COMMAND_WORKS | COMMAND_FITS,
+        TAKES(take_arguments, take_takes),
+        .run = run_take,
+        .summary = "Takes a given job out of its turn, under a lease.",
+        .details = "The job must be in line (waiting or stalled). A pause, limits and concurrency "
+                   "hold as for Q.POP. Q.KICK brings a scheduled or failed job into line.",
+        .replies = "The job as in Q.POP. STATE with the reason, as in Q.EXPLAIN, when it cannot be "
+                   "taken now.",
+        EXAMPLES({ "Q.TAKE app cat worker-1",
+" 1# \"jid\" => \"cat\"\n"
+" 2# \"klass\" => \"Send\"\n"
+" 3# \"queue\" => \"mail\"\n"
+"..." },
+{ "Q.TAKE app cat worker-2",
+"(error) STATE job cat cannot be taken now: running" }),
     },
     [HELD] = {
         .name = "Q.HELD",
@@ -561,6 +651,9 @@ static const struct command commands[] = {
         TAKES(heartbeat_arguments, heartbeat_takes),
         .run = run_heartbeat,
         .summary = "Renews the lease of a job.",
+        .details = "The lease lasts as LEASE says, else as the last LEASE of its pop, its take or "
+                   "a heartbeat said, else as the LEASE of the job or a policy says, else as the "
+                   "heartbeat of its queue or the namespace says.",
         .replies = "When the lease ends now.",
         EXAMPLES({ "Q.HEARTBEAT app bob worker-1 TOKEN 1",
 "(double) 1784000090.5" }),
@@ -613,10 +706,11 @@ static const struct command commands[] = {
     [COMPLETE] = {
         .name = "Q.COMPLETE",
         .group = "work",
-        .flags = SHRINKS | COMMAND_WORKS,
+        .flags = SHRINKS | COMMAND_WORKS | COMMAND_SETTLES,
         TAKES(complete_arguments, complete_takes),
         .run = run_complete,
         .summary = "Completes a job, or this part of it: with NEXT it goes on to another queue.",
+        .details = "Repeated with the same TOKEN it is answered as the first time, and changes nothing.",
         .replies = "The state that the job is in now: complete, or with NEXT waiting, scheduled or "
                    "depends.",
         EXAMPLES({ "Q.COMPLETE app bob worker-1 TOKEN 1 RESULT '{\"sent\":true}'",
@@ -637,13 +731,14 @@ static const struct command commands[] = {
     [FAIL] = {
         .name = "Q.FAIL",
         .group = "work",
-        .flags = SHRINKS | COMMAND_WORKS,
+        .flags = SHRINKS | COMMAND_WORKS | COMMAND_SETTLES,
         TAKES(fail_arguments, fail_takes),
         .run = run_fail,
         .summary = "Fails a job for good, until it is unfailed or put again.",
         .details = "With FORCE a job in any state but failed fails, running or not, which takes "
                    "the right to operate. A worker that holds it loses its lease, and is refused "
-                   "with STATE when it settles the job.",
+                   "with STALE (without TOKEN: STATE) when it settles the job. Repeated with the "
+                   "same TOKEN, a fail is answered as the first time, and changes nothing.",
         .replies = "OK.",
         EXAMPLES({ "Q.FAIL app dan worker-1 smtp 'connection refused'",
 "OK" }),
@@ -662,12 +757,13 @@ static const struct command commands[] = {
     [RETURN] = {
         .name = "Q.RETURN",
         .group = "work",
-        .flags = SHRINKS | COMMAND_WORKS,
+        .flags = SHRINKS | COMMAND_WORKS | COMMAND_SETTLES,
         TAKES(held_arguments, held_takes),
         .run = run_return,
         .summary = "Gives a job back that its holder has not done; it is first in line, and no "
                    "retry is counted.",
-        .details = "For a worker that ends. `Q.RETRY` is for a job that could not be done.",
+        .details = "For a worker that ends. `Q.RETRY` is for a job that could not be done. "
+                   "Repeated with the same TOKEN it is answered as the first time, and changes nothing.",
         .replies = "OK.",
         EXAMPLES({ "Q.RETURN app hal worker-1",
 "OK" }),
@@ -675,10 +771,11 @@ static const struct command commands[] = {
     [RETRY] = {
         .name = "Q.RETRY",
         .group = "work",
-        .flags = SHRINKS | COMMAND_WORKS,
+        .flags = SHRINKS | COMMAND_WORKS | COMMAND_SETTLES,
         TAKES(retry_arguments, retry_takes),
         .run = run_retry,
         .summary = "Gives a job back to be tried again; with no retries left it fails.",
+        .details = "Repeated with the same TOKEN it is answered as the first time, and changes nothing.",
         .replies = "How many retries remain; below 0 the job has failed.",
         EXAMPLES({ "Q.RETRY app gil worker-1 DELAY 60 GROUP smtp MESSAGE 'try later'",
 "(integer) 4" }),

@@ -12,9 +12,14 @@ static const struct argument list_takes[] = {
     PAGE_OPTIONS(list_arguments),
 };
 
-static void say_worker(struct reply *reply, const struct worker_view *view)
+enum {
+    QUEUES_SHOWN_MAX = 10, // of each worker of a list
+};
+
+static void say_worker(struct call *call, const struct worker_view *view)
 {
-    reply_map(reply, 7);
+    struct reply *reply = call->reply;
+    reply_map(reply, 11);
     reply_key(reply, "worker");
     reply_text(reply, view->name);
     reply_key(reply, "seen");
@@ -29,6 +34,26 @@ static void say_worker(struct reply *reply, const struct worker_view *view)
     reply_text_or_null(reply, view->host);
     reply_key(reply, "started");
     reply_moment_or_null(reply, view->started_us);
+    reply_key(reply, "pid");
+    if (view->pid) {
+        reply_integer(reply, view->pid);
+    } else {
+        reply_null(reply);
+    }
+    reply_key(reply, "done");
+    reply_count(reply, view->done);
+    reply_key(reply, "queues");
+    size_t count = view->queue_count < QUEUES_SHOWN_MAX ? view->queue_count : QUEUES_SHOWN_MAX;
+    const void *position = NULL;
+    struct slice queue;
+    reply_list(reply, count);
+    for (size_t i = 0;
+         i < count && engine_worker_queue(call->engine, view->name, &position, &queue); i++) {
+        reply_text(reply, queue);
+    }
+    reply_end(reply);
+    reply_key(reply, "queue-count");
+    reply_count(reply, view->queue_count);
     reply_end(reply);
 }
 
@@ -61,7 +86,7 @@ static enum status run_workers(struct call *call, struct error *error)
     size_t count = begin_list(call, &given->page, total);
     for (size_t i = 0; i < count && engine_worker(call->engine, call->now_us, offset + i, &view);
          i++) {
-        say_worker(call->reply, &view);
+        say_worker(call, &view);
     }
     reply_end(call->reply);
     reply_end(call->reply);
@@ -94,7 +119,7 @@ static enum status run_listeners(struct call *call, struct error *error)
     size_t count = begin_list(call, &given->page, queue.listeners);
     for (size_t i = 0; i < count; i++) {
         (void)engine_listener(call->engine, call->now_us, given->queue, offset + i, &view);
-        say_worker(call->reply, &view);
+        say_worker(call, &view);
     }
     reply_end(call->reply);
     reply_end(call->reply);
@@ -201,20 +226,17 @@ static const struct command commands[] = {
                    "the last connection on which it popped is closed.",
         .replies = "How many there are, and a page of them: when each popped last, how many jobs "
                    "it runs, of how many its lease has run out, the address that it popped from, "
-                   "and since when it listens.",
+                   "since when it listens, the process that it last said a job runs in, how many "
+                   "jobs it has completed (since the server started), the newest ten of the "
+                   "queues that it listens to, and how many these are.",
         EXAMPLES({ "Q.WORKERS app", "1# \"total\" => (integer) 2\n"
-                                    "2# \"workers\" => 1) 1# \"worker\" => \"worker-2\"\n"
-                                    "      2# \"seen\" => (double) 1784000030.5\n"
-                                    "      3# \"running\" => (integer) 0\n"
-                                    "      4# \"stalled\" => (integer) 0\n"
-                                    "      5# \"offline\" => (false)\n"
-                                    "      6# \"host\" => (nil)\n"
-                                    "      7# \"started\" => (double) 1784000030.5\n"
-                                    "   2) 1# \"worker\" => \"worker-1\"\n"
-                                    "      2# \"seen\" => (double) 1784000030.5\n"
-                                    "      3# \"running\" => (integer) 1\n"
-                                    "      4# \"stalled\" => (integer) 0\n"
-                                    "      5# \"offline\" => (false)\n"
+                                    "2# \"workers\" => 1)  1# \"worker\" => \"worker-2\"\n"
+                                    "       2# \"seen\" => (double) 1784000030.5\n"
+                                    "       3# \"running\" => (integer) 0\n"
+                                    "       4# \"stalled\" => (integer) 0\n"
+                                    "       5# \"offline\" => (false)\n"
+                                    "       6# \"host\" => (nil)\n"
+                                    "       7# \"started\" => (double) 1784000030.5\n"
                                     "..." }),
     },
     {
@@ -228,7 +250,7 @@ static const struct command commands[] = {
                    "they were first seen.",
         EXAMPLES({ "Q.LISTENERS app mail COUNT 1",
                    "1# \"total\" => (integer) 2\n"
-                   "2# \"workers\" => 1) 1# \"worker\" => \"worker-1\"\n"
+                   "2# \"workers\" => 1)  1# \"worker\" => \"worker-1\"\n"
                    "..." }),
     },
     {
@@ -261,7 +283,7 @@ static const struct command commands[] = {
     {
         .name = "Q.WORKER.DEREGISTER",
         .group = "workers",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(workers_arguments, workers_takes),
         .run = run_deregister,
         .summary = "Forgets workers until they pop again; what they hold they hold.",

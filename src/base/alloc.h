@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Memory comes from an allocator that the caller gives, so that the module's memory is Valkey's
-// and a test can make any allocation fail.
+// Memory comes from an allocator that the caller passes, so that a module can use the memory of
+// Valkey and a test can make any allocation fail.
 //
-// One function does all three jobs, and whoever frees says how large the block was: that keeps
-// accounts exact and costs nothing, since every owner knows.
+// One function allocates, resizes and frees. The caller passes the size of the block that it frees,
+// which every owner knows: memory is then counted exactly.
 #ifndef SLUICE_BASE_ALLOC_H
 #define SLUICE_BASE_ALLOC_H
 
 #include <stddef.h>
 
 struct allocator {
-    // Makes a block (block NULL, old_size 0), resizes one, or frees one (new_size 0, returns NULL).
-    // Returns NULL when it cannot, and the old block is then as it was. Making a block no larger
-    // may move it but never fails. Blocks are aligned as malloc's are.
+    // Allocates a block (block NULL, old_size 0), resizes one, or frees one (new_size 0, returns
+    // NULL). Returns NULL when there is no memory; the old block is unchanged then. Resizing to the
+    // same or a smaller size may move the block but never fails. Blocks are aligned as by malloc.
     void *(*resize)(void *context, void *block, size_t old_size, size_t new_size);
     void *context;
 };
 
-// The C library's. What it gave out and has not got back is counted over all threads, with what the
-// C library adds to each block.
+// The allocator of the C library. mem_used() returns the bytes allocated and not freed by all
+// threads, including what the C library adds to each block.
 extern const struct allocator allocator_system;
 size_t mem_used(void);
 

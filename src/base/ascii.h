@@ -5,6 +5,8 @@
 
 #include "base/slice.h"
 
+#include <stdint.h>
+
 static inline char ascii_lower(char c)
 {
     return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
@@ -23,6 +25,33 @@ static inline int ascii_hex_digit(char c)
     }
     char lower = ascii_lower(c);
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+// Reads up to 16 hexadecimal digits; false when one of the characters is none.
+static inline bool ascii_hex_read(struct slice digits, uint64_t *out)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < digits.size; i++) {
+        int digit = ascii_hex_digit(digits.data[i]);
+        if (digit < 0) {
+            return false;
+        }
+        value = value << 4 | (uint64_t)digit;
+    }
+    *out = value;
+    return true;
+}
+
+// Writes two hexadecimal digits in lower case for each byte, and returns the end of them.
+static inline char *ascii_hex_write(char *text, const void *bytes, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *from = (const unsigned char *)bytes;
+    for (size_t i = 0; i < size; i++) {
+        *text++ = digits[from[i] >> 4];
+        *text++ = digits[from[i] & 15];
+    }
+    return text;
 }
 
 // Whether they are the same but for the case of letters.

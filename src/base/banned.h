@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Functions that have no safe use here do not compile. The build includes this file before every
 // source file. The headers that declare them come first, so that only uses are hit.
-#ifndef SLUICE_BANNED_H
-#define SLUICE_BANNED_H
+#ifndef SLUICE_BASE_BANNED_H
+#define SLUICE_BASE_BANNED_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -37,12 +37,6 @@ static inline uint64_t bytes_load_u64(const void *bytes)
     return BYTES_LE64(value);
 }
 
-static inline void bytes_store_u16(void *bytes, uint16_t value)
-{
-    uint16_t stored = BYTES_LE16(value);
-    memcpy(bytes, &stored, sizeof(stored));
-}
-
 static inline void bytes_store_u32(void *bytes, uint32_t value)
 {
     uint32_t stored = BYTES_LE32(value);

@@ -83,15 +83,25 @@ bool crc32c_hardware_present(void)
     return __builtin_cpu_supports("sse4.2") != 0;
 }
 
+__attribute__((target("sse4.2"))) static inline unsigned long long
+step_word(unsigned long long state, const uint8_t *bytes)
+{
+    unsigned long long word;
+    memcpy(&word, bytes, sizeof(word));
+    return __builtin_ia32_crc32di(state, word);
+}
+
 __attribute__((target("sse4.2"))) uint32_t crc32c_hardware(uint32_t crc, const void *data,
                                                            size_t size)
 {
     const uint8_t *bytes = data;
     unsigned long long state = ~crc;
+    for (; size >= 32; size -= 32, bytes += 32) {
+        state = step_word(step_word(state, bytes), bytes + 8);
+        state = step_word(step_word(state, bytes + 16), bytes + 24);
+    }
     for (; size >= 8; size -= 8, bytes += 8) {
-        unsigned long long word;
-        memcpy(&word, bytes, sizeof(word));
-        state = __builtin_ia32_crc32di(state, word);
+        state = step_word(state, bytes);
     }
     uint32_t rest = (uint32_t)state;
     for (; size; size--, bytes++) {

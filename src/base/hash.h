@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A keyed hash of bytes (SipHash-1-3): whoever does not know the seed cannot make many strings
+// A keyed hash of bytes (SipHash-1-3). A client that does not know the seed cannot construct strings
 // that collide.
 #ifndef SLUICE_BASE_HASH_H
 #define SLUICE_BASE_HASH_H

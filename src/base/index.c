@@ -158,8 +158,10 @@ static void leaf_put(struct leaf *leaf, uint32_t position, struct index_node *no
 {
     struct index_node **nodes = leaf_nodes(leaf);
     uint32_t behind = leaf->count - position;
-    memmove(leaf->keys + position + 1, leaf->keys + position, behind * sizeof(*leaf->keys));
-    memmove(nodes + position + 1, nodes + position, behind * sizeof(*nodes));
+    if (behind) { // lines grow at their end
+        memmove(leaf->keys + position + 1, leaf->keys + position, behind * sizeof(*leaf->keys));
+        memmove(nodes + position + 1, nodes + position, behind * sizeof(*nodes));
+    }
     leaf->keys[position] = node->key;
     nodes[position] = node;
     leaf->count++;
@@ -241,8 +243,16 @@ void index_release(struct index *index)
     index_init(index, index->pool);
 }
 
-// Makes the only leaf hold at least `count` entries, or all that a leaf can.
-static enum status grow_only_leaf(struct index *index, size_t count)
+// Whether the only leaf holds `count` entries, or is as large as a leaf can be.
+static bool only_leaf_suffices(const struct index *index, size_t count)
+{
+    const struct leaf *leaf = index->root;
+    return leaf && (leaf->capacity >= count || leaf->capacity == LEAF_CAPACITY);
+}
+
+// Makes the only leaf, which does not suffice, hold `count` entries, or as many as a leaf can. Not
+// inlined, as most reservations find room.
+static __attribute__((noinline)) enum status grow_only_leaf(struct index *index, size_t count)
 {
     struct leaf *old = index->root;
     uint32_t capacity = old ? old->capacity : LEAF_CAPACITY_FIRST;
@@ -250,9 +260,6 @@ static enum status grow_only_leaf(struct index *index, size_t count)
         capacity *= LEAF_CAPACITY_FACTOR;
     }
     capacity = capacity < LEAF_CAPACITY ? capacity : LEAF_CAPACITY;
-    if (old && old->capacity == capacity) {
-        return STATUS_OK;
-    }
     // A full leaf is promised as well as taken, so that promises made before stay good.
     if (capacity == LEAF_CAPACITY && slab_promise(&index->pool->slab, 1)) {
         return STATUS_NO_MEMORY;
@@ -277,7 +284,7 @@ enum status index_reserve(struct index *index, size_t count)
         index->reserved = 0;
     }
     size_t wanted = index->count + index->reserved + count;
-    if (index->height <= 1 && grow_only_leaf(index, wanted)) {
+    if (index->height <= 1 && !only_leaf_suffices(index, wanted) && grow_only_leaf(index, wanted)) {
         return STATUS_NO_MEMORY;
     }
     // An insert splits at most one node at each height and adds a root.
@@ -583,14 +590,6 @@ struct index_node *index_find(const struct index *index, struct index_key key)
     return entry_at(path.leaf, path.position);
 }
 
-struct index_node *index_next(const struct index *index, const struct index_node *node)
-{
-    assert(index->count);
-    struct path path;
-    find_path(index, node->key, &path);
-    return entry_at(path.leaf, path.position + 1);
-}
-
 struct index_cursor index_cursor_at(const struct index *index, size_t rank)
 {
     if (rank >= index->count) {
@@ -643,13 +642,6 @@ size_t index_rank(const struct index *index, struct index_key key)
         }
     }
     return rank;
-}
-
-size_t index_count_range(const struct index *index, struct index_key from, struct index_key to)
-{
-    size_t start = index_rank(index, from);
-    size_t end = index_rank(index, to);
-    return end > start ? end - start : 0;
 }
 
 struct check {

@@ -111,17 +111,11 @@ static inline bool index_has(const struct index *index, struct index_key key)
     return node && index_key_equal(node->key, key);
 }
 
-// The object that follows one that is in the index, or NULL.
-struct index_node *index_next(const struct index *index, const struct index_node *node);
-
 // The object that has `rank` objects before it, or NULL.
 struct index_node *index_at(const struct index *index, size_t rank);
 
 // How many objects have a key below `key`.
 size_t index_rank(const struct index *index, struct index_key key);
-
-// How many objects have a key that is not below `from` and below `to`.
-size_t index_count_range(const struct index *index, struct index_key from, struct index_key to);
 
 // Walks a page of an index at the cost of one search: begin at a rank, then next until NULL. The
 // index must not change meanwhile.

@@ -151,6 +151,7 @@ void intern_drop(struct intern *intern, uint32_t id)
         return;
     }
     struct intern_entry *entry = entry_of(intern, id);
+    assert(entry->users > 0);
     if (--entry->users > 0) {
         return;
     }

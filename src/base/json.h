@@ -25,8 +25,8 @@ enum {
 // sentence names the offset of the byte that was wrong, counted from 0. `error` may be NULL.
 //
 // Beyond the grammar: the text must be UTF-8 without a byte order mark, and a \u escape of half a
-// surrogate pair is refused, since no UTF-8 can hold it. \u0000 is allowed. A number may be of any
-// size, a key may come twice; both are for whoever reads the values to judge.
+// surrogate pair is refused, since no UTF-8 can hold it. \u0000 is allowed. A number may have any
+// size and a key may occur twice; the code that reads the values decides whether to accept them.
 MUST_USE enum status json_validate(struct slice text, unsigned depth_max, struct error *error);
 
 // Appends a valid text without the white space that has no meaning. Strings, numbers and the order

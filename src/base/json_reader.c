@@ -4,6 +4,8 @@
 #include "base/json.h"
 #include "base/num.h"
 
+#include <assert.h>
+
 // What follows the first `size` bytes, which must be there.
 static struct slice after(struct slice text, size_t size)
 {

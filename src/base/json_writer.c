@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/json_writer.h"
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "base/num.h"
 
@@ -80,12 +81,12 @@ static void append_escape(struct buffer *buffer, unsigned char c)
         ['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
         ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't',
     };
-    static const char digits[] = "0123456789abcdef";
     if (short_forms[c]) {
         const char escape[] = { '\\', short_forms[c] };
         buffer_append(buffer, slice_make(escape, sizeof(escape)));
     } else {
-        const char escape[] = { '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] };
+        char escape[] = { '\\', 'u', '0', '0', 0, 0 };
+        (void)ascii_hex_write(escape + 4, &c, 1);
         buffer_append(buffer, slice_make(escape, sizeof(escape)));
     }
 }

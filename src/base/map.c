@@ -206,15 +206,19 @@ static uint32_t bucket_count_of(const struct map *map, const struct map_segment 
 static uint32_t find_slot(const struct map *map, const struct map_segment *segment, uint32_t hash,
                           struct slice key)
 {
-    uint32_t bucket_count = bucket_count_of(map, segment);
-    uint32_t slot = (hash & (bucket_count - 1)) * BUCKET_SLOTS;
-    for (uint32_t found; (found = *slot_hash(segment, slot));) {
-        if (found == hash && slice_equal(map->key_of(*slot_value(segment, slot)), key)) {
-            return slot;
+    const struct bucket *buckets = segment_buckets(segment);
+    uint32_t mask = bucket_count_of(map, segment) - 1;
+    for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
+        const struct bucket *bucket = &buckets[at];
+        for (uint32_t i = 0; i < BUCKET_SLOTS; i++) {
+            if (bucket->hashes[i] == 0) {
+                return NO_SLOT;
+            }
+            if (bucket->hashes[i] == hash && slice_equal(map->key_of(bucket->values[i]), key)) {
+                return at * BUCKET_SLOTS + i;
+            }
         }
-        slot = slot + 1 == bucket_count * BUCKET_SLOTS ? 0 : slot + 1;
     }
-    return NO_SLOT;
 }
 
 struct map_spot map_spot(const struct map *map, struct slice key)

@@ -2,8 +2,8 @@
 // A hash map from byte strings to objects. The key is part of the object; the map holds pointers.
 //
 // No operation works on more than one segment of the table (at most 1,280 entries), so the slowest
-// insert among millions is a matter of microseconds. There is no iteration: its order would depend
-// on the seed. Whoever must walk all objects keeps them in an ordered index or a list too.
+// insert among millions takes microseconds. There is no iteration, because its order would depend
+// on the seed. A caller that walks all objects also keeps them in an ordered index or a list.
 #ifndef SLUICE_BASE_MAP_H
 #define SLUICE_BASE_MAP_H
 

@@ -45,4 +45,10 @@ void num_append_double(struct buffer *buffer, double value);
 // Microseconds as seconds, exactly, with no more decimals than needed: 60, 1.5, -0.000001.
 void num_append_seconds(struct buffer *buffer, int64_t us);
 
+// The same as text, which is borrowed from `room`.
+struct num_room {
+    char bytes[24];
+};
+struct slice num_format_seconds(int64_t us, struct num_room *room);
+
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SHA-256 of FIPS 180-4: 32 bytes for any bytes. Nobody knows two texts with the same ones.
+// SHA-256 of FIPS 180-4: a digest of 32 bytes. No two texts with the same digest are known.
 //
 //     struct sha256 sha256;
 //     sha256_init(&sha256);

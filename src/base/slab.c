@@ -128,6 +128,7 @@ static enum status block_new(struct slab *slab)
 
 static void block_free(struct slab *slab, struct slab_block *block)
 {
+    assert(block->used == 0 && slab->capacity >= block_objects(slab));
     for (size_t i = 0; i < BLOCK_PAGES; i++) {
         close_page(slab, block_page(slab, block, i));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes that belong to somebody else: a pointer and a size, not terminated, any byte allowed.
-// A slice is valid as long as what it points into; whoever keeps one longer copies it.
+// Borrowed bytes: a pointer and a size, not terminated, any byte allowed. A slice is valid as long
+// as what it points into; code that keeps the bytes longer copies them.
 #ifndef SLUICE_BASE_SLICE_H
 #define SLUICE_BASE_SLICE_H
 
@@ -70,7 +70,7 @@ static inline struct slice slice_sub(struct slice slice, size_t start, size_t si
     return slice_make(slice.data + start, size < left ? size : left);
 }
 
-// As much of bytes that somebody gave as a sentence about them shows.
+// The part of a client's bytes that an error message shows.
 static inline struct slice slice_shown(struct slice slice)
 {
     return slice_sub(slice, 0, 64);

@@ -60,7 +60,7 @@ enum status error_set_reply(struct error *error, const char *format, ...)
 void error_print(char *text, size_t capacity, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
-// The same error, for somebody else. `error` may be NULL.
+// Copies an error and returns its status. `error` may be NULL.
 enum status error_copy(struct error *error, const struct error *from);
 
 // The detail when there is one, otherwise the status's general sentence.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/uuid.h"
+
 #include "base/ascii.h"
 
 #include <stdbool.h>
@@ -8,7 +9,6 @@
 enum {
     US_PER_MS = 1000,
     TIME_SIZE = UUID_SIZE - UUID_ENTROPY_SIZE,
-    HEX_SIZE = 2 * UUID_SIZE,
 };
 
 #define TIME_US_MAX ((INT64_C(1) << 48) * US_PER_MS - 1)
@@ -42,35 +42,10 @@ static bool dash_before(int index)
 
 void uuid_format(const struct uuid *uuid, char text[UUID_TEXT_SIZE])
 {
-    static const char hex[] = "0123456789abcdef";
     for (int i = 0; i < UUID_SIZE; i++) {
         if (dash_before(i)) {
             *text++ = '-';
         }
-        *text++ = hex[uuid->bytes[i] >> 4];
-        *text++ = hex[uuid->bytes[i] & 0x0f];
+        text = ascii_hex_write(text, &uuid->bytes[i], 1);
     }
-}
-
-enum status uuid_parse(struct slice text, struct uuid *out)
-{
-    if (text.size != UUID_TEXT_SIZE && text.size != HEX_SIZE) {
-        return STATUS_INVALID;
-    }
-    bool dashes = text.size == UUID_TEXT_SIZE;
-    struct uuid uuid;
-    const char *c = text.data;
-    for (int i = 0; i < UUID_SIZE; i++) {
-        if (dashes && dash_before(i) && *c++ != '-') {
-            return STATUS_INVALID;
-        }
-        int high = ascii_hex_digit(*c++);
-        int low = ascii_hex_digit(*c++);
-        if (high < 0 || low < 0) {
-            return STATUS_INVALID;
-        }
-        uuid.bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    *out = uuid;
-    return STATUS_OK;
 }

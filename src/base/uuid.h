@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Identifiers that nobody else makes and that sort by when they were made: UUID version 7 of
-// RFC 9562.
+// Unique identifiers that sort by when they were made: UUID version 7 of RFC 9562.
 #ifndef SLUICE_BASE_UUID_H
 #define SLUICE_BASE_UUID_H
-
-#include "base/slice.h"
-#include "base/status.h"
 
 #include <stdint.h>
 
@@ -26,9 +22,5 @@ void uuid_v7(int64_t now_us, const uint8_t entropy[UUID_ENTROPY_SIZE], struct uu
 
 // Writes 36 characters in lower case, without a terminator.
 void uuid_format(const struct uuid *uuid, char text[UUID_TEXT_SIZE]);
-
-// Reads the 36 characters with dashes or the 32 without, in either case and of any version; all
-// else is STATUS_INVALID and leaves `*out` as it was.
-MUST_USE enum status uuid_parse(struct slice text, struct uuid *out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sluice: a queue on the command line.
-#include "cli/help.h"
-#include "cli/options.h"
+#include "cli/commands/help.h"
+#include "cli/core/options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define URL_DEFAULT "sluice://127.0.0.1:7711/default"
 
-// A person who waits wants to know soon that nobody is there.
+// Short, so that a user learns soon that the server cannot be reached.
 #define TIMEOUT_DEFAULT 5.0
 
 static const char *first_text(const char *given, const char *variable, const char *otherwise)

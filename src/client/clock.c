@@ -2,24 +2,16 @@
 #include "client/clock.h"
 
 #include "base/num.h"
-
-#include <time.h>
-
-static int64_t read_us(clockid_t clock)
-{
-    struct timespec now = { 0 };
-    (void)clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
+#include "os/clock.h"
 
 int64_t clock_now_us(void)
 {
-    return read_us(CLOCK_BOOTTIME);
+    return boottime_us();
 }
 
 struct clock_ahead clock_assume(void)
 {
-    int64_t ahead_us = read_us(CLOCK_REALTIME) - clock_now_us();
+    int64_t ahead_us = wall_clock_us() - clock_now_us();
     return (struct clock_ahead){ ahead_us, ahead_us };
 }
 
@@ -38,7 +30,7 @@ enum sluice_status clock_ask(struct link *link, const struct link_call *call,
     int64_t seconds, us;
     whole.words = (struct slices){ &word, 1 };
     int64_t before_us = clock_now_us();
-    enum sluice_status status = link->form->call(link, &whole, &answer, NULL);
+    enum sluice_status status = link->ops->call(link, &whole, &answer, NULL);
     int64_t after_us = clock_now_us();
     if (!status && (!read_part(answer, 0, INT64_MAX / 2000000, &seconds) ||
                     !read_part(answer, 1, 999999, &us))) {

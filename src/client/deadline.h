@@ -2,7 +2,7 @@
 #ifndef SLUICE_CLIENT_DEADLINE_H
 #define SLUICE_CLIENT_DEADLINE_H
 
-#include "store/file.h"
+#include "os/clock.h"
 
 // The moment so long from now, as monotonic_us has it; INT64_MAX: never.
 static inline int64_t deadline_in(int64_t us)

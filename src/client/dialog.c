@@ -2,7 +2,7 @@
 #include "client/dialog.h"
 
 #include "client/value.h"
-#include "store/file.h"
+#include "os/clock.h"
 #include "wire/resp_item.h"
 
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 #include "doctor/doctor.h"
 
 #include "client/fault.h"
-
-#include <time.h>
+#include "os/clock.h"
 
 enum sluice_status sluice_doctor(const char *path, enum sluice_remedy remedy,
                                  void (*say)(void *context, bool bad, double share,
@@ -16,13 +15,11 @@ enum sluice_status sluice_doctor(const char *path, enum sluice_remedy remedy,
     if (remedy != SLUICE_CHECK && remedy != SLUICE_REPAIR) {
         return fault(error, SLUICE_INVALID, "%d is not a remedy", (int)remedy);
     }
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     const struct doctor_options options = {
         .path = path,
         .allocator = &allocator_system,
         .remedy = remedy == SLUICE_REPAIR ? DOCTOR_REPAIR : DOCTOR_CHECK,
-        .now_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000,
+        .now_us = wall_clock_us(),
         .say = say,
         .context = context,
     };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "client/folder.h"
 
-#include "client/asking.h"
+#include "client/local_call.h"
 #include "client/local_events.h"
 #include "host/zoneinfo.h"
-#include "store/file.h"
-#include "store/thread.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/thread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,6 +98,7 @@ static void remove_user(struct folder *folder, struct folder_user *user)
     pthread_mutex_lock(&folder->users_mutex);
     struct folder_user **at = &folder->users;
     while (*at != user) {
+        assert(*at);
         at = &(*at)->next;
     }
     *at = user->next;
@@ -142,11 +145,9 @@ static void fail(struct folder *folder, const struct error *why)
 
 static void wait_for_disk(struct folder *folder, int64_t deadline_us)
 {
-    const struct timespec until = { .tv_sec = deadline_us / 1000000,
-                                    .tv_nsec = deadline_us % 1000000 * 1000 };
     folder->busy_count++;
     folder_wake(folder);
-    (void)pthread_cond_timedwait(&folder->busy, &folder->mutex, &until);
+    (void)condition_wait_until(&folder->busy, &folder->mutex, deadline_us);
     folder->busy_count--;
 }
 
@@ -187,9 +188,9 @@ enum status folder_admit(struct folder *folder, const struct command *command, i
 static void tell_answered(struct folder *folder, uint64_t group)
 {
     while (folder->answered) {
-        struct asking *asking = folder->answered;
-        folder->answered = asking->next;
-        asking_tell(asking, group);
+        struct local_call *local_call = folder->answered;
+        folder->answered = local_call->next;
+        local_call_tell(local_call, group);
     }
 }
 
@@ -274,7 +275,7 @@ static enum status zone_of(void *context, struct slice name, struct zone_rules *
     return zoneinfo_find(((struct folder *)context)->zones, name, out, error);
 }
 
-// Whoever may open the folder may do everything.
+// A process that can open the folder has all rights.
 static bool may_see(const void *session, struct slice ns)
 {
     (void)session;
@@ -305,12 +306,14 @@ static void note_unfit(void *context, struct slice ns, struct slice jid, size_t 
 
 static enum status make_namespaces(struct folder *folder, struct error *error)
 {
+    static const unsigned wanted = EVENT_TO_WATCHER;
     struct namespaces_options options = {
         .allocator = &allocator_system,
+        .wanted = &wanted,
         .clock = &folder->clock,
         .create = true,
         .count_max = NAMESPACES_MAX,
-        .waiting = asking_form,
+        .waiting = local_call_ops,
         .event = listeners_event,
         .log = folder_log,
         .context = folder,
@@ -321,12 +324,12 @@ static enum status make_namespaces(struct folder *folder, struct error *error)
         status = error_set(error, STATUS_NO_MEMORY, "out of memory");
     }
     folder->services = (struct services){
-        .host = { random_of, zone_of, note_unfit, asking_popped, refusals_note_call, folder },
+        .host = { random_of, zone_of, note_unfit, local_call_popped, refusals_note_call, folder },
         .namespaces = &folder->namespaces,
         .commands = folder->commands,
         .may_see = may_see,
         .check_admin = check_admin,
-        .start = asking_start,
+        .start = local_call_start,
     };
     return status ? status : namespaces_init(&folder->namespaces, &options, error);
 }
@@ -409,11 +412,8 @@ static void release(struct folder *folder)
 
 static bool init_mutexes(struct folder *folder)
 {
-    pthread_condattr_t monotonic;
     return !pthread_mutex_init(&folder->users_mutex, NULL) &&
-           !pthread_mutex_init(&folder->mutex, NULL) && !pthread_condattr_init(&monotonic) &&
-           !pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) &&
-           !pthread_cond_init(&folder->busy, &monotonic);
+           !pthread_mutex_init(&folder->mutex, NULL) && !condition_init(&folder->busy);
 }
 
 static struct folder *folder_new(const struct folder_options *options)

@@ -9,24 +9,24 @@
 //      thread 2:          lock, run, append, unlock | wait ---------> told
 //      store:                        both in one group: write, sync --^
 //
-// So threads share syncs, and nobody is told what could be lost.
+// So threads share syncs, and no caller gets a reply that could still be lost.
 #ifndef SLUICE_CLIENT_FOLDER_H
 #define SLUICE_CLIENT_FOLDER_H
 
 #include "host/host_clock.h"
 #include "host/presence.h"
-#include "host/random_source.h"
 #include "host/services.h"
+#include "os/random_source.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
-struct asking;
+struct local_call;
 struct listener;
 struct zoneinfo;
 
-// One who has opened it, to be told what somebody who looks after the program should know.
+// A handle that has opened the folder; `log` receives what the program's operator should know.
 struct folder_user {
     struct folder_user *next;
     void (*log)(void *context, const char *sentence); // may be NULL
@@ -56,9 +56,9 @@ struct folder {
     struct namespaces namespaces;
     struct services services;
     struct random_source random;
-    struct scratch scratch;  // of the command that is run
-    uint64_t number;         // the last one given to a call
-    struct asking *answered; // in this turn, of those who waited
+    struct scratch scratch;      // of the command that is run
+    uint64_t number;             // the last one given to a call
+    struct local_call *answered; // in this turn, of those who waited
     struct listener *listeners;
     int64_t due_us; // when the thread looks by itself
     bool removing;  // it looks after what deleted namespaces left
@@ -122,8 +122,8 @@ void folder_wake(const struct folder *folder);
 // ---------------------------------------------------------------------------------------------
 // Without it
 
-// Waits until what was said in a turn may be told. BUSY when it still may not at the deadline, and
-// nobody knows whether it ever will. With any other error it will never be stored.
+// Waits until the replies of a group may be returned. BUSY when the deadline comes first; it is
+// unknown then whether the changes will be stored. With any other error they will never be stored.
 MUST_USE enum status folder_settle(struct folder *folder, uint64_t group, int64_t deadline_us,
                                    struct error *error);
 

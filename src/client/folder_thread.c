@@ -2,6 +2,7 @@
 // The thread of a folder: does what falls due by itself, removes what deleted namespaces left, and
 // tells those who wait for the disk when it has caught up.
 #include "client/folder.h"
+#include "os/clock.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static void check_clock(struct folder *folder)
     }
 }
 
-// Some of it at a time. Nobody tells when the list of what is to be removed is ready.
+// Removes a part at a time. There is no event for when the list of what to remove is ready.
 static int64_t remove_some(struct folder *folder, int64_t now_us)
 {
     struct error error;
@@ -54,20 +55,20 @@ static int64_t turn(struct folder *folder, int64_t now_us)
         return folder->due_us;
     }
     int64_t remove_us = remove_some(folder, now_us);
+    namespaces_measure(&folder->namespaces, now_us);
     int64_t due_us = namespaces_tick(&folder->namespaces, now_us);
     folder->due_us = due_us < remove_us ? due_us : remove_us;
     (void)folder_end_turn(folder);
     return folder->due_us;
 }
 
-// Until then, until it is woken, or, when somebody waits for the disk, until that has got on.
+// Sleeps for `left_us`, until it is woken or, when a call waits for the disk, until a sync ends.
 static void rest(struct folder *folder, int64_t left_us, bool disk)
 {
     eventfd_t count;
     struct pollfd of[2] = { { .fd = folder->wake, .events = POLLIN },
                             { .fd = store_event(folder->store), .events = POLLIN } };
-    const struct timespec timeout = { .tv_sec = left_us / 1000000,
-                                      .tv_nsec = left_us % 1000000 * 1000 };
+    const struct timespec timeout = timespec_from_us(left_us);
     (void)ppoll(of, disk ? 2 : 1, left_us == INT64_MAX ? NULL : &timeout, NULL);
     (void)eventfd_read(folder->wake, &count);
     if (disk) {

@@ -85,7 +85,7 @@ static enum sluice_status give_out(struct sluice *sluice, struct batch *batch,
     return *taken ? SLUICE_OK : fault_no_memory(error);
 }
 
-// Q.POP ns worker count [WAIT n] [ORDER round-robin] -- queue ...
+// Q.POP ns worker count [WAIT n] [LEASE n] [ORDER order] -- queue ...
 static void take_words(const struct sluice *sluice, const struct sluice_take *take, size_t count,
                        struct words *words, struct ask *ask)
 {
@@ -98,8 +98,11 @@ static void take_words(const struct sluice *sluice, const struct sluice_take *ta
         ask->wait_word = words->count;
         words_seconds(words, ask->wait_us == LINK_FOREVER ? 0 : take->wait);
     }
+    words_option_seconds(words, "LEASE", take->lease);
     if (take->round_robin) {
         words_option(words, "ORDER", "round-robin");
+    } else if (take->best) {
+        words_option(words, "ORDER", "best");
     }
     words_text(words, "--");
     for (const char *const *queue = take->queues; *queue; queue++) {
@@ -117,6 +120,9 @@ enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take *
     *taken = 0;
     if (!take->queues || !take->queues[0]) {
         return fault(error, SLUICE_INVALID, "there is no queue to take from");
+    }
+    if (take->round_robin && take->best) {
+        return fault(error, SLUICE_INVALID, "either round_robin or best, not both");
     }
     enum sluice_status status = check_name(take->worker, "worker", error);
     if (status) {
@@ -148,6 +154,51 @@ enum sluice_status sluice_next(struct sluice *sluice, const char *queue, double 
     return sluice_take(sluice, &take, out, 1, &taken, error);
 }
 
+// A command that answers with one job, which `worker` holds. The words are released.
+static enum sluice_status ask_job(struct sluice *sluice, struct words *words, const struct ask *ask,
+                                  const char *worker, struct sluice_job **out,
+                                  struct sluice_error *error)
+{
+    struct batch *batch = batch_new(worker);
+    if (!batch) {
+        words_release(words);
+        return fault_no_memory(error);
+    }
+    enum sluice_status status = queue_ask(sluice, words, ask, &batch->answer, error);
+    if (!status && !is_job(batch->answer)) {
+        status = fault(error, SLUICE_INVALID, "the answer makes no sense: it is no job");
+    }
+    if (!status) {
+        *out = job_new(sluice, batch, batch->answer);
+        status = *out ? SLUICE_OK : fault_no_memory(error);
+    }
+    batch_leave(batch);
+    return status;
+}
+
+enum sluice_status sluice_take_job(struct sluice *sluice, const char *jid,
+                                   const struct sluice_take *take, struct sluice_job **out,
+                                   struct sluice_error *error)
+{
+    struct words words;
+    const struct ask ask = { .wait_us = 0 };
+    const char *worker = take && take->worker ? take->worker : sluice->worker;
+    *out = NULL;
+    enum sluice_status status = jid ? check_name(jid, "jid", error)
+                                    : fault(error, SLUICE_INVALID, "there is no jid to take");
+    if (!status) {
+        status = check_name(worker, "worker", error);
+    }
+    if (status) {
+        return status;
+    }
+    queue_words(sluice, &words, "Q.TAKE");
+    words_text(&words, jid);
+    words_text(&words, worker);
+    words_option_seconds(&words, "LEASE", take ? take->lease : 0);
+    return ask_job(sluice, &words, &ask, worker, out, error);
+}
+
 static enum sluice_status check_holder(const char *jid, const char *worker, int64_t token,
                                        struct sluice_error *error)
 {
@@ -173,25 +224,12 @@ enum sluice_status sluice_job_attach(struct sluice *sluice, const char *jid, con
     if (status) {
         return status;
     }
-    struct batch *batch = batch_new(worker);
-    if (!batch) {
-        return fault_no_memory(error);
-    }
     queue_words(sluice, &words, "Q.HELD");
     words_text(&words, jid);
     words_text(&words, worker);
     words_text(&words, "TOKEN");
     words_integer(&words, token);
-    status = queue_ask(sluice, &words, &ask, &batch->answer, error);
-    if (!status && !is_job(batch->answer)) {
-        status = fault(error, SLUICE_INVALID, "the answer makes no sense: it is no job");
-    }
-    if (!status) {
-        *out = job_new(sluice, batch, batch->answer);
-        status = *out ? SLUICE_OK : fault_no_memory(error);
-    }
-    batch_leave(batch);
-    return status;
+    return ask_job(sluice, &words, &ask, worker, out, error);
 }
 
 void sluice_job_free(struct sluice_job *job)
@@ -372,98 +410,13 @@ enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct s
 // ---------------------------------------------------------------------------------------------
 // Settling
 
-// What it looks like once it is settled.
-struct settled {
-    const char *state;  // this one
-    bool names_us;      // with a failure that does
-    const char *queue;  // or else there, in nobody's hands
-    int64_t *remaining; // becomes how many retries are left; or NULL
-};
-
-// A lease that runs out fails a job too, or stalls it: the one names nobody, the other is no retry.
-static bool is_settled(const struct sluice_job *job, const struct sluice_value *value,
-                       const struct settled *settled)
-{
-    const struct sluice_value *failure = sluice_value_get(value, "failure");
-    if (settled->state && value_has_text(value, "state", settled->state)) {
-        return !settled->names_us || value_has_text(failure, "worker", job->batch->worker);
-    }
-    bool free_now = sluice_value_type(sluice_value_get(value, "lease")) == SLUICE_NULL;
-    return settled->queue && free_now && value_has_text(value, "queue", settled->queue) &&
-           !value_has_text(value, "state", "stalled");
-}
-
-// Whether nobody has popped it since, by how often it was; that begins anew in another queue.
-static bool is_our_attempt(const struct sluice_job *job, const struct sluice_value *value,
-                           const struct settled *settled)
-{
-    int64_t ours = sluice_value_integer(sluice_value_get(job->value, "attempts"));
-    return sluice_value_integer(sluice_value_get(value, "attempts")) == (settled->state ? ours : 0);
-}
-
-// A job that is settled has no token. But its history says who popped it last, and whether it was
-// put elsewhere after that, other than by being done. Where no more is kept of it than the first
-// and the last entry, nobody is said to have popped it, and what is known otherwise has to do.
-static bool was_ours_to_the_end(struct sluice_job *job)
-{
-    struct words words;
-    struct sluice_value *history;
-    const struct ask ask = { .repeats = true };
-    bool ours = true, popped = false, done = false;
-    queue_words(job->sluice, &words, "Q.HISTORY");
-    words_text(&words, sluice_job_jid(job));
-    enum sluice_status status = queue_ask(job->sluice, &words, &ask, &history, NULL);
-    for (size_t i = 0; !status && i < sluice_value_count(history); i++) {
-        const struct sluice_value *entry = sluice_value_at(history, i);
-        if (value_has_text(entry, "what", "popped")) {
-            ours = value_has_text(entry, "worker", job->batch->worker);
-            popped = true;
-        } else if (value_has_text(entry, "what", "put") && popped && !done) {
-            ours = false;
-        }
-        done = value_has_text(entry, "what", "done");
-    }
-    sluice_value_free(history);
-    return !status && ours;
-}
-
-static enum sluice_status fault_none(struct sluice_error *error)
-{
-    if (error) {
-        *error = (struct sluice_error){ .status = SLUICE_OK };
-    }
-    return SLUICE_OK;
-}
-
-// It was asked more than once, and refused: perhaps since the first time was heard.
-static enum sluice_status look_whether(struct sluice_job *job, const struct settled *settled,
-                                       enum sluice_status status, struct sluice_error *error)
-{
-    struct sluice_value *value;
-    if (sluice_get(job->sluice, sluice_job_jid(job), &value, NULL)) {
-        return status;
-    }
-    bool is = is_settled(job, value, settled) && is_our_attempt(job, value, settled) &&
-              was_ours_to_the_end(job);
-    if (is && settled->remaining) {
-        *settled->remaining = sluice_value_integer(sluice_value_get(value, "remaining"));
-    }
-    sluice_value_free(value);
-    return is ? fault_none(error) : status;
-}
-
-// `settled` NULL: all that is wanted is that the job is not ours any more.
+// With the token of the lease it may be asked again: it is answered as the first time.
 static enum sluice_status settle(struct sluice_job *job, struct words *words,
-                                 const struct settled *settled, struct sluice_value **answer,
-                                 struct sluice_error *error)
+                                 struct sluice_value **answer, struct sluice_error *error)
 {
-    bool repeated = false;
-    const struct ask ask = { .repeats = true, .repeated = &repeated };
+    const struct ask ask = { .repeats = true };
     keeper_set_settling(job, true);
     enum sluice_status status = queue_ask(job->sluice, words, &ask, answer, error);
-    if (repeated && loss_of(status) != SLUICE_KEPT) {
-        status = settled ? look_whether(job, settled, status, error) : fault_none(error);
-    }
     if (status) {
         keeper_set_settling(job, false);
     } else {
@@ -479,7 +432,7 @@ enum sluice_status sluice_done(struct sluice_job *job, const char *result,
     job_words(job, &words, "Q.COMPLETE");
     job_token_words(job, &words);
     words_option(&words, "RESULT", result);
-    return settle(job, &words, &(struct settled){ .state = "complete" }, NULL, error);
+    return settle(job, &words, NULL, error);
 }
 
 enum sluice_status sluice_advance(struct sluice_job *job, const char *queue, const char *data,
@@ -492,7 +445,7 @@ enum sluice_status sluice_advance(struct sluice_job *job, const char *queue, con
     words_text(&words, "NEXT");
     words_text(&words, queue);
     words_option_seconds(&words, "DELAY", delay);
-    return settle(job, &words, &(struct settled){ .queue = queue }, NULL, error);
+    return settle(job, &words, NULL, error);
 }
 
 enum sluice_status sluice_fail(struct sluice_job *job, const char *group, const char *message,
@@ -503,8 +456,7 @@ enum sluice_status sluice_fail(struct sluice_job *job, const char *group, const 
     words_text(&words, group);
     words_text(&words, message);
     job_token_words(job, &words);
-    const struct settled settled = { .state = "failed", .names_us = true };
-    return settle(job, &words, &settled, NULL, error);
+    return settle(job, &words, NULL, error);
 }
 
 enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char *group,
@@ -520,13 +472,9 @@ enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char
     }
     words_option(&words, "GROUP", group);
     words_option(&words, "MESSAGE", message);
-    int64_t left = 0;
-    const struct settled settled = { .state = "failed",
-                                     .queue = sluice_job_queue(job),
-                                     .remaining = &left };
-    enum sluice_status status = settle(job, &words, &settled, &answer, error);
+    enum sluice_status status = settle(job, &words, &answer, error);
     if (!status && remaining) {
-        *remaining = answer ? sluice_value_integer(answer) : left;
+        *remaining = sluice_value_integer(answer);
     }
     sluice_value_free(answer);
     return status;
@@ -537,5 +485,5 @@ enum sluice_status sluice_return(struct sluice_job *job, struct sluice_error *er
     struct words words;
     job_words(job, &words, "Q.RETURN");
     job_token_words(job, &words);
-    return settle(job, &words, NULL, NULL, error);
+    return settle(job, &words, NULL, error);
 }

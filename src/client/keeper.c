@@ -6,15 +6,15 @@
 #include "client/job.h"
 #include "client/pause.h"
 #include "client/value.h"
-#include "store/file.h"
-#include "store/thread.h"
+#include "os/clock.h"
+#include "os/thread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -55,8 +55,8 @@ struct keeper {
 static enum sluice_status ask_clock(struct keeper *keeper, struct clock_ahead *out)
 {
     const struct link_call call = { .repeats = true, .stop = &keeper->stop };
-    if (keeper->link->form->ahead_us) {
-        out->least_us = out->most_us = keeper->link->form->ahead_us(keeper->link);
+    if (keeper->link->ops->ahead_us) {
+        out->least_us = out->most_us = keeper->link->ops->ahead_us(keeper->link);
         return SLUICE_OK;
     }
     return clock_ask(keeper->link, &call, out);
@@ -116,6 +116,7 @@ static int64_t first_due_us(const struct keeper *keeper)
 
 static void enlist(struct keeper *keeper, struct sluice_job *job)
 {
+    assert(!job->kept.listed);
     job->kept.previous = NULL;
     job->kept.next = keeper->first;
     if (keeper->first) {
@@ -137,7 +138,7 @@ static void delist(struct keeper *keeper, struct sluice_job *job)
     job->kept.listed = false;
 }
 
-// Tells its holder, without the mutex: he may be in a call about the job.
+// Tells the job's holder, without the mutex: the holder may be in a call about the job.
 static void tell(struct keeper *keeper, struct sluice_job *job, enum sluice_loss why)
 {
     int kept = SLUICE_KEPT;
@@ -207,7 +208,7 @@ static enum sluice_status ask(struct keeper *keeper, const struct beats *beats,
     *answer = NULL;
     enum sluice_status status = words.failed
                                     ? SLUICE_NO_MEMORY
-                                    : keeper->link->form->call(keeper->link, &call, answer, NULL);
+                                    : keeper->link->ops->call(keeper->link, &call, answer, NULL);
     words_release(&words);
     return status;
 }
@@ -304,8 +305,8 @@ static enum sluice_status begin_listening(struct keeper *keeper)
     char channel[SLUICE_NAME_SIZE + 8];
     (void)snprintf(channel, sizeof(channel), "worker:%s", keeper->worker);
     enum sluice_status status =
-        keeper->link->form->listen(keeper->link, slice_from_cstr(keeper->sluice->ns),
-                                   slice_from_cstr(channel), &keeper->listening, NULL);
+        keeper->link->ops->listen(keeper->link, slice_from_cstr(keeper->sluice->ns),
+                                  slice_from_cstr(channel), &keeper->listening, NULL);
     if (status) {
         keeper->listening = NULL;
     }
@@ -319,16 +320,14 @@ static enum sluice_status begin_listening(struct keeper *keeper)
 static enum sluice_status listen(struct keeper *keeper, int64_t wait_us, const char **event)
 {
     *event = NULL;
-    return keeper->listening->form->next(keeper->listening, wait_us, event, NULL);
+    return keeper->listening->ops->next(keeper->listening, wait_us, event, NULL);
 }
 
 // Where nothing can be heard, only heartbeats tell.
 static void sleep_deaf(struct keeper *keeper, int64_t wait_us)
 {
     int64_t until_us = monotonic_us() + (wait_us < DEAF_US ? wait_us : DEAF_US);
-    const struct timespec until = { .tv_sec = until_us / 1000000,
-                                    .tv_nsec = until_us % 1000000 * 1000 };
-    (void)pthread_cond_timedwait(&keeper->told, &keeper->mutex, &until);
+    (void)condition_wait_until(&keeper->told, &keeper->mutex, until_us);
 }
 
 static void listen_until(struct keeper *keeper, int64_t until_us)
@@ -345,7 +344,7 @@ static void listen_until(struct keeper *keeper, int64_t until_us)
     enum sluice_status status = began ? begin_listening(keeper) : listen(keeper, wait_us, &event);
     pthread_mutex_lock(&keeper->mutex);
     if (status == SLUICE_INTERRUPTED) {
-        keeper->link->form->interrupt(keeper->link, false);
+        keeper->link->ops->interrupt(keeper->link, false);
     } else if (began && may_change_soon(status)) {
         keeper->deaf_until_us = monotonic_us() + PAUSE_US;
     } else if (began) {
@@ -386,25 +385,22 @@ static void *run(void *context)
 static void wake(struct keeper *keeper)
 {
     pthread_cond_broadcast(&keeper->told);
-    keeper->link->form->interrupt(keeper->link, true);
+    keeper->link->ops->interrupt(keeper->link, true);
 }
 
 static bool init_waiting(struct keeper *keeper)
 {
-    pthread_condattr_t monotonic;
-    return !pthread_mutex_init(&keeper->mutex, NULL) && !pthread_condattr_init(&monotonic) &&
-           !pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) &&
-           !pthread_cond_init(&keeper->told, &monotonic) && !pthread_condattr_destroy(&monotonic);
+    return !pthread_mutex_init(&keeper->mutex, NULL) && !condition_init(&keeper->told);
 }
 
 // Of one whose thread has ended, or was never started.
 static void keeper_free(struct keeper *keeper)
 {
     if (keeper->listening) {
-        keeper->listening->form->free(keeper->listening);
+        keeper->listening->ops->free(keeper->listening);
     }
     if (keeper->link) {
-        keeper->link->form->close(keeper->link);
+        keeper->link->ops->close(keeper->link);
     }
     if (keeper->stop >= 0) {
         close(keeper->stop);

@@ -15,7 +15,7 @@ struct keeper;
 
 // A job's place with its keeper.
 struct kept {
-    struct keeper *keeper; // NULL: nobody keeps it
+    struct keeper *keeper; // NULL: no keeper keeps it
     struct sluice_job *next, *previous;
     bool listed;     // whether it has one
     uint64_t number; // of all that the keeper ever had

@@ -19,14 +19,10 @@ struct link_call {
     // of the words says so in seconds, for when it has to be said again; 0: none of them.
     int64_t wait_us;
     size_t wait_word;
-    bool repeats;   // may be asked again when it is not known whether it was done
-    bool *repeated; // becomes true when it was; or NULL
-    // The moment, by the monotonic clock, when a call that this one is a part of must end; 0: it is
-    // no part of any.
-    int64_t until_us;
+    bool repeats; // may be asked again when it is not known whether it was done
     // A descriptor (0 is one like any other), or NULL. When it becomes readable the call ends at
-    // once, INTERRUPTED, and what came of it does not matter. Only where there is somebody else who
-    // may not answer.
+    // once with INTERRUPTED, and its outcome does not matter. Used only where a server may fail to
+    // answer.
     const int *stop;
 };
 
@@ -34,17 +30,17 @@ struct link_call {
 
 // Events as they come; each link puts this first in a struct of its own.
 struct listening {
-    const struct listening_form *form;
+    const struct listening_ops *ops;
 };
 
-struct listening_form {
+struct listening_ops {
     // The next one, as JSON that ends with a 0, borrowed until the next call.
     enum sluice_status (*next)(struct listening *listening, int64_t wait_us, const char **out,
                                struct sluice_error *error);
     void (*free)(struct listening *listening);
 };
 
-struct link_form {
+struct link_ops {
     // The answer is owned by the caller. An answer that is an error is the status and the sentence.
     enum sluice_status (*call)(struct link *link, const struct link_call *call,
                                struct sluice_value **out, struct sluice_error *error);
@@ -60,7 +56,7 @@ struct link_form {
 
 // Each kind puts this first in a struct of its own. All calls may come from any thread.
 struct link {
-    const struct link_form *form;
+    const struct link_ops *ops;
 };
 
 // What a link goes by. Borrowed while it is opened.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/local.h"
 
-#include "client/asking.h"
+#include "client/local_call.h"
 #include "client/pause.h"
 #include "client/value.h"
 #include "host/durability.h"
@@ -49,47 +49,47 @@ static enum sluice_status find_command(const struct folder *folder, const struct
     return SLUICE_OK;
 }
 
-static enum sluice_status result_of(const struct asking *asking, struct sluice_value **out,
+static enum sluice_status result_of(const struct local_call *local_call, struct sluice_value **out,
                                     struct sluice_error *error)
 {
-    if (asking->interrupted) {
+    if (local_call->interrupted) {
         return fault_interrupted(error);
     }
-    if (asking->unsettled) {
+    if (local_call->unsettled) {
         return fault(error, SLUICE_UNKNOWN, "%s: it may yet be stored, or not",
-                     error_sentence(&asking->error));
+                     error_sentence(&local_call->error));
     }
-    if (asking->status) {
-        return fault_of(error, &asking->error);
+    if (local_call->status) {
+        return fault_of(error, &local_call->error);
     }
-    return value_read_whole(buffer_slice(&asking->output), out, error);
+    return value_read_whole(buffer_slice(&local_call->output), out, error);
 }
 
 static enum sluice_status local_call(struct link *link, const struct link_call *call,
                                      struct sluice_value **out, struct sluice_error *error)
 {
     struct local *local = local_of(link);
-    struct asking asking = { .folder = local->folder,
-                             .presences = &local->presences,
-                             .interrupt = local->interrupt };
-    if (folder_check_process(local->folder, &asking.error)) {
-        return fault_of(error, &asking.error);
+    struct local_call local_call = { .folder = local->folder,
+                                     .presences = &local->presences,
+                                     .interrupt = local->interrupt };
+    if (folder_check_process(local->folder, &local_call.error)) {
+        return fault_of(error, &local_call.error);
     }
     if (call->wait_us && atomic_load_explicit(&local->interrupted, memory_order_relaxed)) {
         return fault_interrupted(error);
     }
-    enum sluice_status status = find_command(local->folder, call, &asking.command, error);
+    enum sluice_status status = find_command(local->folder, call, &local_call.command, error);
     if (!status) {
         status = check_words(local->max_payload, call, error);
     }
     if (status) {
         return status;
     }
-    asking.timeout_us = local->timeout_us;
-    buffer_init(&asking.output, &allocator_system, ANSWER_MAX);
-    asking_run(&asking, (struct slices){ call->words.items + 1, call->words.count - 1 });
-    status = result_of(&asking, out, error);
-    buffer_release(&asking.output);
+    local_call.timeout_us = local->timeout_us;
+    buffer_init(&local_call.output, &allocator_system, ANSWER_MAX);
+    local_call_run(&local_call, (struct slices){ call->words.items + 1, call->words.count - 1 });
+    status = result_of(&local_call, out, error);
+    buffer_release(&local_call.output);
     return status;
 }
 
@@ -121,7 +121,7 @@ static int64_t local_ahead_us(struct link *link)
     return folder_ahead_us(local_of(link)->folder);
 }
 
-static const struct link_form local_form = {
+static const struct link_ops local_form = {
     .call = local_call,
     .listen = local_listen,
     .ahead_us = local_ahead_us,
@@ -156,7 +156,7 @@ enum sluice_status local_open(const struct link_options *options, struct link **
     if (!local) {
         return fault_no_memory(error);
     }
-    local->link.form = &local_form;
+    local->link.ops = &local_form;
     local->timeout_us = options->timeout_us;
     local->max_payload =
         options->url->max_payload ? options->url->max_payload : MAX_PAYLOAD_DEFAULT;

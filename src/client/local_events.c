@@ -5,9 +5,9 @@
 // The namespaces of qless's clients are told of in the same way as all others.
 #include "client/local_events.h"
 
-#include "client/asking.h"
 #include "client/deadline.h"
 #include "client/local.h"
+#include "client/local_call.h"
 #include "host/event_json.h"
 
 #include <errno.h>
@@ -239,14 +239,14 @@ static void listener_free(struct listening *listening)
              sizeof(*listener) + listener->ns_size + listener->worker_size);
 }
 
-static const struct listening_form listener_form = { next, listener_free };
+static const struct listening_ops listener_form = { next, listener_free };
 
 // What a channel is for, and the worker that it names. 0: there is no such channel.
 static unsigned channel_of(struct slice name, struct slice *worker)
 {
     *worker = SLICE_EMPTY;
     if (slice_equal(name, SLICE("log"))) {
-        return EVENT_TO_LOG;
+        return EVENT_TO_LOG | EVENT_TO_WATCHER;
     }
     if (slice_equal(name, SLICE("tracked"))) {
         return EVENT_TO_TRACKER;
@@ -265,7 +265,7 @@ static struct listener *listener_new(struct local *local, struct slice ns, unsig
     if (!listener) {
         return NULL;
     }
-    listener->listening.form = &listener_form;
+    listener->listening.ops = &listener_form;
     listener->local = local;
     listener->last = listener->pending = &listener->first;
     listener->channels = channels;

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Looking at jobs that somebody else may hold.
+// Reading jobs, which other workers may hold.
 #include "client/queue.h"
 #include "client/value.h"
 
 enum sluice_status sluice_get(struct sluice *sluice, const char *jid, struct sluice_value **out,
                               struct sluice_error *error)
 {
-    return queue_get(sluice, jid, 0, out, error);
-}
-
-enum sluice_status queue_get(struct sluice *sluice, const char *jid, int64_t until_us,
-                             struct sluice_value **out, struct sluice_error *error)
-{
     struct words words;
-    const struct ask ask = { .repeats = true, .until_us = until_us };
+    const struct ask ask = { .repeats = true };
     queue_words(sluice, &words, "Q.GET");
     words_text(&words, jid);
     *out = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "client/pause.h"
 
-#include "client/chance.h"
-#include "store/file.h"
+#include "client/weak_random.h"
+#include "os/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,7 +36,7 @@ bool pause_before(unsigned attempt, int64_t deadline_us, int wake)
     int64_t pause_us = attempt < 7 ? (int64_t)PAUSE_US << attempt : PAUSE_MAX_US;
     pause_us = pause_us < PAUSE_MAX_US ? pause_us : PAUSE_MAX_US;
     // Many that lost the same server do not come back in step.
-    pause_us = pause_us / 2 + chance() % (pause_us / 2);
+    pause_us = pause_us / 2 + weak_random() % (pause_us / 2);
     if (deadline_us != INT64_MAX && monotonic_us() + pause_us >= deadline_us) {
         return false;
     }

@@ -3,9 +3,10 @@
 
 #include "base/ascii.h"
 #include "base/num.h"
-#include "client/chance.h"
 #include "client/deadline.h"
+#include "client/repeat.h"
 #include "client/value.h"
+#include "client/weak_random.h"
 #include "host/services.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ static void name_worker(struct sluice *sluice, const char *given)
         (void)snprintf(host, sizeof(host), "worker");
     }
     (void)snprintf(sluice->worker, sizeof(sluice->worker), "%s-%ld-%06x", host, (long)getpid(),
-                   (unsigned)(chance() & 0xffffff));
+                   (unsigned)(weak_random() & 0xffffff));
 }
 
 enum sluice_status check_name(const char *name, const char *what, struct sluice_error *error)
@@ -157,7 +158,7 @@ void sluice_close(struct sluice *sluice)
     }
     keepers_free(sluice);
     if (sluice->link) {
-        sluice->link->form->close(sluice->link);
+        sluice->link->ops->close(sluice->link);
     }
     commands_free(sluice->commands);
     free_options(sluice);
@@ -177,16 +178,11 @@ const char *sluice_worker(const struct sluice *sluice)
 
 void sluice_interrupt(struct sluice *sluice, bool on)
 {
-    sluice->link->form->interrupt(sluice->link, on);
+    sluice->link->ops->interrupt(sluice->link, on);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Asking
-
-int64_t queue_until_us(const struct sluice *sluice)
-{
-    return deadline_in(sluice->timeout_us);
-}
 
 void queue_words(const struct sluice *sluice, struct words *words, const char *name)
 {
@@ -211,10 +207,8 @@ enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const s
             .wait_us = ask->wait_us,
             .wait_word = ask->wait_word,
             .repeats = ask->repeats,
-            .repeated = ask->repeated,
-            .until_us = ask->until_us,
         };
-        status = sluice->link->form->call(sluice->link, &call, &value, error);
+        status = sluice->link->ops->call(sluice->link, &call, &value, error);
     }
     words_release(words);
     if (out) {
@@ -228,15 +222,6 @@ enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const s
 // ---------------------------------------------------------------------------------------------
 // Any command
 
-static size_t count_places(const struct command *command)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < command->argument_count; i++) {
-        count += !(command->arguments[i].flags & (ARGUMENT_OPTION | ARGUMENT_REPEATED));
-    }
-    return count;
-}
-
 // How long a command that may wait says that it will, in its option that is a length of time.
 // Without it one that has a WAIT does not, and one that has a TIMEOUT has none.
 static void find_wait(const struct command *command, const struct words *words, struct ask *ask)
@@ -245,7 +230,7 @@ static void find_wait(const struct command *command, const struct words *words, 
         return;
     }
     ask->wait_us = command_option(command, SLICE("TIMEOUT")) ? LINK_FOREVER : 0;
-    size_t at = 2 + count_places(command);
+    size_t at = 2 + command_places(command);
     while (at < words->count) {
         const struct argument *option = command_option(command, words->items[at]);
         if (!option) {
@@ -285,7 +270,7 @@ enum sluice_status sluice_call(struct sluice *sluice, const char *const *words, 
     if (!all.failed) {
         find_wait(command, &all, &ask);
     }
-    ask.repeats = command && (command->flags & COMMAND_READS);
+    ask.repeats = repeat_prepare(sluice, command, &all);
     return queue_ask(sluice, &all, &ask, out, error);
 }
 
@@ -312,8 +297,8 @@ enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,
         return fault_no_memory(error);
     }
     enum sluice_status status =
-        sluice->link->form->listen(sluice->link, slice_from_cstr(sluice->ns),
-                                   slice_from_cstr(channel), &events->listening, error);
+        sluice->link->ops->listen(sluice->link, slice_from_cstr(sluice->ns),
+                                  slice_from_cstr(channel), &events->listening, error);
     if (status) {
         free(events);
         return status;
@@ -325,13 +310,13 @@ enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,
 enum sluice_status sluice_events_next(struct sluice_events *events, double wait, const char **out,
                                       struct sluice_error *error)
 {
-    return events->listening->form->next(events->listening, wait_us_of(wait), out, error);
+    return events->listening->ops->next(events->listening, wait_us_of(wait), out, error);
 }
 
 void sluice_events_free(struct sluice_events *events)
 {
     if (events) {
-        events->listening->form->free(events->listening);
+        events->listening->ops->free(events->listening);
         free(events);
     }
 }

@@ -33,13 +33,6 @@ int64_t wait_us_of(double seconds);
 enum sluice_status queue_link(const struct sluice *sluice, int64_t timeout_us, struct link **out,
                               struct sluice_error *error);
 
-// When a call that begins now must end, as a moment of the monotonic clock.
-int64_t queue_until_us(const struct sluice *sluice);
-
-// As sluice_get, as a part of a call that must end by then.
-enum sluice_status queue_get(struct sluice *sluice, const char *jid, int64_t until_us,
-                             struct sluice_value **out, struct sluice_error *error);
-
 // INVALID when a name is empty or too long. NULL: it is not given.
 enum sluice_status check_name(const char *name, const char *what, struct sluice_error *error);
 
@@ -51,8 +44,6 @@ struct ask {
     int64_t wait_us;
     size_t wait_word;
     bool repeats;
-    bool *repeated;
-    int64_t until_us; // 0: it has the time that every call has
 };
 
 // Asks it and releases the words.

@@ -4,7 +4,7 @@
 #include "base/num.h"
 #include "client/pause.h"
 #include "client/value.h"
-#include "store/file.h"
+#include "os/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void give_back(struct remote *remote, struct dialog *dialog)
 // ---------------------------------------------------------------------------------------------
 // One call
 
-struct asking {
+struct local_call {
     struct remote *remote;
     const struct link_call *call;
     int64_t deadline_us;      // of all of it
@@ -84,20 +84,21 @@ enum outcome {
 // The request's bytes, with the time that is left to wait. When that is over it is still asked for
 // what is there by now: a server that could not be reached meanwhile has not said that it is
 // nothing.
-static enum sluice_status write_request(struct asking *asking)
+static enum sluice_status write_request(struct local_call *local_call)
 {
-    const struct link_call *call = asking->call;
+    const struct link_call *call = local_call->call;
     struct buffer seconds;
     bool replace = call->wait_word && call->wait_us != LINK_FOREVER;
-    int64_t left_us = asking->wait_deadline_us - monotonic_us();
+    int64_t left_us = local_call->wait_deadline_us - monotonic_us();
     buffer_init(&seconds, &allocator_system, NUM_TEXT_SIZE_MAX);
     num_append_seconds(&seconds, left_us > 0 ? left_us : 1); // 0 would be for ever
-    buffer_clear(&asking->request);
-    request_add(&asking->request, call->words, replace ? call->wait_word : 0,
+    buffer_clear(&local_call->request);
+    request_add(&local_call->request, call->words, replace ? call->wait_word : 0,
                 buffer_slice(&seconds));
-    bool failed = asking->request.status || seconds.status;
+    bool failed = local_call->request.status || seconds.status;
     buffer_release(&seconds);
-    return failed ? fault(asking->error, SLUICE_TOO_LARGE, "the request is too large") : SLUICE_OK;
+    return failed ? fault(local_call->error, SLUICE_TOO_LARGE, "the request is too large")
+                  : SLUICE_OK;
 }
 
 // No more is asked for on this connection: what was on its way comes, or its end.
@@ -109,33 +110,33 @@ static enum stream_result read_last(struct dialog *dialog, struct slice *answer,
                : STREAM_WOKEN;
 }
 
-static enum outcome exchange(struct asking *asking, struct dialog *dialog,
+static enum outcome exchange(struct local_call *local_call, struct dialog *dialog,
                              enum sluice_status *status, bool *reusable)
 {
     struct slice answer;
     size_t items;
     *reusable = false;
     enum stream_result result =
-        stream_write(&dialog->stream, buffer_slice(&asking->request), asking->deadline_us);
+        stream_write(&dialog->stream, buffer_slice(&local_call->request), local_call->deadline_us);
     if (result != STREAM_OK) {
         // What is not whole is not run; a server that refuses it may have said why before it
         // closed.
         if (dialog_read(dialog, deadline_in(0), -1, &answer, &items) != STREAM_OK) {
             return UNSENT;
         }
-        *status = value_read(answer, items, asking->out, asking->error);
+        *status = value_read(answer, items, local_call->out, local_call->error);
         return *status ? ANSWERED : UNSENT;
     }
-    result = dialog_read(dialog, asking->deadline_us, asking->wake, &answer, &items);
+    result = dialog_read(dialog, local_call->deadline_us, local_call->wake, &answer, &items);
     bool woken = result == STREAM_WOKEN;
-    if (woken && !asking->call->stop) {
+    if (woken && !local_call->call->stop) {
         result = read_last(dialog, &answer, &items);
     }
     switch (result) {
     case STREAM_OK:
-        *status = value_read(answer, items, asking->out, asking->error);
+        *status = value_read(answer, items, local_call->out, local_call->error);
         // A command that the tables do not have may have changed the connection.
-        *reusable = !woken && asking->call->command;
+        *reusable = !woken && local_call->call->command;
         return ANSWERED;
     case STREAM_WOKEN:
         return WOKEN;
@@ -154,32 +155,32 @@ bool may_work_later(enum sluice_status status)
 }
 
 // The reason of an attempt that the deadline cut short says less than that of one before.
-static enum sluice_status open_dialog(const struct asking *asking, struct dialog **out)
+static enum sluice_status open_dialog(const struct local_call *local_call, struct dialog **out)
 {
-    const struct until until = { asking->deadline_us, asking->wake };
+    const struct until until = { local_call->deadline_us, local_call->wake };
     struct sluice_error why;
     enum sluice_status status =
-        dialog_open(&asking->remote->url, asking->remote->trust, until, out, &why);
-    bool cut = may_work_later(status) && monotonic_us() >= asking->deadline_us;
-    if (status && !(cut && asking->error->status)) {
-        *asking->error = why;
+        dialog_open(&local_call->remote->url, local_call->remote->trust, until, out, &why);
+    bool cut = may_work_later(status) && monotonic_us() >= local_call->deadline_us;
+    if (status && !(cut && local_call->error->status)) {
+        *local_call->error = why;
     }
     return status;
 }
 
 // One attempt, on a connection that was idle or a new one.
-static enum outcome attempt(struct asking *asking, enum sluice_status *status)
+static enum outcome attempt(struct local_call *local_call, enum sluice_status *status)
 {
-    struct remote *remote = asking->remote;
+    struct remote *remote = local_call->remote;
     struct dialog *dialog = take_good(remote);
     if (!dialog) {
-        *status = open_dialog(asking, &dialog);
+        *status = open_dialog(local_call, &dialog);
         if (*status) {
             return may_work_later(*status) ? UNSENT : ANSWERED;
         }
     }
     bool reusable;
-    enum outcome outcome = exchange(asking, dialog, status, &reusable);
+    enum outcome outcome = exchange(local_call, dialog, status, &reusable);
     if (reusable) {
         give_back(remote, dialog);
     } else {
@@ -188,71 +189,68 @@ static enum outcome attempt(struct asking *asking, enum sluice_status *status)
     return outcome;
 }
 
-static enum sluice_status lost(const struct asking *asking)
+static enum sluice_status lost(const struct local_call *local_call)
 {
-    return fault(asking->error, SLUICE_UNKNOWN,
+    return fault(local_call->error, SLUICE_UNKNOWN,
                  "the connection was lost before the answer came: it may have been done, or not");
 }
 
 // An operator may wonder why nothing happens.
-static void say_trouble(const struct asking *asking, bool sent)
+static void say_trouble(const struct local_call *local_call, bool sent)
 {
     char sentence[SLUICE_MESSAGE_SIZE + 32];
-    const struct remote *remote = asking->remote;
+    const struct remote *remote = local_call->remote;
     if (remote->log) {
         (void)snprintf(sentence, sizeof(sentence), "%s; trying again",
-                       sent ? "the connection was lost" : asking->error->message);
+                       sent ? "the connection was lost" : local_call->error->message);
         remote->log(remote->log_context, sentence);
     }
 }
 
 // One that only reads has done nothing in any case.
-static enum sluice_status give_up(const struct asking *asking, bool sent)
+static enum sluice_status give_up(const struct local_call *local_call, bool sent)
 {
-    const struct command *command = asking->call->command;
+    const struct command *command = local_call->call->command;
     if (sent && !(command && (command->flags & COMMAND_READS))) {
-        return lost(asking);
+        return lost(local_call);
     }
-    if (may_work_later(asking->error->status)) {
-        return asking->error->status;
+    if (may_work_later(local_call->error->status)) {
+        return local_call->error->status;
     }
-    return fault(asking->error, SLUICE_UNREACHABLE, "%.120s:%s does not answer",
-                 asking->remote->url.host, asking->remote->url.port);
+    return fault(local_call->error, SLUICE_UNREACHABLE, "%.120s:%s does not answer",
+                 local_call->remote->url.host, local_call->remote->url.port);
 }
 
-static enum sluice_status ask(struct asking *asking)
+static enum sluice_status ask(struct local_call *local_call)
 {
     bool sent = false;
     for (unsigned attempts = 0;; attempts++) {
-        enum sluice_status status = write_request(asking);
+        enum sluice_status status = write_request(local_call);
         if (status) {
             return status;
         }
-        switch (attempt(asking, &status)) {
+        switch (attempt(local_call, &status)) {
         case ANSWERED:
             return status;
         case WOKEN:
-            return fault_interrupted(asking->error);
+            return fault_interrupted(local_call->error);
         case UNSURE:
             sent = true;
-            if (!asking->call->repeats) {
-                return lost(asking);
-            }
-            if (asking->call->repeated) {
-                *asking->call->repeated = true;
+            if (!local_call->call->repeats) {
+                return lost(local_call);
             }
             break;
         case UNSENT:
             break;
         case LATE:
-            return give_up(asking, true);
+            return give_up(local_call, true);
         }
         if (attempts == 0) {
-            say_trouble(asking, sent);
+            say_trouble(local_call, sent);
         }
-        if (!pause_before(attempts, asking->deadline_us, asking->wake)) {
-            return wake_is_set(asking->wake) ? fault_interrupted(asking->error)
-                                             : give_up(asking, sent);
+        if (!pause_before(attempts, local_call->deadline_us, local_call->wake)) {
+            return wake_is_set(local_call->wake) ? fault_interrupted(local_call->error)
+                                                 : give_up(local_call, sent);
         }
     }
 }
@@ -262,7 +260,7 @@ static enum sluice_status remote_call(struct link *link, const struct link_call 
 {
     struct sluice_error ignored = { .status = SLUICE_OK };
     struct remote *remote = remote_of(link);
-    struct asking asking = {
+    struct local_call local_call = {
         .remote = remote,
         .call = call,
         .wait_deadline_us = deadline_in(call->wait_us),
@@ -272,18 +270,15 @@ static enum sluice_status remote_call(struct link *link, const struct link_call 
         .out = out,
         .error = error ? error : &ignored,
     };
-    *asking.error = (struct sluice_error){ .status = SLUICE_OK };
+    *local_call.error = (struct sluice_error){ .status = SLUICE_OK };
     bool forever = call->wait_us > LINK_FOREVER - remote->timeout_us;
-    asking.deadline_us = forever ? INT64_MAX : deadline_in(remote->timeout_us + call->wait_us);
-    if (call->until_us && call->until_us < asking.deadline_us) {
-        asking.deadline_us = call->until_us;
+    local_call.deadline_us = forever ? INT64_MAX : deadline_in(remote->timeout_us + call->wait_us);
+    if (wake_is_set(local_call.wake)) {
+        return fault_interrupted(local_call.error);
     }
-    if (wake_is_set(asking.wake)) {
-        return fault_interrupted(asking.error);
-    }
-    buffer_init(&asking.request, &allocator_system, REQUEST_MAX);
-    enum sluice_status status = ask(&asking);
-    buffer_release(&asking.request);
+    buffer_init(&local_call.request, &allocator_system, REQUEST_MAX);
+    enum sluice_status status = ask(&local_call);
+    buffer_release(&local_call.request);
     return status;
 }
 
@@ -309,7 +304,7 @@ static void remote_close(struct link *link)
     free(remote);
 }
 
-static const struct link_form remote_form = {
+static const struct link_ops remote_form = {
     .call = remote_call,
     .listen = remote_listen,
     .interrupt = remote_interrupt,
@@ -323,7 +318,7 @@ enum sluice_status remote_open(const struct link_options *options, struct link *
     if (!remote) {
         return fault_no_memory(error);
     }
-    remote->link.form = &remote_form;
+    remote->link.ops = &remote_form;
     remote->url = *options->url;
     remote->timeout_us = options->timeout_us;
     remote->log = options->given->log;

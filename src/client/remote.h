@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A queue on a server. Each call takes a connection for itself, one that is idle or a new one, and
-// gives it back; so any number of threads can be in calls, and one that waits is in nobody's way.
+// A queue on a server. Each call takes a connection for itself, an idle one or a new one, and
+// returns it. So any number of threads can be in calls, and a call that waits delays no other.
 #ifndef SLUICE_CLIENT_REMOTE_H
 #define SLUICE_CLIENT_REMOTE_H
 

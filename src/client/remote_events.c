@@ -5,7 +5,6 @@
 
 #include "client/pause.h"
 #include "client/value.h"
-#include "store/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +35,9 @@ static void drop_dialog(struct remote_events *events)
     events->dialog = NULL;
 }
 
-// Listens anew. The server's answer says that it has begun. Who waits for events only a moment
-// gives it time to be made all the same: he would never hear anything again.
+// Listens anew. The server's reply says that listening has begun. A caller that waits for events
+// with a very short timeout still allows the connection time to be made; otherwise it would never
+// receive an event again.
 static enum sluice_status begin(struct remote_events *events, int64_t deadline_us,
                                 struct sluice_error *error)
 {
@@ -160,7 +160,7 @@ static void events_free(struct listening *listening)
     free(events);
 }
 
-static const struct listening_form events_form = { events_next, events_free };
+static const struct listening_ops events_form = { events_next, events_free };
 
 enum sluice_status remote_listen(struct link *link, struct slice ns, struct slice channel,
                                  struct listening **out, struct sluice_error *error)
@@ -169,7 +169,7 @@ enum sluice_status remote_listen(struct link *link, struct slice ns, struct slic
     if (!events) {
         return fault_no_memory(error);
     }
-    events->listening.form = &events_form;
+    events->listening.ops = &events_form;
     events->remote = remote_of(link);
     (void)snprintf(events->channel, sizeof(events->channel), "sluice:%.*s:%.*s", SLICE_PRINT(ns),
                    SLICE_PRINT(channel));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/stream.h"
 
-#include "store/file.h"
+#include "os/clock.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>

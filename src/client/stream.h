@@ -39,7 +39,7 @@ struct until {
     int wake;
 };
 
-// UNREACHABLE: nobody is there, or not in time. DENIED: the certificate is not one to trust.
+// UNREACHABLE: no server accepted the connection in time. DENIED: the certificate is not trusted.
 // INTERRUPTED: `wake` became readable.
 enum sluice_status stream_open(struct stream *stream, const struct url *url,
                                struct ssl_ctx_st *trust, struct until until,
@@ -59,8 +59,8 @@ enum stream_result stream_read(struct stream *stream, void *bytes, size_t size, 
 // Says that nothing more will be written; what comes can still be read.
 void stream_end(struct stream *stream);
 
-// Whether it is still open with nothing to read: an answer that nobody asked for is as bad as the
-// end.
+// Whether it is still open with nothing to read. A reply without a request makes it as unusable as
+// its end.
 bool stream_is_idle(const struct stream *stream);
 
 #endif

@@ -30,7 +30,7 @@ struct builder {
 
 static enum sluice_status broken(const struct builder *builder, const char *what)
 {
-    return fault(builder->error, SLUICE_INVALID, "the answer makes no sense: %s", what);
+    return fault(builder->error, SLUICE_INVALID, "malformed answer: %s", what);
 }
 
 static struct value_text keep_text(struct builder *builder, struct slice text)
@@ -170,15 +170,9 @@ enum sluice_status value_read_whole(struct slice answer, struct sluice_value **o
     resp_scan_begin(&scan);
     *out = NULL;
     if (resp_scan_read(&scan, answer, &why) != RESP_READY) {
-        return fault(error, SLUICE_INVALID, "the answer makes no sense: it is not whole");
+        return fault(error, SLUICE_INVALID, "malformed answer: it is not complete");
     }
     return value_read(slice_sub(answer, 0, scan.position), scan.items, out, error);
-}
-
-bool value_has_text(const struct sluice_value *map, const char *key, const char *text)
-{
-    const char *there = sluice_value_text(sluice_value_get(map, key), NULL);
-    return there && strcmp(there, text) == 0;
 }
 
 // The root stands first in the block of all.

@@ -37,9 +37,6 @@ enum sluice_status value_read(struct slice answer, size_t items, struct sluice_v
 enum sluice_status value_read_whole(struct slice answer, struct sluice_value **out,
                                     struct sluice_error *error);
 
-// Whether a map has that text under a key.
-bool value_has_text(const struct sluice_value *map, const char *key, const char *text);
-
 // A list, not empty, becomes its first item.
 void value_keep_first(struct sluice_value *list);
 

@@ -3,6 +3,8 @@
 
 #include "base/num.h"
 
+#include <sluice/sluice.h>
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -91,6 +93,38 @@ static void add_number(struct words *words, struct buffer *text)
     buffer_release(text);
 }
 
+void words_copy(struct words *words, struct slice text)
+{
+    char *room = text.size <= NUMBER_SIZE_MAX ? number_room(words) : NULL;
+    if (!room) {
+        words->failed = true;
+        return;
+    }
+    memcpy(room, text.data, text.size);
+    words->blocks->used += text.size;
+    words_add(words, slice_make(room, text.size));
+}
+
+void words_set_integer(struct words *words, size_t index, int64_t value)
+{
+    words_integer(words, value);
+    if (!words->failed) {
+        words->items[index] = words->items[--words->count];
+    }
+}
+
+void words_take(struct words *words, struct words *other)
+{
+    struct word_block **last = &other->blocks;
+    while (*last) {
+        last = &(*last)->next;
+    }
+    *last = words->blocks;
+    free(words->items);
+    *words = *other;
+    words_init(other);
+}
+
 void words_integer(struct words *words, int64_t value)
 {
     struct buffer text;
@@ -133,6 +167,16 @@ void words_option_seconds(struct words *words, const char *name, double seconds)
     if (seconds != 0) {
         words_text(words, name);
         words_seconds(words, seconds);
+    }
+}
+
+void words_option_length(struct words *words, const char *name, double seconds)
+{
+    if (seconds == SLUICE_NONE) {
+        words_text(words, name);
+        words_integer(words, 0);
+    } else {
+        words_option_seconds(words, name, seconds);
     }
 }
 

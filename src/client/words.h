@@ -24,8 +24,15 @@ void words_release(struct words *words);
 
 void words_add(struct words *words, struct slice word);
 void words_text(struct words *words, const char *text);
+void words_copy(struct words *words, struct slice text); // of a few bytes
 void words_integer(struct words *words, int64_t value);
+// In place of the word at an index.
+void words_set_integer(struct words *words, size_t index, int64_t value);
 void words_seconds(struct words *words, double seconds);
+
+// `words` becomes what `other` was, which is empty then. What `other` borrows from the numbers of
+// `words` stays valid.
+void words_take(struct words *words, struct words *other);
 
 // An option, unless it has its default: a text that is NULL, a number that is 0.
 void words_option(struct words *words, const char *name, const char *text);
@@ -35,5 +42,6 @@ void words_options(struct words *words, const char *name, const char *const *tex
 
 // Where 0 means the default, SLUICE_NONE means 0.
 void words_option_limit(struct words *words, const char *name, int64_t value);
+void words_option_length(struct words *words, const char *name, double seconds);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "doctor/place.h"
 #include "doctor/spaces.h"
-#include "engine/salvage.h"
+#include "engine/records/salvage.h"
 
 #include <string.h>
 
@@ -46,15 +46,15 @@ static bool is_damage(enum status status)
 }
 
 // Reads the folder as opening does, and if that is refused, all that can be read.
-static enum status read_folder(struct doctor *doctor, const struct remains_folder *held,
-                               const char *path, struct remains *out, struct error *error)
+static enum status read_folder(struct doctor *doctor, const struct salvage_folder *held,
+                               const char *path, struct salvaged *out, struct error *error)
 {
     const struct allocator *allocator = doctor->options->allocator;
     uint64_t torn;
-    *out = (struct remains){ .is_store = true };
+    *out = (struct salvaged){ .is_store = true };
     images_init(&out->images, allocator);
     const struct store_visitor visitor = { .visit = keep, .context = &out->images };
-    enum status status = remains_look(held, path, allocator, &visitor, &torn, error);
+    enum status status = salvage_look(held, path, allocator, &visitor, &torn, error);
     if (!status && torn) {
         voice_say(&doctor->voice, false,
                   "%llu sectors at the end of the journal were not acknowledged; opening cuts them",
@@ -65,13 +65,13 @@ static enum status read_folder(struct doctor *doctor, const struct remains_folde
         voice_share(&doctor->voice, SHARE_READ);
         return STATUS_OK;
     }
-    remains_release(out);
+    salvage_release(out);
     if (!is_damage(status)) {
         return status;
     }
     voice_say(&doctor->voice, true, "%s", error_sentence(error));
     doctor->first = *error;
-    status = remains_read(held, allocator, &doctor->voice, out, error);
+    status = salvage_read(held, allocator, &doctor->voice, out, error);
     doctor->first.status = STATUS_OK;
     voice_share(&doctor->voice, SHARE_READ);
     return status;
@@ -91,24 +91,24 @@ static enum status judge(const struct doctor *doctor, const char *path, struct e
 // ---------------------------------------------------------------------------------------------
 // Repairing
 
-// Reads the new folder back, as whoever opens it will.
+// Reads the new folder back as opening the store will read it.
 static enum status check_new(struct doctor *doctor, const char *path, struct error *error)
 {
-    struct remains_folder held;
-    struct remains remains = { 0 };
+    struct salvage_folder held;
+    struct salvaged salvaged = { 0 };
     struct spaces spaces = { 0 };
     size_t before = doctor->findings;
-    enum status status = remains_hold(path, false, &held, error);
+    enum status status = salvage_hold(path, false, &held, error);
     if (status) {
         return status;
     }
-    status = read_folder(doctor, &held, path, &remains, error);
+    status = read_folder(doctor, &held, path, &salvaged, error);
     if (!status) {
-        status = spaces_load(&spaces, &remains, doctor->options->now_us, &doctor->voice, error);
+        status = spaces_load(&spaces, &salvaged, doctor->options->now_us, &doctor->voice, error);
         spaces_release(&spaces);
-        remains_release(&remains);
+        salvage_release(&salvaged);
     }
-    remains_let_go(&held);
+    salvage_let_go(&held);
     if (!status && doctor->findings != before) {
         status = error_set(error, STATUS_CORRUPT, "what was saved in %s does not check", path);
     }
@@ -141,9 +141,9 @@ static enum status replace(struct doctor *doctor, const struct spaces *spaces, c
 }
 
 static enum status repair(struct doctor *doctor, const struct spaces *spaces,
-                          const struct remains *remains, const char *path, struct error *error)
+                          const struct salvaged *salvaged, const char *path, struct error *error)
 {
-    if (!remains->is_store) {
+    if (!salvaged->is_store) {
         return error_set(error, STATUS_CORRUPT, "nothing in %s can be read; nothing was changed",
                          path);
     }
@@ -163,23 +163,23 @@ static enum status repair(struct doctor *doctor, const struct spaces *spaces,
 // ---------------------------------------------------------------------------------------------
 // Both
 
-static enum status run(struct doctor *doctor, const struct remains_folder *held, const char *path,
+static enum status run(struct doctor *doctor, const struct salvage_folder *held, const char *path,
                        struct error *error)
 {
-    struct remains remains;
+    struct salvaged salvaged;
     struct spaces spaces = { 0 };
-    enum status status = read_folder(doctor, held, path, &remains, error);
+    enum status status = read_folder(doctor, held, path, &salvaged, error);
     if (status) {
         return status;
     }
-    status = spaces_load(&spaces, &remains, doctor->options->now_us, &doctor->voice, error);
+    status = spaces_load(&spaces, &salvaged, doctor->options->now_us, &doctor->voice, error);
     if (!status && doctor->findings && doctor->options->remedy == DOCTOR_REPAIR) {
-        status = repair(doctor, &spaces, &remains, path, error);
+        status = repair(doctor, &spaces, &salvaged, path, error);
     } else if (!status) {
         status = judge(doctor, path, error);
     }
     spaces_release(&spaces);
-    remains_release(&remains);
+    salvage_release(&salvaged);
     return status;
 }
 
@@ -187,19 +187,19 @@ enum status doctor_run(const struct doctor_options *options, struct error *error
 {
     struct doctor doctor = { .options = options };
     struct error ignored = { 0 };
-    struct remains_folder held;
+    struct salvage_folder held;
     char path[PLACE_PATH_SIZE];
     error = error ? error : &ignored;
     doctor.voice = (struct voice){ .say = hear, .context = &doctor };
     enum status status = place_resolve(options->path, path, error);
     if (!status) {
-        status = remains_hold(path, options->remedy == DOCTOR_REPAIR, &held, error);
+        status = salvage_hold(path, options->remedy == DOCTOR_REPAIR, &held, error);
     }
     if (status) {
         return status;
     }
     status = run(&doctor, &held, path, error);
-    remains_let_go(&held);
+    salvage_let_go(&held);
     if (!status) {
         voice_share(&doctor.voice, 1);
     }

@@ -4,8 +4,8 @@
 // never PATH.repaired.part: what has that name is removed by the next repair.
 #include "doctor/place.h"
 
+#include "os/file.h"
 #include "store/create.h"
-#include "store/file.h"
 #include "store/lock.h"
 
 #include <dirent.h>

@@ -3,11 +3,11 @@
 #include "doctor/spaces.h"
 
 #include "base/bytes.h"
-#include "engine/changes.h"
+#include "engine/records/changes.h"
 
 enum {
-    BATCH_SIZE = 8 << 20,    // bytes that are appended before it is waited for the disk
-    RESERVE_SIZE = 64 << 10, // whoever opens it takes what he wants
+    BATCH_SIZE = 8 << 20,    // bytes that are appended before waiting for the disk
+    RESERVE_SIZE = 64 << 10, // the store that opens the folder reserves what it is set to
 };
 
 #define SHARE_FROM 0.8 // of all the work
@@ -81,13 +81,13 @@ static enum status write_space(struct writing *writing, const struct spaces *spa
     writing->space = space->number;
     enum status status = write_directory(writing, space);
     if (!status) {
-        status = write_notes(writing, &spaces->remains->images, space->number);
+        status = write_notes(writing, &spaces->salvaged->images, space->number);
     }
     if (!space->as_it_was) {
         const struct changes_sink sink = { receive, writing };
         return status ? status : engine_records(space->engine, &sink);
     }
-    const struct image *images = spaces->remains->images.items;
+    const struct image *images = spaces->salvaged->images.items;
     for (size_t i = space->first; i < space->first + space->count && !status; i++) {
         if (images[i].bytes.size) {
             status = append(writing, images[i].key, images[i].bytes);
@@ -110,7 +110,7 @@ enum status spaces_write(const struct spaces *spaces, const char *path, struct v
 {
     const struct store_options options = { .path = path,
                                            .allocator = spaces->allocator,
-                                           .segment_size = spaces->remains->segment_size,
+                                           .segment_size = spaces->salvaged->segment_size,
                                            .reserve_size = RESERVE_SIZE };
     const struct store_visitor visitor = { .visit = refuse };
     struct writing writing = { .error = error };
@@ -118,7 +118,7 @@ enum status spaces_write(const struct spaces *spaces, const char *path, struct v
     if (status) {
         return status;
     }
-    status = write_notes(&writing, &spaces->remains->images, DIRECTORY_SPACE);
+    status = write_notes(&writing, &spaces->salvaged->images, DIRECTORY_SPACE);
     for (size_t i = 0; i < spaces->count && !status; i++) {
         // What a deleted namespace left is not needed any more.
         if (!spaces->items[i].deleted) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/spaces.h"
 
-#include "engine/salvage.h"
+#include "engine/records/salvage.h"
 
 #include <stdio.h>
 #include <sys/random.h>
@@ -138,7 +138,7 @@ static enum status add_nameless(struct loading_spaces *loading, const struct ima
 // Which records belong to which namespace.
 static enum status divide(struct loading_spaces *loading)
 {
-    const struct images *images = &loading->spaces->remains->images;
+    const struct images *images = &loading->spaces->salvaged->images;
     struct space *space = NULL;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < images->count && !status; i++) {
@@ -148,7 +148,7 @@ static enum status divide(struct loading_spaces *loading)
         }
         if (image->key.space == DIRECTORY_SPACE &&
             (int)image->key.record.kind == DIRECTORY_NOTE_KIND) {
-            continue; // whoever writes the namespaces anew finds them
+            continue; // found when the namespaces are written anew
         }
         if (image->key.space == DIRECTORY_SPACE) {
             status = read_directory(loading, image);
@@ -176,7 +176,7 @@ static enum status divide(struct loading_spaces *loading)
 static enum status make_engine(struct loading_spaces *loading, struct space *space)
 {
     const struct allocator *allocator = loading->spaces->allocator;
-    const struct remains *remains = loading->spaces->remains;
+    const struct salvaged *salvaged = loading->spaces->salvaged;
     size_t size = (space->count + 1) * sizeof(struct salvage_record);
     struct salvage_record *records = mem_alloc(allocator, size);
     if (!records) {
@@ -188,11 +188,11 @@ static enum status make_engine(struct loading_spaces *loading, struct space *spa
     struct salvage salvage = { .options = &options,
                                .records = records,
                                .now_us = loading->now_us,
-                               .lossy = remains->lossy,
+                               .lossy = salvaged->lossy,
                                .report = report,
                                .context = loading };
     for (size_t i = space->first; i < space->first + space->count; i++) {
-        const struct image *image = &remains->images.items[i];
+        const struct image *image = &salvaged->images.items[i];
         if (image->bytes.size) {
             records[salvage.count++] =
                 (struct salvage_record){ .key = image->key.record, .bytes = image->bytes };
@@ -207,10 +207,10 @@ static enum status make_engine(struct loading_spaces *loading, struct space *spa
     return status;
 }
 
-enum status spaces_load(struct spaces *spaces, const struct remains *remains, int64_t now_us,
+enum status spaces_load(struct spaces *spaces, const struct salvaged *salvaged, int64_t now_us,
                         struct voice *voice, struct error *error)
 {
-    *spaces = (struct spaces){ .allocator = remains->images.allocator, .remains = remains };
+    *spaces = (struct spaces){ .allocator = salvaged->images.allocator, .salvaged = salvaged };
     struct loading_spaces loading = {
         .spaces = spaces, .voice = voice, .now_us = now_us, .error = error
     };

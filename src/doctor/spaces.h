@@ -5,7 +5,7 @@
 
 #include "engine/engine.h"
 #include "store/directory.h"
-#include "store/remains.h"
+#include "store/salvage.h"
 
 struct space {
     uint32_t number;
@@ -22,15 +22,15 @@ struct space {
 
 struct spaces {
     const struct allocator *allocator;
-    const struct remains *remains; // borrowed
-    struct space *items;           // by number
+    const struct salvaged *salvaged; // borrowed
+    struct space *items;             // by number
     size_t count, capacity;
     size_t findings; // that were bad
 };
 
 // Makes an engine for each namespace out of what remains, and checks it. Each finding is said.
 // UNSUPPORTED, NO_MEMORY; CORRUPT when no engine can be made.
-MUST_USE enum status spaces_load(struct spaces *spaces, const struct remains *remains,
+MUST_USE enum status spaces_load(struct spaces *spaces, const struct salvaged *salvaged,
                                  int64_t now_us, struct voice *voice, struct error *error);
 void spaces_release(struct spaces *spaces);
 

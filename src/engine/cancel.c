@@ -2,15 +2,17 @@
 // Cancel: jobs that are not to be done after all are removed without a trace.
 #include "engine/cancel.h"
 
-#include "engine/depends.h"
-#include "engine/failure.h"
 #include "engine/job.h"
 #include "engine/lease.h"
 #include "engine/place.h"
 #include "engine/queue.h"
+#include "engine/relations/depends.h"
+#include "engine/relations/failure.h"
 #include "engine/state.h"
 #include "engine/waiter.h"
 #include "engine/worker.h"
+
+#include <assert.h>
 
 static void announce(struct engine *engine, int64_t now_us, const struct job *job)
 {
@@ -27,10 +29,11 @@ static void announce(struct engine *engine, int64_t now_us, const struct job *jo
 
 void cancel_job(struct engine *engine, struct job *job, int64_t now_us)
 {
+    assert(job->state != JOB_COMPLETE);
     announce(engine, now_us, job);
     waiters_finish(engine, job, now_us, SLICE("canceled"));
     failure_forget(engine, job);
-    job_leave(engine, job);
+    job_take_out(engine, job);
     job_remove(engine, job);
 }
 

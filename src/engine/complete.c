@@ -2,22 +2,24 @@
 // Complete: a job is done, here or for good; and for how long what is done is kept.
 #include "engine/complete.h"
 
-#include "engine/depends.h"
-#include "engine/failure.h"
 #include "engine/history.h"
 #include "engine/job.h"
 #include "engine/lease.h"
-#include "engine/metrics.h"
+#include "engine/measure/metrics.h"
+#include "engine/measure/stats.h"
 #include "engine/options.h"
 #include "engine/place.h"
 #include "engine/promise.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
+#include "engine/relations/depends.h"
+#include "engine/relations/failure.h"
+#include "engine/settled.h"
 #include "engine/state.h"
-#include "engine/stats.h"
 #include "engine/unique.h"
 #include "engine/waiter.h"
+#include "engine/worker.h"
 
 enum {
     RETENTION_SLICE = 100,
@@ -29,7 +31,7 @@ static int64_t delay_of(const struct complete_request *request)
 }
 
 static enum status check(struct engine *engine, int64_t now_us,
-                         const struct complete_request *request, struct job **out,
+                         const struct complete_request *request, struct settling *out,
                          struct error *error)
 {
     enum status status = data_check(request->data, error);
@@ -49,7 +51,7 @@ static enum status check(struct engine *engine, int64_t now_us,
         status = delay_check(now_us, delay_of(request), error);
     }
     if (!status) {
-        status = lease_check(engine, &request->holder, out, error);
+        status = settled_check(engine, &request->holder, SETTLED_COMPLETE, out, error);
     }
     return status;
 }
@@ -185,10 +187,10 @@ int64_t retention_due(const struct engine *engine)
 enum status retention_delete(struct engine *engine)
 {
     struct job *job = job_of_node(index_first(&engine->completed));
-    if (done_add(engine, job_jid(job))) {
+    if (done_add(engine, job_jid(job), settled_digest(job))) {
         return STATUS_NO_MEMORY;
     }
-    job_leave(engine, job);
+    job_unlink(engine, job);
     job_remove(engine, job);
     return STATUS_OK;
 }
@@ -206,7 +208,7 @@ static void retain(struct engine *engine, int64_t now_us)
 static void announce(struct engine *engine, int64_t now_us, const struct job *job,
                      enum event_kind kind, unsigned channel, struct slice to)
 {
-    if (!engine_is_heard(engine)) {
+    if (!engine_has_listener(engine)) {
         return;
     }
     engine_emit(engine, &(struct event){ .kind = kind,
@@ -222,6 +224,7 @@ static void finish_run(struct engine *engine, int64_t now_us,
                        const struct complete_request *request, struct job *job, struct plan *plan)
 {
     history_append(engine, job, &(struct history_entry){ .kind = HISTORY_DONE, .when_us = now_us });
+    job_lease(job)->worker->done++;
     struct stats_day *day = stats_find(job->queue, now_us);
     stats_add(&day->run, now_us - job->time_us);
     stats_changed(engine, job->queue, day);
@@ -231,7 +234,7 @@ static void finish_run(struct engine *engine, int64_t now_us,
     }
     announce(engine, now_us, job, plan->next ? EVENT_ADVANCED : EVENT_COMPLETED, EVENT_TO_LOG,
              request->next);
-    job_leave(engine, job);
+    job_take_out(engine, job);
     job_forget_outcome(engine, job);
     job_forget_checkpoint(engine, job);
     if (request->data.size) {
@@ -246,8 +249,9 @@ static void finish_run(struct engine *engine, int64_t now_us,
 }
 
 static void go_on(struct engine *engine, int64_t now_us, const struct complete_request *request,
-                  struct job *job, struct plan *plan)
+                  const struct settling *settling, struct plan *plan)
 {
+    struct job *job = settling->job;
     const struct history_entry entry = put_entry(request, now_us);
     history_append(engine, job, &entry);
     queue_make_known(engine, plan->next, now_us);
@@ -255,20 +259,24 @@ static void go_on(struct engine *engine, int64_t now_us, const struct complete_r
     job->attempts = 0;
     depends_add(engine, job, &plan->depends);
     place_job(engine, job, now_us, delay_of(request));
+    settled_note(job, settling, SETTLED_COMPLETE, (int32_t)job->state);
     job_changed(engine, job, JOB_DIRTY_HEAD);
 }
 
-static void be_done(struct engine *engine, int64_t now_us, struct job *job, const struct plan *plan)
+static void be_done(struct engine *engine, int64_t now_us, const struct settling *settling,
+                    const struct plan *plan)
 {
+    struct job *job = settling->job;
     metrics_completed(engine, job, now_us);
     quota_uncount(engine, job);
     job->state = JOB_COMPLETE;
+    settled_note(job, settling, SETTLED_COMPLETE, JOB_COMPLETE);
     job->node.key = time_key(now_us, job->id);
     if (plan->promise) {
         job->extra->rare->result = plan->promise;
         promise_give(engine, plan->promise, job, plan->result_until_us);
     }
-    job_enter(engine, job);
+    job_link(engine, job);
     job_changed(engine, job, JOB_DIRTY_HEAD);
     if (job->extra) {
         unique_finished(engine, job);
@@ -285,14 +293,19 @@ enum status engine_complete(struct engine *engine, int64_t now_us,
                             const struct complete_request *request, enum job_state *state,
                             struct error *error)
 {
-    struct job *job;
+    struct settling settling;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = check(engine, now_us, request, &job, error);
+        status = check(engine, now_us, request, &settling, error);
     }
     if (status) {
         return status;
     }
+    if (settling.repeated) {
+        *state = (enum job_state)settling.outcome;
+        return STATUS_OK;
+    }
+    struct job *job = settling.job;
     struct plan plan = { 0 };
     status = plan_make(engine, now_us, request, job, &plan, error);
     if (status) {
@@ -302,11 +315,11 @@ enum status engine_complete(struct engine *engine, int64_t now_us,
     }
     finish_run(engine, now_us, request, job, &plan);
     if (plan.next) {
-        go_on(engine, now_us, request, job, &plan);
+        go_on(engine, now_us, request, &settling, &plan);
         *state = job->state;
     } else {
         *state = JOB_COMPLETE;
-        be_done(engine, now_us, job, &plan);
+        be_done(engine, now_us, &settling, &plan);
     }
     engine_settle(engine);
     return STATUS_OK;

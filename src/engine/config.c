@@ -4,9 +4,9 @@
 #include "base/nearest.h"
 #include "base/num.h"
 #include "engine/due.h"
+#include "engine/lanes/watch.h"
 #include "engine/queue.h"
 #include "engine/state.h"
-#include "engine/watch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 enum {
     US_PER_S = 1000000,
     VALUE_SIZE_MAX = 65536,
-    LEASE_MIN_US = 1000,
 };
 
 struct option {
@@ -39,8 +38,7 @@ struct range {
     {                                                                                              \
         .least = (least_count), .most = VALUE_MAX                                                  \
     }
-// A shorter lease would run out before its job is delivered.
-#define LEASE_SECONDS SECONDS_FROM(LEASE_MIN_US)
+#define LEASE_SECONDS SECONDS_FROM(LEASE_US_MIN)
 #define RATE_CATCH_UP_RANGE                                                                        \
     {                                                                                              \
         .seconds = true, .with_any_clock = true, .least = 0, .most = RATE_CATCH_UP_MAX_US          \
@@ -83,6 +81,8 @@ static const struct known {
     KNOWN("min-interval", "0", min_interval_us, SECONDS_FROM(0)),
     KNOWN("missed-after", "60", missed_after_us, SECONDS_FROM(0)),
     KNOWN("rate-catch-up", "0.25", rate_catch_up_us, RATE_CATCH_UP_RANGE),
+    KNOWN("request-history", "86400", request_history_us, SECONDS_FROM(0)),
+    KNOWN("request-history-count", "100000", request_history_count, COUNT_FROM(0)),
     KNOWN("stats-history", "30", stats_history, COUNT_FROM(0)),
 };
 

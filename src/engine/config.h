@@ -28,6 +28,8 @@ struct config {
     int64_t jobs_history_us;
     int64_t jobs_history_count;
     int64_t jobs_history_jids;
+    int64_t request_history_us;
+    int64_t request_history_count;
     int64_t stats_history;     // days
     int64_t histogram_history; // days
     int64_t max_worker_age_us;

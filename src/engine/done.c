@@ -7,6 +7,8 @@
 
 enum {
     HASH_SIZE = 8,
+    DIGEST_SIZE = 4,
+    ENTRY_SIZE = HASH_SIZE + DIGEST_SIZE,
     DROPPED_MAX = 2, // blocks in one call: a limit that was lowered is reached bit by bit
 };
 
@@ -70,8 +72,10 @@ static void drop_first(struct engine *engine)
 
 void done_release(struct engine *engine)
 {
-    while (engine->done.first) {
-        drop_first(engine);
+    for (struct done_block *block = engine->done.first; block;) {
+        struct done_block *next = block->next;
+        done_free_shell(engine, block);
+        block = next;
     }
     map_release(&engine->done.hashes);
 }
@@ -94,13 +98,31 @@ bool done_has(const struct engine *engine, struct slice jid)
     return find(engine, jid) != NULL;
 }
 
+bool done_has_digest(const struct engine *engine, struct slice jid, uint32_t digest)
+{
+    const struct done_entry *entry = find(engine, jid);
+    return entry && entry->digest == digest;
+}
+
+static struct done_block *block_of(struct done_entry *entry)
+{
+    char *first = (char *)(entry - entry->index);
+    return (struct done_block *)(void *)(first - offsetof(struct done_block, entries));
+}
+
+static void forget(struct engine *engine, struct done_entry *entry)
+{
+    map_remove(&engine->done.hashes, hash_key(entry));
+    entry->hash = 0;
+    entry->digest = 0;
+    changed(engine, block_of(entry));
+}
+
 void done_forget(struct engine *engine, struct slice jid)
 {
     struct done_entry *entry = find(engine, jid);
     if (entry) {
-        map_remove(&engine->done.hashes, hash_key(entry));
-        entry->hash = 0;
-        changed(engine, entry->block);
+        forget(engine, entry);
     }
 }
 
@@ -113,23 +135,24 @@ static struct done_block *open_block(struct engine *engine)
                : mem_zalloc(engine->allocator, sizeof(struct done_block));
 }
 
-static void append(struct done *done, struct done_block *block, uint64_t hash)
+// It is not among the hashes yet.
+static struct done_entry *append(struct done_block *block, uint64_t hash, uint32_t digest)
 {
-    struct done_entry *entry = &block->entries[block->count++];
-    *entry = (struct done_entry){ .hash = hash, .block = block };
-    if (hash) {
-        map_add(&done->hashes, entry);
-    }
+    struct done_entry *entry = &block->entries[block->count];
+    *entry = (struct done_entry){ .hash = hash, .digest = digest, .index = block->count };
+    block->count++;
+    return entry;
 }
 
-enum status done_add(struct engine *engine, struct slice jid)
+enum status done_add(struct engine *engine, struct slice jid, uint32_t digest)
 {
     struct done *done = &engine->done;
     size_t max = blocks_max(engine);
     if (max) {
         const struct done_entry added = { .hash = hash_of(jid) };
+        const struct map_spot spot = map_spot(&done->hashes, hash_key(&added));
         struct done_block *block = open_block(engine);
-        if (!block || map_reserve(&done->hashes, hash_key(&added))) {
+        if (!block || map_reserve_at(&done->hashes, spot)) {
             if (block && block != done->last) {
                 done_free_shell(engine, block);
             }
@@ -139,8 +162,11 @@ enum status done_add(struct engine *engine, struct slice jid)
             block->id = ++engine->sequence;
             insert(done, block);
         }
-        done_forget(engine, jid);
-        append(done, block, added.hash);
+        struct done_entry *old = map_find_at(&done->hashes, spot, hash_key(&added));
+        if (old) {
+            forget(engine, old);
+        }
+        map_add_at(&done->hashes, spot, append(block, added.hash, digest));
         changed(engine, block);
     }
     for (int i = 0; i < DROPPED_MAX && done->blocks > max; i++) {
@@ -149,10 +175,16 @@ enum status done_add(struct engine *engine, struct slice jid)
     return STATUS_OK;
 }
 
-enum status done_load(struct engine *engine, uint64_t id, struct slice hashes)
+enum status done_load(struct engine *engine, uint64_t id, struct slice bytes)
 {
     struct done *done = &engine->done;
-    if (hashes.size == 0 || hashes.size % HASH_SIZE || hashes.size / HASH_SIZE > DONE_BLOCK_SIZE) {
+    bool digests = bytes.size % 2;
+    size_t size = digests ? ENTRY_SIZE : HASH_SIZE;
+    if (digests && bytes.data[0] != DONE_RECORD_DIGESTS) {
+        return STATUS_CORRUPT;
+    }
+    struct slice entries = slice_sub(bytes, digests, SIZE_MAX);
+    if (entries.size == 0 || entries.size % size || entries.size / size > DONE_BLOCK_SIZE) {
         return STATUS_CORRUPT;
     }
     struct done_block *block = mem_zalloc(engine->allocator, sizeof(*block));
@@ -161,15 +193,14 @@ enum status done_load(struct engine *engine, uint64_t id, struct slice hashes)
     }
     block->id = id;
     insert(done, block);
-    for (size_t i = 0; i < hashes.size; i += HASH_SIZE) {
-        const struct done_entry entry = { .hash = bytes_load_u64(hashes.data + i) };
-        if (entry.hash && map_find(&done->hashes, hash_key(&entry))) {
-            return STATUS_CORRUPT;
+    for (const char *at = entries.data; at < entries.data + entries.size; at += size) {
+        struct done_entry *entry =
+            append(block, bytes_load_u64(at), digests ? bytes_load_u32(at + HASH_SIZE) : 0);
+        enum status status = entry->hash ? map_insert(&done->hashes, entry) : STATUS_OK;
+        if (status) {
+            block->count--; // it is not among the hashes
+            return status == STATUS_EXISTS ? STATUS_CORRUPT : status;
         }
-        if (entry.hash && map_reserve(&done->hashes, hash_key(&entry))) {
-            return STATUS_NO_MEMORY;
-        }
-        append(done, block, entry.hash);
     }
     return STATUS_OK;
 }
@@ -186,7 +217,7 @@ bool done_check(const struct engine *engine)
     for (const struct done_block *block = done->first; block; block = block->next, blocks++) {
         for (size_t i = 0; i < block->count; i++) {
             const struct done_entry *entry = &block->entries[i];
-            if (entry->block != block ||
+            if (entry->index != i ||
                 (entry->hash && map_find(&done->hashes, hash_key(entry)) != entry)) {
                 return false;
             }

@@ -5,19 +5,20 @@
 // own due time. Without memory it stops where it is; the next call goes on.
 #include "engine/due.h"
 
-#include "engine/cascade.h"
 #include "engine/complete.h"
-#include "engine/failure.h"
 #include "engine/job.h"
-#include "engine/lane.h"
+#include "engine/lanes/lane.h"
+#include "engine/lanes/watch.h"
 #include "engine/lease.h"
 #include "engine/place.h"
 #include "engine/promise.h"
-#include "engine/put.h"
 #include "engine/queue.h"
-#include "engine/recurring.h"
+#include "engine/recurring/recurring.h"
+#include "engine/relations/cascade.h"
+#include "engine/relations/failure.h"
 #include "engine/state.h"
-#include "engine/watch.h"
+
+#include <assert.h>
 
 static bool due_before(const struct queue *a, const struct queue *b)
 {
@@ -84,6 +85,7 @@ enum status due_reserve(struct engine *engine)
 
 void due_add(struct engine *engine, struct queue *queue)
 {
+    assert(engine->due_count < engine->due_capacity);
     queue->due_us = INT64_MAX;
     queue->due_position = engine->due_count++;
     sift_up(engine, queue);
@@ -91,6 +93,7 @@ void due_add(struct engine *engine, struct queue *queue)
 
 void due_remove(struct engine *engine, struct queue *queue)
 {
+    assert(queue->due_position < engine->due_count && engine->due[queue->due_position] == queue);
     struct queue *last = engine->due[--engine->due_count];
     if (last == queue) {
         return;
@@ -192,9 +195,16 @@ enum status due_move(struct engine *engine, struct job *job, int64_t time_us)
         engine_settle(engine);
         return STATUS_NO_MEMORY;
     }
-    job_leave(engine, job);
+    job_unlink(engine, job);
     place_job(engine, job, time_us, 0);
     job_changed(engine, job, JOB_DIRTY_HEAD);
+    if (engine_wanted(engine, EVENT_TO_WATCHER)) {
+        engine_emit(engine, &(struct event){ .kind = EVENT_DUE,
+                                             .channels = EVENT_TO_WATCHER,
+                                             .when_us = time_us,
+                                             .jid = job_jid(job),
+                                             .queue = queue_name(job->queue) });
+    }
     engine_settle(engine);
     return STATUS_OK;
 }
@@ -267,6 +277,7 @@ static bool run(struct engine *engine, int64_t now_us)
         }
         struct queue *queue = engine->due[0];
         engine->call_us = queue->due_us;
+        series_begin(engine, queue->due_us);
         if (do_first(engine, queue)) {
             engine_settle(engine);
             return true;

@@ -4,9 +4,9 @@
 #include "engine/job.h"
 #include "engine/promise.h"
 #include "engine/queue.h"
-#include "engine/recurring.h"
+#include "engine/recurring/recurring.h"
+#include "engine/relations/track.h"
 #include "engine/state.h"
-#include "engine/track.h"
 
 enum stage {
     STAGE_NAMESPACE,

@@ -7,7 +7,7 @@
 #define SLUICE_ENGINE_DUMP_H
 
 #include "engine/engine.h"
-#include "engine/limit.h"
+#include "engine/lanes/limit.h"
 #include "engine/policy.h"
 #include "engine/restore.h"
 

@@ -2,33 +2,34 @@
 // The engine as a whole: its life, and the start and the end of each call.
 #include "engine/engine.h"
 
-#include "engine/bulk.h"
-#include "engine/cascade.h"
-#include "engine/changes.h"
-#include "engine/depends.h"
+#include "engine/bulk/bulk.h"
 #include "engine/due.h"
-#include "engine/group.h"
 #include "engine/job.h"
-#include "engine/lane.h"
+#include "engine/lanes/lane.h"
+#include "engine/lanes/limit.h"
+#include "engine/lanes/watch.h"
 #include "engine/lease.h"
-#include "engine/limit.h"
-#include "engine/metrics.h"
+#include "engine/look/find.h"
+#include "engine/measure/metrics.h"
+#include "engine/measure/series.h"
 #include "engine/place.h"
 #include "engine/policy.h"
 #include "engine/promise.h"
 #include "engine/queue.h"
-#include "engine/record.h"
-#include "engine/recurring.h"
-#include "engine/restore.h"
+#include "engine/records/changes.h"
+#include "engine/records/record.h"
+#include "engine/records/walk.h"
+#include "engine/recurring/recurring.h"
+#include "engine/recurring/zone.h"
+#include "engine/relations/cascade.h"
+#include "engine/relations/depends.h"
+#include "engine/relations/group.h"
+#include "engine/relations/tag.h"
+#include "engine/relations/track.h"
 #include "engine/state.h"
-#include "engine/tag.h"
-#include "engine/track.h"
 #include "engine/unique.h"
 #include "engine/waiter.h"
-#include "engine/walk.h"
-#include "engine/watch.h"
 #include "engine/worker.h"
-#include "engine/zone.h"
 
 #include <assert.h>
 
@@ -49,17 +50,19 @@ static struct slice worker_key(const void *value)
 
 enum {
     REFRESH_SLICE = 1000,
-    INDEX_COUNT = 16,
+    INDEX_COUNT = 17,
 };
 
 // The indexes of the engine itself, one after the other.
 static struct index *engine_index(struct engine *engine, size_t i)
 {
     struct index *indexes[INDEX_COUNT] = {
-        &engine->queue_order, &engine->queue_all,     &engine->worker_order, &engine->group_order,
-        &engine->tag_order,   &engine->tracked_order, &engine->completed,    &engine->promise_order,
-        &engine->lanes_saved, &engine->limit_order,   &engine->policy_order, &engine->zone_order,
-        &engine->bulks,       &engine->failed,        &engine->running,      &engine->queue_heard,
+        &engine->recurring_order, &engine->queue_order,    &engine->queue_all,
+        &engine->worker_order,    &engine->group_order,    &engine->tag_order,
+        &engine->tracked_order,   &engine->completed,      &engine->promise_order,
+        &engine->lanes_saved,     &engine->limit_order,    &engine->policy_order,
+        &engine->zone_order,      &engine->bulks,          &engine->failed,
+        &engine->running,         &engine->queue_listened,
     };
     return indexes[i];
 }
@@ -76,6 +79,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     engine->clock = options->clock;
     engine->token = options->token;
     engine->slice_full_us = -1;
+    engine->series.second = -1;
     engine->keeps_changes = options->keeps_changes;
 
     map_init(&engine->jobs, allocator, options->seed, job_key);
@@ -90,6 +94,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     map_init(&engine->uniques, allocator, options->seed, unique_key);
     map_init(&engine->promises, allocator, options->seed, promise_key);
     done_init(engine, options->seed);
+    requests_init(engine, options->seed);
     map_init(&engine->waiters, allocator, options->seed, waiter_key);
     map_init(&engine->watches, allocator, options->seed, watch_key);
     map_init(&engine->limits, allocator, options->seed, limit_key);
@@ -122,9 +127,20 @@ static void free_jobs_of(struct engine *engine, struct index *index)
 {
     for (struct index_node *node; (node = index_first(index));) {
         struct job *job = job_of_node(node);
-        job_leave(engine, job);
+        job_take_out(engine, job);
         job_free(engine, job);
     }
+}
+
+// There may be many, and the indexes that they are in are released as a whole: engine->completed
+// here, that of each queue with the queue.
+static void free_completed(struct engine *engine)
+{
+    struct index_cursor cursor = index_cursor_at(&engine->completed, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        job_free(engine, job_of_node(node));
+    }
+    index_release(&engine->completed);
 }
 
 static void free_contents(void *context, struct queue *queue)
@@ -169,6 +185,7 @@ void engine_free(struct engine *engine)
         enum status status = record_read_end(engine, NULL);
         (void)status;
     }
+    finds_free(engine);
     changes_forget(engine);
     engine->keeps_changes = false;
     engine->sink = (struct event_sink){ 0 }; // who listens may be gone by now
@@ -183,10 +200,10 @@ void engine_free(struct engine *engine)
     for (struct index_node *node; (node = index_first(&engine->group_order));) {
         // The group goes with the last one.
         struct job *job = job_of_node(index_first(&group_of_node(node)->jobs));
-        job_leave(engine, job);
+        job_unlink(engine, job);
         job_free(engine, job);
     }
-    free_jobs_of(engine, &engine->completed);
+    free_completed(engine);
     for (struct index_node *node; (node = index_first(&engine->promise_order));) {
         promise_free(engine, promise_of_node(node));
     }
@@ -198,7 +215,11 @@ void engine_free(struct engine *engine)
     while (engine->due_count > 0) {
         queue_free(engine, engine->due[engine->due_count - 1]);
     }
+    assert(engine->leases.live == 0 && engine->edges.live == 0 && engine->taggings.live == 0);
+    assert(engine->lane_slab.live == 0 && engine->extras.live == 0 && engine->rares.live == 0);
+    assert(engine->promise_bytes == 0 && engine->promises.count == 0);
     tallies_release(engine, &engine->tallies);
+    series_free(engine, engine->series.whole);
     for (size_t i = 0; i < INDEX_COUNT; i++) {
         index_release(engine_index(engine, i));
     }
@@ -216,6 +237,7 @@ void engine_free(struct engine *engine)
     map_release(&engine->uniques);
     map_release(&engine->promises);
     done_release(engine);
+    requests_release(engine);
     map_release(&engine->waiters);
     watches_free(engine);
     map_release(&engine->watches);
@@ -247,6 +269,10 @@ static bool catch_up(struct engine *engine, int64_t now_us)
     if (engine->clock == ENGINE_CLOCK_SERVER && workers_are_old(engine, now_us)) {
         workers_forget_old(engine, now_us);
     }
+    if (engine->clock == ENGINE_CLOCK_SERVER &&
+        requests_have_old(&engine->requests, engine->config.request_history_us, now_us)) {
+        requests_forget_old(engine, now_us);
+    }
     engine->slice_full_us = engine->slice_full ? now_us : -1;
     return more;
 }
@@ -254,11 +280,19 @@ static bool catch_up(struct engine *engine, int64_t now_us)
 // With the server clock time never goes back.
 static int64_t time_that_counts(struct engine *engine, int64_t now_us)
 {
-    if (engine->clock != ENGINE_CLOCK_SERVER) {
-        return now_us;
+    if (engine->clock == ENGINE_CLOCK_SERVER) {
+        engine->now_us = now_us > engine->now_us ? now_us : engine->now_us;
+        now_us = engine->now_us;
     }
-    engine->now_us = now_us > engine->now_us ? now_us : engine->now_us;
-    return engine->now_us;
+    return now_us;
+}
+
+// What happens from now on happens at that time.
+static void begin_second(struct engine *engine, int64_t now_us)
+{
+    if (now_us >= engine->series.next_us) {
+        series_begin(engine, now_us);
+    }
 }
 
 enum status engine_begin(struct engine *engine, int64_t *now_us, struct error *error)
@@ -272,6 +306,7 @@ enum status engine_begin(struct engine *engine, int64_t *now_us, struct error *e
     if (engine->slice_full_us != *now_us) {
         (void)catch_up(engine, *now_us);
     }
+    begin_second(engine, *now_us);
     return STATUS_OK;
 }
 
@@ -297,7 +332,9 @@ int64_t engine_tick(struct engine *engine, int64_t now_us)
     }
     now_us = time_that_counts(engine, now_us);
     bool more = catch_up(engine, now_us);
+    begin_second(engine, now_us);
     more = bulk_run(engine, now_us) || more || engine->cascade_first;
+    more = find_run(engine, now_us) || more;
     if (engine->clock == ENGINE_CLOCK_CLIENT) {
         more = due_wake(engine, now_us) || more;
     }
@@ -317,25 +354,6 @@ uint64_t engine_steps(const struct engine *engine)
 enum status engine_no_memory(struct error *error)
 {
     return error_set(error, STATUS_NO_MEMORY, "out of memory; nothing was changed");
-}
-
-uint64_t engine_last_number(const struct engine *engine)
-{
-    return engine->job_id;
-}
-
-enum status engine_restore_number(struct engine *engine, int64_t now_us, uint64_t number,
-                                  bool check_only, struct error *error)
-{
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status && number > ENGINE_NUMBER_MAX) {
-        status = error_set(error, STATUS_INVALID, "the number is above %llu",
-                           (unsigned long long)ENGINE_NUMBER_MAX);
-    }
-    if (!status && !check_only && number > engine->job_id) {
-        engine->job_id = number;
-    }
-    return status;
 }
 
 enum engine_clock engine_clock_of(const struct engine *engine)

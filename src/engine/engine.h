@@ -25,6 +25,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 #include "engine/event.h"
+#include "engine/queues.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,6 +45,10 @@ enum engine_clock {
     ENGINE_CLOCK_SERVER,
     ENGINE_CLOCK_CLIENT,
 };
+
+// How long a lease may last: a shorter one would end before its job is delivered.
+#define LEASE_US_MIN INT64_C(1000)
+#define LEASE_US_MAX (INT64_C(100) * 366 * 86400 * 1000000)
 
 struct engine;
 struct job;
@@ -157,6 +162,7 @@ struct job_options {
     int64_t timeout_us;    // the longest run, however well it heartbeats; below 0: none
     int64_t result_ttl_us; // how long its result is kept; below 0: as long as the job
     int64_t crashes_max;   // with so many leases lost it fails; below 0: none
+    int64_t lease_us;      // LEASE_US_MIN to LEASE_US_MAX; below 0: as its queue's heartbeat says
     enum dependency_policy dependency_policy;
 };
 
@@ -252,6 +258,7 @@ struct job_view {
     uint32_t attempts;       // runs since it was put, unfailed or went on to its queue
     uint64_t token;          // of the lease, 0 when there is none
     int64_t expires_us;      // of the lease, 0 when there is none
+    int64_t lease_us;        // the length that its taking or a heartbeat gave it; 0: none
     int64_t scheduled_us;    // when it is due, also after its dependencies; else 0
     int64_t line_us;         // while it waits: since when; 0 once its priority was changed
     int64_t time_us;         // of its last move, pop or completion
@@ -278,6 +285,14 @@ struct job_view {
 
 void job_view(const struct engine *engine, const struct job *job, struct job_view *view);
 struct slice job_jid(const struct job *job);
+
+// How long its data is; and how many texts a pop tells of it (jid, klass, queue, data, domain,
+// checkpoint, tags), and how long they are in all. For each job of a pop, which needs no view then.
+size_t job_data_size(const struct job *job);
+struct job_texts {
+    size_t count, size;
+};
+struct job_texts job_texts(const struct engine *engine, const struct job *job);
 
 // In the order in which they were given.
 struct slice job_tag(const struct engine *engine, const struct job *job, size_t index);
@@ -350,8 +365,8 @@ MUST_USE enum status engine_update_data(struct engine *engine, int64_t now_us, s
 // Appends an entry to the history. A worker that is given must hold the job's lease.
 struct log_request {
     struct slice jid, message, data;
-    struct slice worker; // empty: anybody may
-    uint64_t token;      // 0: not looked at
+    struct slice worker; // empty: not checked
+    uint64_t token;      // 0: not checked
 };
 MUST_USE enum status engine_log(struct engine *engine, int64_t now_us,
                                 const struct log_request *request, struct error *error);
@@ -361,7 +376,7 @@ MUST_USE enum status engine_timeout(struct engine *engine, int64_t now_us, struc
                                     struct error *error);
 
 // Only for a job in the state depends. A dependency that is complete does not count; one that would
-// close a circle is refused.
+// create a dependency cycle is rejected.
 MUST_USE enum status engine_depends_on(struct engine *engine, int64_t now_us, struct slice jid,
                                        struct slices depends, enum missing_dependencies missing,
                                        struct error *error);
@@ -392,6 +407,8 @@ struct page {
 enum pop_order {
     POP_ORDERED,     // the first queue as long as it has jobs, then the second, ...
     POP_ROUND_ROBIN, // a job from each in turn
+    POP_BEST,        // of the first jobs of all queues the one with the lowest priority; of those
+                     // one whose lease was lost or ended; then the one with the lowest number
 };
 
 // Whether the caller can take a job beside those that this pop has handed out already.
@@ -410,7 +427,8 @@ struct pop_request {
     struct slices queues;
     enum pop_order order;
     size_t count;
-    bool no_grace; // client clock: a lease that ran out is lost at once
+    int64_t lease_us; // how long each lease lasts, see engine_heartbeat; 0: as the job says
+    bool no_grace;    // client clock: a lease that ran out is lost at once
     // Asked before each job is handed out, with those that were; NULL: all fit.
     enum pop_fit (*fits)(void *context, const struct job *job, const struct job *const *popped,
                          size_t count);
@@ -431,10 +449,13 @@ const struct job *engine_next(const struct engine *engine, struct slice name);
 struct take_request {
     struct slice worker;
     struct slice jid;
+    int64_t lease_us; // as of a pop
 };
 
 // Hands out one job out of its turn, under the limits that hold for pop too. `*out` is NULL when
-// these do not let it run now, and when it is not in line (any more). Only with the server clock.
+// these do not let it run now, and when it is not in line (any more). With the client clock the
+// deadlines and the lanes of its queue are looked at first, as by pop, and of what else is due only
+// what concerns the job.
 MUST_USE enum status engine_take(struct engine *engine, int64_t now_us,
                                  const struct take_request *request, const struct job **out,
                                  struct error *error);
@@ -452,10 +473,18 @@ struct holder {
     uint64_t token;
 };
 
-// Renews the lease; gives its new end. `data` replaces the job's when it is not empty.
+struct heartbeat_request {
+    struct holder holder;
+    struct slice data; // replaces the job's when it is not empty
+    bool has_lease;    // otherwise the lease lasts as long as it did
+    int64_t lease_us;  // LEASE_US_MIN to LEASE_US_MAX; 0: as the job says, from now on
+};
+// Renews the lease; gives its new end. How long a lease lasts, from the pop or the last heartbeat
+// on: as its taking said or a heartbeat since then, else as the job's options in effect say, else
+// its queue's heartbeat, else that of the namespace.
 MUST_USE enum status engine_heartbeat(struct engine *engine, int64_t now_us,
-                                      const struct holder *holder, struct slice data,
-                                      int64_t *expires_us, struct error *error);
+                                      const struct heartbeat_request *request, int64_t *expires_us,
+                                      struct error *error);
 
 // For a host that was away, before its first call after loading: leases that ran out meanwhile, and
 // those whose grace did, are renewed as of `now_us`, so that the time without a host costs no
@@ -550,10 +579,12 @@ bool engine_result_kept(const struct engine *engine, int64_t now_us, struct slic
 // The waiter waits no more. No error when it did not.
 void engine_wait_end(struct engine *engine, uint64_t id);
 
-// Moves the `count` jobs that failed first in a group into a queue. Gives how many. One whose lock
+// Moves the `count` jobs that failed first in a group into a queue, at most UNFAIL_MAX in one call.
+// Gives how many. One whose lock
 // another job holds by now stays failed; EXISTS when no other is found. At most UNFAIL_KEPT_MAX of
 // those are passed over.
 enum {
+    UNFAIL_MAX = 10000,
     UNFAIL_KEPT_MAX = 1000,
 };
 MUST_USE enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice queue,
@@ -564,6 +595,13 @@ MUST_USE enum status engine_unfail(struct engine *engine, int64_t now_us, struct
 // holds its lock meanwhile.
 MUST_USE enum status engine_unfail_job(struct engine *engine, int64_t now_us, struct slice jid,
                                        struct error *error);
+
+// Jobs are to run now: a failed one goes back into its queue, as by unfail, a scheduled one is due.
+// All must be failed or scheduled, and the lock of a failed one must be free (STATE, EXISTS), or
+// none is touched. Gives how many were kicked: of two that want the same lock only the first is,
+// and when memory ends some may have been.
+MUST_USE enum status engine_kick(struct engine *engine, int64_t now_us, struct slices jids,
+                                 size_t *kicked, struct error *error);
 
 // ---------------------------------------------------------------------------------------------
 // Failures, tags, tracked jobs
@@ -576,6 +614,19 @@ struct count_view {
 // The groups of failures in the order in which they came to be: `index` from 0 until it returns
 // false.
 bool engine_failure_group(const struct engine *engine, size_t index, struct count_view *view);
+
+// The groups in the same order: `index` counts from the first one behind the place `after`, or from
+// the first of all with NULL.
+struct failure_group_view {
+    struct slice name;
+    size_t count;
+    int64_t first_us, last_us; // when the first and the last of its jobs failed
+    const struct job *newest;  // that one
+    struct index_key place;    // for `after`
+};
+bool engine_failure_group_after(const struct engine *engine, const struct index_key *after,
+                                size_t index, struct failure_group_view *view);
+size_t engine_failure_group_count(const struct engine *engine);
 
 // A group's jobs, the newest failure first.
 void engine_failed(const struct engine *engine, struct slice name, struct page *page);
@@ -606,25 +657,7 @@ size_t engine_tracked_count(const struct engine *engine);
 // ---------------------------------------------------------------------------------------------
 // Queues
 
-struct queue_view {
-    struct slice name;
-    size_t waiting; // with those whose lease was lost for good
-    size_t running, stalled, scheduled, depends, recurring;
-    size_t listeners; // workers that have popped from it and are not offline
-    bool paused;
-    int64_t first_seen_us; // since when it is listed; 0 when it is not
-};
-
-// With the client clock this moves what has fallen due, as qless does.
-MUST_USE enum status engine_queue(struct engine *engine, int64_t now_us, struct slice name,
-                                  struct queue_view *view, struct error *error);
-// The queues in the order in which they were first seen; `index` from 0 until it returns false.
-bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name);
-size_t engine_queue_count(const struct engine *engine);
-// The same, and behind them those that have no job so far and that a worker listens to.
-bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name);
-// Waiting, running and scheduled jobs together.
-size_t engine_length(const struct engine *engine, struct slice name);
+// How many jobs they have, and lists of them: queues.h.
 
 enum list {
     LIST_WAITING,
@@ -705,6 +738,7 @@ struct recur_request {
     struct slice domain;               // of the jobs it makes
     const struct job_options *options; // of the jobs it makes, or NULL
     bool restart;                      // one that exists starts anew, `offset_us` from now
+    bool paused; // it makes no jobs until it is resumed; one that exists and is paused stays so
 };
 // Makes a recurring job, or changes the one with that jid. One that is as requested already is left
 // as it is, next run included. One that changes keeps its phase and the number of the job that it
@@ -721,7 +755,9 @@ struct recurring_view {
     struct slice cron, zone, domain;
     enum recur_missed missed;
     enum recur_overlap overlap;
-    int64_t next_us; // when the next job is due
+    int64_t next_us; // when the next job is due; while it is paused, when it would be
+    int64_t last_us; // when it made its last job; 0: never, or not known
+    bool paused;
     int32_t priority;
     int32_t retries;
     uint64_t count; // the number of the job that it made last; 0: none
@@ -740,8 +776,22 @@ struct slice recurring_tag(const struct engine *engine, const struct recurring *
 void recurring_options(const struct engine *engine, const struct recurring *recurring,
                        struct job_options *out);
 
+// A paused one keeps its schedule and makes no jobs: the runs of that time are left out.
+MUST_USE enum status engine_recur_pause(struct engine *engine, int64_t now_us, struct slice jid,
+                                        bool paused, struct error *error);
+// Makes a job now, besides those of the schedule, also while it is paused and while an earlier job
+// has not finished. Gives the job.
+MUST_USE enum status engine_recur_run(struct engine *engine, int64_t now_us, struct slice jid,
+                                      const struct job **out, struct error *error);
+
 struct recur_update {
     struct slice jid;
+    // With one of these it is registered again, with all that it had otherwise (engine_recur).
+    bool has_cron, has_zone, has_missed, has_overlap, has_domain, has_options;
+    struct slice cron, zone, domain;
+    enum recur_missed missed;
+    enum recur_overlap overlap;
+    const struct job_options *options;
     bool has_priority, has_interval, has_retries, has_backlog, has_data, has_klass, has_queue;
     int32_t priority;
     int64_t interval_us;
@@ -763,6 +813,11 @@ MUST_USE enum status engine_recurring_runs(const struct engine *engine, struct s
 MUST_USE enum status engine_cron_runs(const struct engine *engine, struct slice cron,
                                       struct slice zone, int64_t after_us, size_t count,
                                       int64_t *out, size_t *found, struct error *error);
+// The recurring jobs of all queues, by the number that each got when it was made or last changed:
+// those behind the number `after`, or with 0 all. Gives how many there are.
+size_t engine_recurring_all(const struct engine *engine, uint64_t after, size_t offset,
+                            size_t count, const struct recurring **out, size_t *found, bool *more);
+uint64_t recurring_number(const struct recurring *recurring);
 // The recurring jobs of a queue by when they are next due; gives how many there are in all.
 size_t engine_recurring(const struct engine *engine, struct slice name, size_t offset, size_t count,
                         const struct recurring **out, size_t *found);

@@ -20,6 +20,16 @@ static const char *const names[EVENT_KIND_COUNT] = {
     [EVENT_CONFIG_UNSET] = "config_unset",
     [EVENT_PROGRESS] = "progress",
     [EVENT_FINISHED] = "finished",
+    [EVENT_RETRIED] = "retried",
+    [EVENT_DUE] = "due",
+    [EVENT_PAUSED] = "paused",
+    [EVENT_UNPAUSED] = "unpaused",
+    [EVENT_RECURRING_SET] = "recurring_set",
+    [EVENT_RECURRING_UNSET] = "recurring_unset",
+    [EVENT_LIMIT_SET] = "limit_set",
+    [EVENT_LIMIT_UNSET] = "limit_unset",
+    [EVENT_BULK] = "bulk",
+    [EVENT_TICK] = "tick",
 };
 
 const char *event_kind_name(enum event_kind kind)

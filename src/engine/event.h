@@ -27,6 +27,16 @@ enum event_kind {
     // state: complete, failed or canceled; result, or group and message; waiter: to whom; first: of
     // those that this end of the job is told to, one after the other
     EVENT_FINISHED,
+    EVENT_RETRIED,         // given back; queue: where it is tried again
+    EVENT_DUE,             // a scheduled job is in line
+    EVENT_PAUSED,          // the queue
+    EVENT_UNPAUSED,        // the queue
+    EVENT_RECURRING_SET,   // a recurring job was made or changed
+    EVENT_RECURRING_UNSET, // it is no more
+    EVENT_LIMIT_SET,       // of the queue and domain, either of which may be empty
+    EVENT_LIMIT_UNSET,
+    EVENT_BULK, // an operation began, went on or ended; bulk
+    EVENT_TICK, // the host's, once a second: how a namespace is; the engine tells none
     EVENT_KIND_COUNT,
 };
 
@@ -36,6 +46,9 @@ enum event_channel {
     EVENT_TO_WORKER = 2,  // to the worker it names
     EVENT_TO_TRACKER = 4, // to those who follow tracked jobs
     EVENT_TO_WAITER = 8,  // to the waiter it names
+    // Told only if the sink wants them:
+    EVENT_TO_WATCHER = 16, // to all who listen to the namespace too
+    EVENT_TO_JOB = 32,     // to those who follow this job
 };
 
 // Fields that do not apply are empty.
@@ -56,14 +69,21 @@ struct event {
     uint64_t waiter;
     bool first;
     int32_t progress_ppm;
+    struct slice domain;
+    struct {
+        uint64_t id, looked_at, matched, changed;
+        bool done, stopped;
+    } bulk;
 };
 
 struct event_sink {
-    void (*receive)(void *context, const struct event *event); // NULL: nobody listens
+    void (*receive)(void *context, const struct event *event); // NULL: no listener
     void *context;
     // A lease has ended, in whichever way; a retry, say, is told by no event. For a host that holds
     // leases itself; NULL: it does not.
     void (*lease_ended)(void *context, struct slice jid);
+    // Which of the channels that have to be asked for it wants, as of now; NULL: none.
+    const unsigned *wanted;
 };
 
 // A stable word ("lock_lost").

@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: MIT
 // Fail, retry and unfail.
 #include "base/hash.h"
-#include "engine/cascade.h"
-#include "engine/failure.h"
-#include "engine/group.h"
 #include "engine/history.h"
 #include "engine/job.h"
 #include "engine/lease.h"
+#include "engine/measure/stats.h"
 #include "engine/options.h"
 #include "engine/place.h"
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
+#include "engine/relations/cascade.h"
+#include "engine/relations/failure.h"
+#include "engine/relations/group.h"
+#include "engine/requeue.h"
+#include "engine/settled.h"
 #include "engine/state.h"
-#include "engine/stats.h"
 #include "engine/waiter.h"
 #include "engine/worker.h"
 
 // The job that is to fail: the holder's, or for an operator any that has not failed yet.
 static enum status find_to_fail(const struct engine *engine, const struct fail_request *request,
-                                struct job **out, struct error *error)
+                                struct settling *out, struct error *error)
 {
     const struct holder *holder = &request->holder;
     if (!request->forced) {
-        return lease_check(engine, holder, out, error);
+        return settled_check(engine, holder, SETTLED_FAIL, out, error);
     }
     enum status status = name_check_if_given(holder->worker, "worker", error);
     if (!status) {
-        status = job_find(engine, holder->jid, out, error);
+        status = job_find(engine, holder->jid, &out->job, error);
     }
-    if (!status && ((*out)->state == JOB_FAILED || !(*out)->queue)) {
+    const struct job *job = out->job;
+    if (!status && (job->state == JOB_FAILED || !job->queue)) {
         status = error_set(error, STATUS_STATE, "job %.*s cannot be failed: it is %s%s",
-                           SLICE_PRINT(holder->jid), job_state_name((*out)->state),
-                           (*out)->queue ? " already" : " and in no queue");
+                           SLICE_PRINT(holder->jid), job_state_name(job->state),
+                           job->queue ? " already" : " and in no queue");
     }
     return status;
 }
@@ -59,7 +62,7 @@ static void uncomplete(struct engine *engine, struct job *job)
 enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail_request *request,
                         struct error *error)
 {
-    struct job *job;
+    struct settling settling = { .job = NULL };
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
         status = name_check_new(engine, request->group, "group", error);
@@ -71,11 +74,12 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
         status = data_check(request->data, error);
     }
     if (!status) {
-        status = find_to_fail(engine, request, &job, error);
+        status = find_to_fail(engine, request, &settling, error);
     }
-    if (status) {
+    if (status || settling.repeated) {
         return status;
     }
+    struct job *job = settling.job;
     const struct slice worker = request->holder.worker;
     const struct failure_words words = {
         .group = request->group, .message = request->message, .worker = worker, .when_us = now_us
@@ -98,6 +102,9 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
     if (request->data.size) {
         job_set_data(engine, job, data, request->data.size);
     }
+    if (!request->forced) {
+        settled_note(job, &settling, SETTLED_FAIL, 0);
+    }
     failing_apply(engine, job, &failing);
     if (was_complete) {
         uncomplete(engine, job);
@@ -110,9 +117,10 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
 
 // No retries are left: the job fails in the queue that it was to be retried in.
 static enum status retry_fail(struct engine *engine, int64_t now_us,
-                              const struct retry_request *request, struct job *job,
+                              const struct retry_request *request, struct settling *settling,
                               struct queue *to, struct error *error)
 {
+    struct job *job = settling->job;
     char group[EXHAUSTED_SIZE], message[EXHAUSTED_SIZE];
     struct failure_words words = {
         .group = exhausted_group(SLICE("failed-retries-"), queue_name(to), group),
@@ -129,12 +137,14 @@ static enum status retry_fail(struct engine *engine, int64_t now_us,
         return engine_no_memory(error);
     }
     failing.entry.worker = SLICE_EMPTY;
-    if (job->tracked) {
-        failure_announce(engine, job, EVENT_TO_TRACKER, words.worker, &words);
+    unsigned followers = engine_followers(engine, job->tracked);
+    if (followers) {
+        failure_announce(engine, job, followers, words.worker, &words);
     }
     failing_leave(engine, job, &failing);
     job_move_to(engine, job, to);
     job->remaining--;
+    settled_note(job, settling, SETTLED_RETRY, job->remaining);
     failing_apply(engine, job, &failing);
     waiters_finish(engine, job, now_us, SLICE("failed"));
     return STATUS_OK;
@@ -162,9 +172,10 @@ static void count_retry(struct engine *engine, struct queue *queue, int64_t now_
 }
 
 static enum status retry_again(struct engine *engine, int64_t now_us,
-                               const struct retry_request *request, struct job *job,
+                               const struct retry_request *request, struct settling *settling,
                                struct queue *to, struct error *error)
 {
+    struct job *job = settling->job;
     struct failure *failure = NULL;
     if (request->has_failure) {
         failure = failure_new(engine, &(struct failure_words){ .group = request->group,
@@ -185,12 +196,14 @@ static enum status retry_again(struct engine *engine, int64_t now_us,
         place_for(job, to, job->extra && job->extra->dependency_count, delay_us > 0);
     if ((request->has_failure && (!failure || job_reserve_extra(engine, job))) ||
         history_reserve(engine, job, &entry, 1) || leave_reserve(engine, job) ||
-        place_reserve(engine, &place) || stats_reserve(engine, to, now_us)) {
+        place_reserve(engine, &place) ||
+        (!request->uncounted && stats_reserve(engine, to, now_us))) {
         failure_free(engine, failure);
         return engine_no_memory(error);
     }
     history_append(engine, job, &entry);
-    job_leave(engine, job);
+    series_count(engine, to, SERIES_RETRIED);
+    job_take_out(engine, job);
     job_move_to(engine, job, to);
     if (!request->uncounted) {
         job->remaining--;
@@ -201,14 +214,25 @@ static enum status retry_again(struct engine *engine, int64_t now_us,
         job->extra->failure = failure;
     }
     place_job(engine, job, now_us, delay_us);
+    settled_note(job, settling, SETTLED_RETRY, job->remaining);
     job_changed(engine, job, JOB_DIRTY_HEAD);
+    if (engine_wanted(engine, EVENT_TO_WATCHER)) {
+        engine_emit(engine, &(struct event){ .kind = EVENT_RETRIED,
+                                             .channels = EVENT_TO_WATCHER,
+                                             .when_us = now_us,
+                                             .jid = job_jid(job),
+                                             .queue = queue_name(to),
+                                             .worker = request->holder.worker,
+                                             .group = entry.group,
+                                             .message = entry.data });
+    }
     return STATUS_OK;
 }
 
 enum status engine_retry(struct engine *engine, int64_t now_us, const struct retry_request *request,
                          int32_t *remaining, struct error *error)
 {
-    struct job *job;
+    struct settling settling;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
         status = name_check_new_if_given(engine, request->to, "queue", error);
@@ -223,11 +247,16 @@ enum status engine_retry(struct engine *engine, int64_t now_us, const struct ret
         status = data_check(request->message, error);
     }
     if (!status) {
-        status = lease_check(engine, &request->holder, &job, error);
+        status = settled_check(engine, &request->holder, SETTLED_RETRY, &settling, error);
     }
     if (status) {
         return status;
     }
+    if (settling.repeated) {
+        *remaining = settling.outcome;
+        return STATUS_OK;
+    }
+    struct job *job = settling.job;
     struct queue *to = job->queue;
     if (request->to.size && queue_acquire(engine, request->to, &to, error)) {
         engine_settle(engine);
@@ -238,8 +267,8 @@ enum status engine_retry(struct engine *engine, int64_t now_us, const struct ret
     }
     if (!status) {
         bool again = job->remaining > 0 || request->uncounted;
-        status = again ? retry_again(engine, now_us, request, job, to, error)
-                       : retry_fail(engine, now_us, request, job, to, error);
+        status = again ? retry_again(engine, now_us, request, &settling, to, error)
+                       : retry_fail(engine, now_us, request, &settling, to, error);
     }
     if (!status) {
         queue_make_known(engine, to, now_us);
@@ -256,6 +285,7 @@ enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice na
                           struct slice group_name, size_t count, size_t *moved, struct error *error)
 {
     *moved = 0;
+    count = count < UNFAIL_MAX ? count : UNFAIL_MAX;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
         status = name_check_new(engine, name, "queue", error);

@@ -17,7 +17,8 @@ enum {
     HEADER_SIZE = 13,
     UNTIL_SIZE = 8,
     HAS_UNTIL = 0x80, // in the byte of the kind
-    CAPACITY_MIN = 48,
+    CAPACITY_MIN = 43,
+    TRAIL_HEADER = offsetof(struct trail, entries),
     MESSAGE_SIZE_MAX = 1024,
     LOG_LINE_SIZE_MAX = 4096,
 };
@@ -78,7 +79,7 @@ struct slice trail_bytes(const struct trail *trail)
 
 static size_t trail_size(const struct trail *trail)
 {
-    return trail ? sizeof(*trail) + trail->capacity : 0;
+    return trail ? TRAIL_HEADER + trail->capacity : 0;
 }
 
 void trail_free(struct engine *engine, struct trail *trail)
@@ -98,16 +99,21 @@ static enum status reserve_size(struct engine *engine, struct trail **trail, siz
         capacity *= 2;
     }
     struct trail *made =
-        mem_resize(engine->allocator, old, trail_size(old), sizeof(*made) + capacity);
+        mem_resize(engine->allocator, old, trail_size(old), TRAIL_HEADER + capacity);
     if (!made) {
         return STATUS_NO_MEMORY;
     }
     if (!old) {
-        *made = (struct trail){ 0 };
+        memset(made, 0, TRAIL_HEADER);
     }
     made->capacity = (uint32_t)capacity;
     *trail = made;
     return STATUS_OK;
+}
+
+enum status trail_reserve(struct engine *engine, struct trail **trail)
+{
+    return reserve_size(engine, trail, 0);
 }
 
 static enum status reserve(struct engine *engine, struct trail **trail,
@@ -144,6 +150,7 @@ static void make_room(struct trail *trail, int64_t count_max)
 {
     size_t dropped = 0;
     while (trail->count > 0 && trail->count > count_max) {
+        assert(dropped < trail->size);
         dropped += bytes_load_u32(trail->entries + dropped);
         trail->count--;
     }

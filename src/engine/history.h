@@ -5,12 +5,15 @@
 #define SLUICE_ENGINE_HISTORY_H
 
 #include "engine/engine.h"
+#include "engine/settled.h"
 
-// Entries one behind the other.
+// Entries one behind the other. That of a history also has how the job was settled last.
 struct trail {
+    struct settled settled;
     uint32_t size; // of the entries
     uint32_t capacity;
     uint32_t count; // without the first
+    uint8_t settled_act;
     char entries[];
 };
 
@@ -70,6 +73,8 @@ int64_t history_first_run(const struct job *job, int64_t otherwise);
 // entries. NULL is a trail without entries.
 struct slice trail_bytes(const struct trail *trail);
 MUST_USE enum status trail_load(struct engine *engine, struct trail **out, struct slice bytes);
+// Makes one without entries unless there is one.
+MUST_USE enum status trail_reserve(struct engine *engine, struct trail **trail);
 void trail_free(struct engine *engine, struct trail *trail);
 
 #endif

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "engine/job.h"
 
-#include "engine/bulk.h"
+#include "engine/bulk/bulk.h"
 
-#include "engine/depends.h"
-#include "engine/failure.h"
 #include "engine/history.h"
 #include "engine/lease.h"
 #include "engine/options.h"
 #include "engine/place.h"
 #include "engine/promise.h"
-#include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
+#include "engine/relations/depends.h"
+#include "engine/relations/failure.h"
+#include "engine/relations/tag.h"
+#include "engine/settled.h"
 #include "engine/state.h"
-#include "engine/tag.h"
 #include "engine/unique.h"
 #include "engine/waiter.h"
 #include "engine/worker.h"
@@ -42,6 +42,7 @@ static size_t block_size(size_t jid_size, size_t data_size)
 struct job *job_new(struct engine *engine, struct slice jid, struct slice data)
 {
     struct job *job = mem_alloc(engine->allocator, block_size(jid.size, data.size));
+    assert(jid.size <= ENGINE_NAME_SIZE_MAX && data.size <= DATA_SIZE_MAX);
     if (job) {
         memset(job, 0, offsetof(struct job, jid));
         job->jid_size = (uint8_t)jid.size;
@@ -61,6 +62,7 @@ static void free_rare(struct engine *engine, struct job *job)
     if (!rare) {
         return;
     }
+    assert(rare->job == job);
     unique_release(engine, job);
     unique_free(engine, rare->unique);
     promise_free(engine, rare->result);
@@ -163,6 +165,7 @@ enum status job_copy_data(struct engine *engine, struct job *job, struct slice d
 void job_set_data(struct engine *engine, struct job *job, char *copy, size_t size)
 {
     struct job_extra *extra = job->extra;
+    assert(extra && size <= DATA_SIZE_MAX && (copy || size == 0));
     if (job_counts(job)) {
         quota_subtract(engine, job->queue, job_data(job).size);
         quota_add(engine, job->queue, size);
@@ -205,6 +208,7 @@ void job_changed(struct engine *engine, struct job *job, unsigned dirty)
 
 void job_remove(struct engine *engine, struct job *job)
 {
+    assert(!job_lease(job) && !(job->dirty & JOB_DIRTY_GONE));
     map_remove(&engine->jobs, job_jid(job));
     if (job->queue) {
         quota_uncount(engine, job);
@@ -263,6 +267,27 @@ struct slice job_jid(const struct job *job)
     return slice_make(job->jid, job->jid_size);
 }
 
+size_t job_data_size(const struct job *job)
+{
+    return job_data(job).size;
+}
+
+struct job_texts job_texts(const struct engine *engine, const struct job *job)
+{
+    const struct job_rare *rare = job_rare(job);
+    struct job_texts texts = {
+        .count = 6, // and the tags
+        .size = job->jid_size + intern_get(&engine->names, job->klass).size +
+                (job->queue ? queue_name(job->queue).size : 0) + job_data(job).size +
+                intern_get(&engine->names, job->domain).size + (rare ? rare->checkpoint_size : 0),
+    };
+    for (const struct tagging *at = job->extra ? job->extra->tags : NULL; at; at = at->next) {
+        texts.count++;
+        texts.size += tag_key(at->tag).size;
+    }
+    return texts;
+}
+
 void job_view(const struct engine *engine, const struct job *job, struct job_view *view)
 {
     const struct job_extra *extra = job->extra;
@@ -294,6 +319,7 @@ void job_view(const struct engine *engine, const struct job *job, struct job_vie
         view->grace = lease->grace;
         view->token = lease->token;
         view->expires_us = lease->expires_us;
+        view->lease_us = lease->lease_us;
         view->run_ends_us = lease->run_ends_us;
         view->started = lease->started;
         view->pid = lease->pid;
@@ -310,6 +336,21 @@ void job_view(const struct engine *engine, const struct job *job, struct job_vie
         view->members_failed = extra->members_passed + extra->members_failed;
         view_rare(extra->rare, view);
     }
+}
+
+enum status job_delete(struct engine *engine, struct job *job)
+{
+    if (job->state == JOB_COMPLETE && done_add(engine, job_jid(job), settled_digest(job))) {
+        return STATUS_NO_MEMORY;
+    }
+    failure_forget(engine, job);
+    job_unlink(engine, job);
+    if (job->extra) {
+        job_drop_result(engine, job);
+    }
+    job_remove(engine, job);
+    engine_settle(engine);
+    return STATUS_OK;
 }
 
 enum status engine_delete(struct engine *engine, int64_t now_us, struct slice jid,
@@ -332,33 +373,11 @@ enum status engine_delete(struct engine *engine, int64_t now_us, struct slice ji
         return error_set(error, STATUS_STATE, "job %.*s is a dependency of %.*s", SLICE_PRINT(jid),
                          SLICE_PRINT(dependent));
     }
-    if (job->state == JOB_COMPLETE && done_add(engine, jid)) {
-        return engine_no_memory(error);
-    }
-    failure_forget(engine, job);
-    job_leave(engine, job);
-    if (job->extra) {
-        job_drop_result(engine, job);
-    }
-    job_remove(engine, job);
-    engine_settle(engine);
-    return STATUS_OK;
+    return job_delete(engine, job) ? engine_no_memory(error) : STATUS_OK;
 }
 
-enum status engine_priority(struct engine *engine, int64_t now_us, struct slice jid,
-                            int32_t priority, struct error *error)
+enum status job_set_priority(struct engine *engine, struct job *job, int32_t priority)
 {
-    struct job *job;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = priority_check(priority, error);
-    }
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
-    if (status) {
-        return status;
-    }
     const struct place place = { .queue = job->queue,
                                  .domain = job->domain,
                                  .priority = priority,
@@ -366,7 +385,7 @@ enum status engine_priority(struct engine *engine, int64_t now_us, struct slice 
                                  .timed = job_rare(job) != NULL };
     if (place_reserve(engine, &place)) {
         engine_settle(engine);
-        return engine_no_memory(error);
+        return STATUS_NO_MEMORY;
     }
     job_count(engine, job, SIZE_MAX);
     if (job->state == JOB_WAITING || job->state == JOB_STALLED) {
@@ -377,6 +396,19 @@ enum status engine_priority(struct engine *engine, int64_t now_us, struct slice 
     job_changed(engine, job, JOB_DIRTY_BODY | JOB_DIRTY_HEAD);
     engine_settle(engine);
     return STATUS_OK;
+}
+
+enum status engine_priority(struct engine *engine, int64_t now_us, struct slice jid,
+                            int32_t priority, struct error *error)
+{
+    struct job *job;
+    enum status status = engine_begin(engine, &now_us, error);
+    if (!status) {
+        status = job_find(engine, jid, &job, error);
+    }
+    return status                                    ? status
+           : job_set_priority(engine, job, priority) ? engine_no_memory(error)
+                                                     : STATUS_OK;
 }
 
 enum status engine_update_data(struct engine *engine, int64_t now_us, struct slice jid,
@@ -434,15 +466,6 @@ enum status engine_log(struct engine *engine, int64_t now_us, const struct log_r
     }
     history_append(engine, job, &entry);
     job_changed(engine, job, JOB_DIRTY_HEAD);
-    return STATUS_OK;
-}
-
-enum status priority_check(int32_t priority, struct error *error)
-{
-    if (priority < -PRIORITY_MAX || priority > PRIORITY_MAX) {
-        return error_set(error, STATUS_INVALID, "priority must lie between -%d and %d",
-                         PRIORITY_MAX, PRIORITY_MAX);
-    }
     return STATUS_OK;
 }
 

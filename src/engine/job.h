@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A job, and where it stands.
+// A job and its states.
 //
 //                  put                     put with a delay            put with dependencies
 //                   |                             |                              |
 //                   v          due_move           v         depends_release      v
 //      +-------> WAITING <------------------ SCHEDULED <-------------------- DEPENDS
 //      |            | ^                                                          |
-//      |   pop_take | | retry, unfail     <------------- depends_release --------+
+//      |        pop | | retry, unfail     <------------- depends_release --------+
 //      |            v |
-//      |         RUNNING --lease_lose--> STALLED --pop_take--> RUNNING
+//      |         RUNNING --lease_run_out--> STALLED --pop--> RUNNING
 //      |          |    |
-//      |          |    +--fail, retry or lease_lose without retries left--> FAILED
+//      |          |    +--fail; retry or lease_run_out without retries left--> FAILED
 //      |          +--complete--> COMPLETE
 //      +---------------------- put (from any state)
 //
@@ -56,37 +56,37 @@ struct job_rare {
 // What most jobs do not have.
 struct job_extra {
     struct job_rare *rare;
-    struct tagging *tags; // in the order in which they were given
+    struct tagging *tags; // in the order of tagging
     struct edge *dependencies, *dependencies_last;
     struct edge *dependents, *dependents_last;
     struct failure *failure;
     struct group *group; // while it is failed
-    char *data;          // in place of what stands behind the jid
+    char *data;          // replaces the data behind the jid
     char *result;
     uint32_t data_size;
     uint32_t result_size;
     uint32_t tag_count;
     uint32_t dependency_count;
     uint32_t dependent_count;
-    // Of its dependencies since it was last put: complete; failed and passed over; failed now.
+    // Dependencies since the last put: completed; failed and passed over; failed at present.
     uint32_t members_done;
     uint32_t members_passed;
     uint32_t members_failed;
     uint32_t spawned_from; // a name, or INTERN_NONE
-    int64_t due_us;        // while it depends: when it is due afterwards, 0 for at once
-    // While it is failed: in the list of those whose dependents are to be dealt with.
+    int64_t due_us;        // in the state depends: when it may run once released, 0 for at once
+    // In the state failed: the list of jobs whose dependents are still to be handled (cascade.c).
     struct job *cascade_next;
     bool cascades;
     bool has_data;
-    // For a bulk cancel (bulk_cancel.c): the list of jobs that nothing depends on any more; the
-    // operation that the rest is about; how many dependents it has canceled, or would have; whether
-    // it has counted the job.
+    // For a bulk cancel (bulk/bulk_cancel.c): the list of jobs without dependents left; the
+    // operation that the other fields belong to; how many dependents it has canceled, or would
+    // cancel; whether it has counted the job.
     struct job *freed_next, *freed_previous;
     uint64_t bulk;
     uint32_t bulk_canceled;
     bool bulk_counted;
     bool freed;
-    // For the search for circles.
+    // For the search for dependency cycles.
     struct job *visit_next;
     uint64_t visit;
 };
@@ -94,12 +94,12 @@ struct job_extra {
 struct job {
     struct index_node node;
     uint64_t id;
-    int64_t time_us;    // of its last put, pop or completion; wait and run times count from here
-    int64_t created_us; // when the first entry of its history was made
+    int64_t time_us; // of the last put, pop or completion; wait and run times are measured from it
+    int64_t created_us; // of the first entry of the history
     struct queue *queue;
-    // A job that is not RUNNING keeps there when it last changed; a lease keeps that for its job.
+    // The lease of a RUNNING job stores the time of the last change; other jobs store it here.
     union {
-        struct lease *held; // see job_lease; NULL for the moment in which it loses it
+        struct lease *held; // see job_lease; NULL after lease_end until the state changes
         int64_t updated_us;
     };
     struct job_extra *extra;
@@ -123,7 +123,6 @@ struct job {
 };
 
 enum {
-    PRIORITY_MAX = 1000000000,
     DATA_SIZE_MAX = 1 << 30,
 };
 
@@ -131,7 +130,8 @@ enum job_dirty {
     JOB_DIRTY_LISTED = 1, // in the engine's list of changed jobs
     JOB_DIRTY_BODY = 2,
     JOB_DIRTY_HEAD = 4,
-    JOB_DIRTY_GONE = 8, // the job is no more; an empty shell waits for the host to be told
+    JOB_DIRTY_GONE =
+        8, // the job is deleted; an empty shell is kept until the host takes the changes
 };
 
 static inline struct job *job_of_node(struct index_node *node)
@@ -139,7 +139,7 @@ static inline struct job *job_of_node(struct index_node *node)
     return (struct job *)(void *)node; // it is the first member
 }
 
-// NULL: it has none.
+// NULL for a job that is not running.
 static inline struct lease *job_lease(const struct job *job)
 {
     return job->state == JOB_RUNNING ? job->held : NULL;
@@ -152,7 +152,7 @@ static inline struct slice job_data(const struct job *job)
                                     : slice_make(job->jid + job->jid_size, job->data_size);
 }
 
-// Whether the job counts for its queue's quotas: a complete one does not.
+// Whether the job counts against the quotas of its queue: a complete job does not.
 static inline bool job_counts(const struct job *job)
 {
     return job->queue && job->state != JOB_COMPLETE;
@@ -170,18 +170,18 @@ static inline struct job *job_of_timed(struct index_node *node)
     return ((struct job_rare *)(void *)node)->job; // it is the first member
 }
 
-// A job that is in no index and no map yet, with its data; NULL without memory. Jid and data stand
-// in one block with it: most jobs live and die with the data they were born with.
+// Creates a job with its data, in no index and no map; NULL without memory. Jid and data are in one
+// block with the job, because the data of most jobs never changes.
 struct job *job_new(struct engine *engine, struct slice jid, struct slice data);
 
-// Frees a job that is nowhere any more, with all that belongs to it alone.
+// Frees a job that is in no index and no map, with everything that it owns.
 void job_free(struct engine *engine, struct job *job);
 
 void job_free_shell(struct engine *engine, struct job *job);
 
-// The job's extra, made if need be.
+// Allocates the job's extra if it has none.
 MUST_USE enum status job_reserve_extra(struct engine *engine, struct job *job);
-// And what few have, with it.
+// Allocates the job's extra and its rare part if it has none.
 MUST_USE enum status job_reserve_rare(struct engine *engine, struct job *job);
 
 static inline struct job_rare *job_rare(const struct job *job)
@@ -192,33 +192,39 @@ static inline struct job_rare *job_rare(const struct job *job)
 // A copy of bytes; NULL with STATUS_OK for none.
 MUST_USE enum status bytes_copy(struct engine *engine, struct slice bytes, char **out);
 
-// Makes a copy of data that is to be a job's. Then it is, in place of what it had.
+// job_copy_data makes a copy of new data; job_set_data then gives the copy to the job.
 MUST_USE enum status job_copy_data(struct engine *engine, struct job *job, struct slice data,
                                    char **out);
 void job_set_data(struct engine *engine, struct job *job, char *copy, size_t size);
 
-// Says that the job's records have changed, now: whatever of it is seen from outside.
+// Called after every change of the job that a client can see: records the time of the change, and
+// which of the job's records are to be written.
 void job_changed(struct engine *engine, struct job *job, unsigned dirty);
 
-// Removes a job that is in no index any more from everything else, and frees it, or all of it but
-// a shell if the host is to be told.
+// Deletes a job that is in no index. If changes are kept, a shell stays until the host takes them.
 void job_remove(struct engine *engine, struct job *job);
 
-// Says NOT_FOUND when there is no such job.
+// NOT_FOUND when there is no such job.
 MUST_USE enum status job_find(const struct engine *engine, struct slice jid, struct job **out,
                               struct error *error);
 
-// What a job that is put again or unfailed has once more: its retries and a clean record. A
-// deadline that has passed goes.
+// Resets retries, crashes and attempts, for a job that is put again or unfailed. Removes a deadline
+// that has passed.
 void job_start_anew(struct job *job, int64_t now_us);
 
+// Frees the failure and the result of the job.
+void job_forget_outcome(struct engine *engine, struct job *job);
 void job_drop_result(struct engine *engine, struct job *job);
 void job_forget_checkpoint(struct engine *engine, struct job *job);
 void job_forget_progress(struct engine *engine, struct job *job);
-// All of what its runs have reported.
+// Frees everything that the job's runs have reported.
 void job_forget_run(struct engine *engine, struct job *job);
 
-MUST_USE enum status priority_check(int32_t priority, struct error *error);
+// Removes a finished job that no other depends on.
+MUST_USE enum status job_delete(struct engine *engine, struct job *job);
+// Without an effect when there is no memory.
+MUST_USE enum status job_set_priority(struct engine *engine, struct job *job, int32_t priority);
+
 MUST_USE enum status data_check(struct slice data, struct error *error);
 
 #endif

@@ -2,16 +2,17 @@
 #include "engine/lease.h"
 
 #include "engine/due.h"
-#include "engine/failure.h"
 #include "engine/history.h"
 #include "engine/job.h"
-#include "engine/lane.h"
+#include "engine/lanes/lane.h"
+#include "engine/lanes/watch.h"
+#include "engine/measure/stats.h"
 #include "engine/options.h"
 #include "engine/place.h"
 #include "engine/queue.h"
+#include "engine/relations/failure.h"
+#include "engine/settled.h"
 #include "engine/state.h"
-#include "engine/stats.h"
-#include "engine/watch.h"
 #include "engine/worker.h"
 
 #include <assert.h>
@@ -76,24 +77,54 @@ static void place_lease(struct engine *engine, struct job *job, int64_t end_us)
     due_update(engine, job->queue);
 }
 
-// When a run that begins now ends however well it heartbeats, or 0.
-static int64_t run_end(const struct engine *engine, const struct job *job, int64_t now_us)
+enum status lease_length_check(int64_t lease_us, struct error *error)
 {
-    if (!job_has_options(engine, job)) {
-        return 0;
+    return lease_us && (lease_us < LEASE_US_MIN || lease_us > LEASE_US_MAX)
+               ? error_set(error, STATUS_INVALID,
+                           "lease must be between 0.001 and %lld seconds, or 0",
+                           (long long)(LEASE_US_MAX / 1000000))
+               : STATUS_OK;
+}
+
+// The options that hold for a job, all UNSET when there are none.
+static void options_for(const struct engine *engine, const struct job *job, struct job_options *out)
+{
+    if (job_has_options(engine, job)) {
+        job_options_in_effect(engine, job, out);
+    } else {
+        *out = (struct job_options){ 0 };
     }
+}
+
+// When a run that begins now ends however well it heartbeats, or 0.
+static int64_t run_end(const struct job_options *options, int64_t now_us)
+{
+    bool reaches = options->timeout_us > 0 && options->timeout_us <= ENGINE_TIME_MAX - now_us;
+    return reaches ? now_us + options->timeout_us : 0;
+}
+
+// How long a lease lasts that has the length `own_us`, or none (0).
+static int64_t length_of(const struct engine *engine, const struct queue *queue, int64_t own_us,
+                         const struct job_options *options)
+{
+    return own_us                  ? own_us
+           : options->lease_us > 0 ? options->lease_us
+           : queue->has_heartbeat  ? queue->heartbeat_us
+                                   : engine->config.heartbeat_us;
+}
+
+// For how long a heartbeat renews the lease of a running job now.
+static int64_t length_now(const struct engine *engine, const struct job *job)
+{
     struct job_options options;
-    job_options_in_effect(engine, job, &options);
-    bool reaches = options.timeout_us > 0 && options.timeout_us <= ENGINE_TIME_MAX - now_us;
-    return reaches ? now_us + options.timeout_us : 0;
+    options_for(engine, job, &options);
+    return length_of(engine, job->queue, job_lease(job)->lease_us, &options);
 }
 
 // When a lease ends that is given or renewed now.
-static int64_t end_of(const struct engine *engine, const struct queue *queue, int64_t run_ends_us,
-                      int64_t now_us)
+static int64_t end_of(int64_t length_us, int64_t run_ends_us, int64_t now_us)
 {
-    int64_t end_us =
-        now_us + (queue->has_heartbeat ? queue->heartbeat_us : engine->config.heartbeat_us);
+    int64_t end_us = now_us + length_us;
     return run_ends_us && end_us > run_ends_us ? run_ends_us : end_us;
 }
 
@@ -105,12 +136,16 @@ void lease_insert(struct engine *engine, struct lease *lease)
     index_insert(&engine->running, &lease->all);
 }
 
-void lease_give(struct engine *engine, struct job *job, struct worker *worker, int64_t now_us)
+void lease_give(struct engine *engine, struct job *job, struct worker *worker, int64_t lease_us,
+                int64_t now_us)
 {
     struct lease *lease = slab_take(&engine->leases);
     assert(lease);
-    int64_t run_ends_us = run_end(engine, job, now_us);
-    int64_t expires_us = end_of(engine, job->queue, run_ends_us, now_us);
+    struct job_options options;
+    options_for(engine, job, &options);
+    int64_t run_ends_us = run_end(&options, now_us);
+    int64_t length_us = length_of(engine, job->queue, lease_us, &options);
+    int64_t expires_us = end_of(length_us, run_ends_us, now_us);
     *lease = (struct lease){
         .worker = worker,
         .job = job,
@@ -118,19 +153,22 @@ void lease_give(struct engine *engine, struct job *job, struct worker *worker, i
         .token = ++engine->token,
         .expires_us = expires_us,
         .run_ends_us = run_ends_us,
+        .lease_us = lease_us,
     };
     lease->lane->running++;
+    assert(job->state != JOB_RUNNING);
     lease_insert(engine, lease);
     job->held = lease;
     job->state = JOB_RUNNING;
     job->node.key = lease->node.key;
-    job_enter(engine, job);
+    job_link(engine, job);
 }
 
 void lease_end(struct engine *engine, struct job *job)
 {
     struct lease *lease = job_lease(job);
     struct worker *worker = lease->worker;
+    assert(lease->job == job && lease->lane->running > 0);
     lease->lane->running--;
     if (lease->lane->queue->lanes_count) {
         lane_touch(engine, lease->lane);
@@ -146,6 +184,14 @@ void lease_end(struct engine *engine, struct job *job)
     }
 }
 
+void job_take_out(struct engine *engine, struct job *job)
+{
+    job_unlink(engine, job);
+    if (job_lease(job)) {
+        lease_end(engine, job);
+    }
+}
+
 void lease_announce_lost(struct engine *engine, const struct job *job, int64_t when_us)
 {
     engine_emit(engine, &(struct event){ .kind = EVENT_LOCK_LOST,
@@ -158,9 +204,10 @@ void lease_announce_lost(struct engine *engine, const struct job *job, int64_t w
 // The first step: the holder is told.
 static void announce_end(struct engine *engine, struct job *job, int64_t when_us)
 {
-    if (job->tracked) {
+    unsigned followers = engine_followers(engine, job->tracked);
+    if (followers) {
         engine_emit(engine, &(struct event){ .kind = EVENT_STALLED,
-                                             .channels = EVENT_TO_TRACKER,
+                                             .channels = followers,
                                              .when_us = when_us,
                                              .jid = job_jid(job),
                                              .queue = queue_name(job->queue) });
@@ -170,6 +217,7 @@ static void announce_end(struct engine *engine, struct job *job, int64_t when_us
                    &(struct history_entry){ .kind = HISTORY_TIMED_OUT, .when_us = when_us });
     struct stats_day *day = stats_find(job->queue, when_us);
     day->lost_leases++;
+    series_count(engine, job->queue, SERIES_LOST);
     stats_changed(engine, job->queue, day);
     job_changed(engine, job, JOB_DIRTY_HEAD);
 }
@@ -255,12 +303,12 @@ static enum status lose(struct engine *engine, struct job *job, int64_t when_us,
         announce_end(engine, job, when_us);
     }
     int64_t end_us = time_of_key(job->node.key);
-    job_leave(engine, job);
+    job_take_out(engine, job);
     job->remaining--;
     count_up(&job->crashes);
     job->state = JOB_STALLED;
     job->node.key = line_key(LINE_LOST, 0, end_us, job->id);
-    job_enter(engine, job);
+    job_link(engine, job);
     job_changed(engine, job, JOB_DIRTY_HEAD);
     return STATUS_OK;
 }
@@ -285,19 +333,25 @@ static void move_lease(struct engine *engine, struct job *job, int64_t now_us)
     index_remove(lease_index(engine, job), &job->node);
     index_remove(&lease->worker->leases, &lease->node);
     lease->grace = false;
-    lease->expires_us = end_of(engine, job->queue, lease->run_ends_us, now_us);
+    lease->expires_us = end_of(length_now(engine, job), lease->run_ends_us, now_us);
     lease->node.key = time_key(lease->expires_us, job->id);
     index_insert(&lease->worker->leases, &lease->node);
     place_lease(engine, job, lease->expires_us);
 }
 
-enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct holder *holder,
-                             struct slice data, int64_t *expires_us, struct error *error)
+enum status engine_heartbeat(struct engine *engine, int64_t now_us,
+                             const struct heartbeat_request *request, int64_t *expires_us,
+                             struct error *error)
 {
+    const struct holder *holder = &request->holder;
+    struct slice data = request->data;
     struct job *job;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
         status = data_check(data, error);
+    }
+    if (!status && request->has_lease) {
+        status = lease_length_check(request->lease_us, error);
     }
     if (!status) {
         status = lease_check(engine, holder, &job, error);
@@ -307,7 +361,7 @@ enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct
     }
     struct lease *lease = job_lease(job);
     if (lease->run_ends_us && now_us >= lease->run_ends_us) {
-        return error_set(error, STATUS_STALE, "job %.*s has run for as long as it may",
+        return error_set(error, STATUS_STALE, "job %.*s has reached its run timeout",
                          SLICE_PRINT(holder->jid));
     }
     char *copy = NULL;
@@ -316,6 +370,7 @@ enum status engine_heartbeat(struct engine *engine, int64_t now_us, const struct
         engine_settle(engine);
         return engine_no_memory(error);
     }
+    lease->lease_us = request->has_lease ? request->lease_us : lease->lease_us;
     move_lease(engine, job, now_us);
     worker_seen(engine, lease->worker, now_us);
     if (data.size) {
@@ -435,6 +490,7 @@ enum status engine_start(struct engine *engine, int64_t now_us, const struct hol
         job_count_started(job);
     }
     job_lease(job)->pid = pid;
+    job_lease(job)->worker->pid = pid;
     history_append(engine, job, &entry);
     job_changed(engine, job, JOB_DIRTY_HEAD);
     return STATUS_OK;
@@ -457,10 +513,10 @@ enum status engine_held(struct engine *engine, int64_t now_us, const struct hold
 static void time_out(struct engine *engine, struct job *job, int64_t now_us)
 {
     lease_announce_lost(engine, job, now_us);
-    job_leave(engine, job);
+    job_take_out(engine, job);
     job->state = JOB_STALLED;
     job->node.key = line_key(LINE_TIMED_OUT, 0, now_us, job->id);
-    job_enter(engine, job);
+    job_link(engine, job);
     history_append(engine, job,
                    &(struct history_entry){ .kind = HISTORY_TIMED_OUT, .when_us = now_us });
     job_changed(engine, job, JOB_DIRTY_HEAD);
@@ -479,14 +535,27 @@ static enum status time_out_reserve(struct engine *engine, struct job *job, int6
 enum status engine_return(struct engine *engine, int64_t now_us, const struct holder *holder,
                           struct error *error)
 {
-    struct job *job;
+    struct settling settling = { .job = NULL };
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = lease_check(engine, holder, &job, error);
+        status = settled_check(engine, holder, SETTLED_RETURN, &settling, error);
     }
+    if (status || settling.repeated) {
+        return status;
+    }
+    struct job *job = settling.job;
+    status = time_out_reserve(engine, job, now_us, error);
     if (!status) {
-        status = time_out_reserve(engine, job, now_us, error);
+        settled_note(job, &settling, SETTLED_RETURN, 0);
+        time_out(engine, job, now_us);
     }
+    engine_settle(engine);
+    return status;
+}
+
+enum status lease_take_away(struct engine *engine, struct job *job, int64_t now_us)
+{
+    enum status status = time_out_reserve(engine, job, now_us, NULL);
     if (!status) {
         time_out(engine, job, now_us);
     }

@@ -20,6 +20,7 @@ struct lease {
     uint64_t token;
     int64_t expires_us;
     int64_t run_ends_us; // it is never renewed beyond; 0: no such limit
+    int64_t lease_us;    // how long it lasts, said when it was taken or renewed; 0: as the job says
     int64_t updated_us;  // when its job last changed
     int64_t pid;
     bool started;
@@ -44,6 +45,10 @@ void lease_insert(struct engine *engine, struct lease *lease);
 MUST_USE enum status lease_check(const struct engine *engine, const struct holder *holder,
                                  struct job **out, struct error *error);
 
+// Takes the lease of a running job away, as engine_timeout does. Without an effect when there is no
+// memory.
+MUST_USE enum status lease_take_away(struct engine *engine, struct job *job, int64_t now_us);
+
 // The index of its queue that a leased job is in.
 struct index *lease_index(const struct engine *engine, const struct job *job);
 
@@ -51,10 +56,19 @@ struct index *lease_index(const struct engine *engine, const struct job *job);
 // its lane be there.
 MUST_USE enum status lease_reserve(struct engine *engine, struct queue *queue,
                                    struct worker *worker, size_t count);
-void lease_give(struct engine *engine, struct job *job, struct worker *worker, int64_t now_us);
+// `lease_us` is its own length; 0: as the job says.
+void lease_give(struct engine *engine, struct job *job, struct worker *worker, int64_t lease_us,
+                int64_t now_us);
 
-// Takes the lease off the job, without a word. The worker may be gone then.
+// Whether a lease may be given a length of its own: LEASE_US_MIN to LEASE_US_MAX, or 0 for none.
+MUST_USE enum status lease_length_check(int64_t lease_us, struct error *error);
+
+// Ends the lease of a job that is in no index, without an event. The worker may be freed with it.
 void lease_end(struct engine *engine, struct job *job);
+
+// Takes a job out of its index; a running job loses its lease. The caller then gives it another
+// state.
+void job_take_out(struct engine *engine, struct job *job);
 
 // The lease ran out: its holder is told and has the grace period left; or it is lost at once.
 // Memory for it must be had: gives NO_MEMORY otherwise, and nothing has changed.

@@ -2,6 +2,7 @@
 #include "engine/options.h"
 
 #include "engine/job.h"
+#include "engine/lease.h"
 #include "engine/policy.h"
 #include "engine/queue.h"
 #include "engine/state.h"
@@ -11,7 +12,7 @@
 static enum status check_backoff(const struct backoff *backoff, struct error *error)
 {
     if ((unsigned)backoff->kind > BACKOFF_LIST) {
-        return error_set(error, STATUS_INVALID, "backoff is of no known kind");
+        return error_set(error, STATUS_INVALID, "unknown kind of backoff");
     }
     if (backoff->jitter_percent > 100) {
         return error_set(error, STATUS_INVALID, "the jitter of a backoff is at most 100 %%");
@@ -43,7 +44,7 @@ static enum status check_backoff(const struct backoff *backoff, struct error *er
 enum status options_check(const struct job_options *options, struct error *error)
 {
     if ((unsigned)options->dependency_policy > DEPENDENCY_RUN) {
-        return error_set(error, STATUS_INVALID, "dependency policy is of no known kind");
+        return error_set(error, STATUS_INVALID, "unknown dependency policy");
     }
     if (options->crashes_max > UINT16_MAX) {
         return error_set(error, STATUS_INVALID, "max-crashes is at most %d", UINT16_MAX);
@@ -54,7 +55,9 @@ enum status options_check(const struct job_options *options, struct error *error
     if (options->result_ttl_us > ENGINE_TIME_MAX) {
         return error_set(error, STATUS_INVALID, "result-ttl reaches beyond the year 9999");
     }
-    return check_backoff(&options->backoff, error);
+    enum status status =
+        options->lease_us > 0 ? lease_length_check(options->lease_us, error) : STATUS_OK;
+    return status ? status : check_backoff(&options->backoff, error);
 }
 
 struct job_options options_normal(const struct job_options *options)
@@ -65,6 +68,7 @@ struct job_options options_normal(const struct job_options *options)
     out.timeout_us = options->timeout_us < 0 ? -1 : options->timeout_us;
     out.result_ttl_us = options->result_ttl_us < 0 ? -1 : options->result_ttl_us;
     out.crashes_max = options->crashes_max < 0 ? -1 : options->crashes_max;
+    out.lease_us = options->lease_us < 0 ? -1 : options->lease_us;
     out.dependency_policy = options->dependency_policy;
     out.backoff.kind = backoff->kind;
     if (backoff->kind == BACKOFF_UNSET) {
@@ -85,7 +89,7 @@ struct job_options options_normal(const struct job_options *options)
 bool options_are_unset(const struct job_options *options)
 {
     return options->backoff.kind == BACKOFF_UNSET && options->timeout_us == 0 &&
-           options->result_ttl_us == 0 && options->crashes_max == 0 &&
+           options->result_ttl_us == 0 && options->crashes_max == 0 && options->lease_us == 0 &&
            options->dependency_policy == DEPENDENCY_UNSET;
 }
 
@@ -125,6 +129,7 @@ void options_merge(struct job_options *options, const struct job_options *other)
     options->timeout_us = options->timeout_us ? options->timeout_us : other->timeout_us;
     options->result_ttl_us = options->result_ttl_us ? options->result_ttl_us : other->result_ttl_us;
     options->crashes_max = options->crashes_max ? options->crashes_max : other->crashes_max;
+    options->lease_us = options->lease_us ? options->lease_us : other->lease_us;
     if (options->dependency_policy == DEPENDENCY_UNSET) {
         options->dependency_policy = other->dependency_policy;
     }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "engine/place.h"
 
-#include "engine/cascade.h"
-#include "engine/depends.h"
 #include "engine/due.h"
-#include "engine/group.h"
 #include "engine/job.h"
-#include "engine/lane.h"
+#include "engine/lanes/lane.h"
+#include "engine/lanes/watch.h"
 #include "engine/lease.h"
+#include "engine/measure/tally.h"
 #include "engine/queue.h"
+#include "engine/quota.h"
+#include "engine/relations/cascade.h"
+#include "engine/relations/depends.h"
+#include "engine/relations/group.h"
 #include "engine/state.h"
-#include "engine/tally.h"
-#include "engine/watch.h"
 
 #include <assert.h>
 
@@ -82,7 +83,7 @@ static struct index *timed_index(const struct job *job)
     }
 }
 
-// Whether something becomes of a job by itself because of the state it is in.
+// Whether a job in this state changes when its time comes.
 static bool falls_due(const struct job *job)
 {
     return job->state == JOB_RUNNING || job->state == JOB_SCHEDULED;
@@ -106,12 +107,15 @@ static void count_part(const struct job *job, unsigned part, size_t change)
     tally_count(tally->total, part, change);
 }
 
-// In the places where every job comes by.
+// Inlined, because every call about a job counts it.
 static inline __attribute__((always_inline)) void count(struct engine *engine,
                                                         const struct job *job, size_t change)
 {
     struct tally *total;
     if (job->queue) {
+        if (job->state != JOB_COMPLETE) {
+            series_touch(engine, job->queue); // which tells of all others
+        }
         struct tally *tally = tally_find(&job->queue->tallies, job->priority);
         tally_count(tally, job->state, change);
         total = tally->total;
@@ -187,9 +191,10 @@ enum status place_reserve(struct engine *engine, const struct place *place)
     return STATUS_OK;
 }
 
-// What only some jobs need. Says whether the job will do something by itself.
+// Links what only some jobs have. Returns whether the job has a deadline now.
 static bool enter_more(struct engine *engine, struct job *job)
 {
+    assert(job->state != JOB_FAILED || (job->extra->group && job->extra->failure));
     struct index *timed = timed_index(job);
     if (timed) {
         struct job_rare *rare = job_rare(job);
@@ -211,6 +216,7 @@ static bool leave_more(struct engine *engine, struct job *job)
     }
     if (job->state == JOB_FAILED) {
         depends_count_failed(engine, job, false);
+        assert(job->extra->group);
         cascade_forget(engine, job);
         group_settle(engine, job->extra->group);
         job->extra->group = NULL;
@@ -218,8 +224,9 @@ static bool leave_more(struct engine *engine, struct job *job)
     return timed != NULL;
 }
 
-void job_enter(struct engine *engine, struct job *job)
+void job_link(struct engine *engine, struct job *job)
 {
+    assert(job->queue || job->state == JOB_COMPLETE);
     if (in_line(job)) {
         line_insert(engine, job);
         watch_wake(engine, job->queue);
@@ -241,7 +248,7 @@ enum status lane_leave_reserve(struct engine *engine, struct job *job)
     return lane_reserve(engine, lane_find(engine, job->queue, job->domain));
 }
 
-void job_leave(struct engine *engine, struct job *job)
+void job_unlink(struct engine *engine, struct job *job)
 {
     count(engine, job, SIZE_MAX);
     if (in_line(job)) {
@@ -250,11 +257,49 @@ void job_leave(struct engine *engine, struct job *job)
         index_remove(index_of(engine, job), &job->node);
         unlist_finished(engine, job);
     }
-    if (job_lease(job)) {
-        lease_end(engine, job);
-    }
     if ((job->extra && leave_more(engine, job)) || falls_due(job)) {
         due_update(engine, job->queue);
+    }
+}
+
+void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t delay_us)
+{
+    assert(job->queue && now_us <= ENGINE_TIME_MAX);
+    bool delayed = delay_us > 0;
+    if (job->extra && job->extra->dependency_count > 0) {
+        job->state = JOB_DEPENDS;
+        job->extra->due_us = delayed ? now_us + delay_us : 0;
+        job->node.key = time_key(now_us, job->id);
+    } else if (delayed) {
+        job->state = JOB_SCHEDULED;
+        job->node.key = time_key(now_us + delay_us, job->id);
+    } else {
+        job->state = JOB_WAITING;
+        // After the time was set back, a job still comes behind the jobs already in line.
+        int64_t line_us = now_us > engine->line_us ? now_us : engine->line_us;
+        job->node.key = line_key(LINE_WAITING, job->priority, line_us, job->id);
+    }
+    job_link(engine, job);
+    if (job->state == JOB_DEPENDS) {
+        cascade_note_placed(engine, job);
+    }
+}
+
+int64_t job_due_time(const struct job *job)
+{
+    return job->state == JOB_SCHEDULED ? time_of_key(job->node.key)
+           : job->state == JOB_DEPENDS ? job->extra->due_us
+                                       : 0;
+}
+
+void job_move_to(struct engine *engine, struct job *job, struct queue *queue)
+{
+    struct queue *old = job->queue;
+    quota_uncount(engine, job);
+    job->queue = queue;
+    quota_count(engine, job);
+    if (old && old != queue) {
+        queue_settle(engine, old);
     }
 }
 
@@ -278,6 +323,6 @@ enum status job_load_place(struct engine *engine, struct job *job)
         (!in_line(job) && index_reserve(index_of(engine, job), 1))) {
         return STATUS_NO_MEMORY;
     }
-    job_enter(engine, job);
+    job_link(engine, job);
     return STATUS_OK;
 }

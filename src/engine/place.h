@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a job stands: the one index that its state says, and what follows from standing there:
-// counts and deadlines.
+// The place of a job: the one index that follows from its state, and the counts and deadlines that
+// follow from being there.
 #ifndef SLUICE_ENGINE_PLACE_H
 #define SLUICE_ENGINE_PLACE_H
 
@@ -8,39 +8,51 @@
 #include "engine/job.h"
 #include "engine/queue.h"
 
-// A place that a job is to come to.
+// A place that a job is going to.
 struct place {
     struct queue *queue; // NULL only for a complete job of an old store
     uint32_t domain;
     int32_t priority;
-    enum job_state state; // for RUNNING the lease, for FAILED the group needs room besides
+    enum job_state state; // RUNNING also needs room for the lease, FAILED room in the group
     bool timed;           // with a deadline
 };
 
-// Where the job would go in a queue, with or without a delay. For a job that has its dependencies.
+// The place that the job would have in a queue, with or without dependencies or a delay.
 struct place place_for(const struct job *job, struct queue *queue, bool depends, bool delayed);
 
-// Makes room for a job to come there, then it does: a job that is in no index, with all that it is
-// to have, key included.
+// place_reserve makes room for a job in that place. job_link then puts it there: a job that is in
+// no index and has its state, key and queue.
 MUST_USE enum status place_reserve(struct engine *engine, const struct place *place);
-void job_enter(struct engine *engine, struct job *job);
+void job_link(struct engine *engine, struct job *job);
 
-// Makes room for the changes that the job's leaving means for others. Then takes the job out of the
-// index it is in, and off its lease; its state is then whatever the caller makes it.
+// Makes room for what job_unlink changes in lanes.
 MUST_USE enum status lane_leave_reserve(struct engine *engine, struct job *job);
 static inline enum status leave_reserve(struct engine *engine, struct job *job)
 {
     return job->queue && job->queue->lanes_count ? lane_leave_reserve(engine, job) : STATUS_OK;
 }
-void job_leave(struct engine *engine, struct job *job);
 
-// Counts the job as what it is: 1, or SIZE_MAX for one less.
+// Takes the job out of its index; the caller then gives it another state. job_take_out (lease.h)
+// also ends the lease of a running job.
+void job_unlink(struct engine *engine, struct job *job);
+
+// Sets the state and the key of a job that is in no index and has its queue and its dependencies,
+// and links it.
+void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t delay_us);
+
+// When the job is due, also after its dependencies; 0 when it is not scheduled.
+int64_t job_due_time(const struct job *job);
+
+// Makes `queue` the queue of a job that is in no index and is to be in it, not complete.
+void job_move_to(struct engine *engine, struct job *job, struct queue *queue);
+
+// Adds the job to the counts of its state (change 1), or subtracts it (SIZE_MAX).
 void job_count(struct engine *engine, const struct job *job, size_t change);
-// Counts a running job as begun, from now on.
+// Counts a running job as started from now on.
 void job_count_started(const struct job *job);
 
-// Puts a job that is loaded, with its state and all else, where it belongs. CORRUPT when there is
-// another with the same key.
+// Links a job that was loaded with its state and everything else. CORRUPT when another job has the
+// same key.
 MUST_USE enum status job_load_place(struct engine *engine, struct job *job);
 
 #endif

@@ -95,6 +95,7 @@ void policy_free_shell(struct engine *engine, struct policy *policy)
 
 void policy_free(struct engine *engine, struct policy *policy)
 {
+    assert(!policy->gone);
     map_remove(&engine->policies, policy_key(policy));
     index_remove(&engine->policy_order, &policy->node);
     ENGINE_NOTE_GONE(engine, dirty_policies, policy, policy_free_shell);

@@ -3,19 +3,19 @@
 #include "engine/due.h"
 #include "engine/history.h"
 #include "engine/job.h"
-#include "engine/lane.h"
+#include "engine/lanes/lane.h"
+#include "engine/lanes/watch.h"
 #include "engine/lease.h"
 #include "engine/line.h"
-#include "engine/metrics.h"
+#include "engine/measure/metrics.h"
+#include "engine/measure/stats.h"
 #include "engine/page.h"
 #include "engine/place.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
-#include "engine/recurring.h"
+#include "engine/recurring/recurring.h"
 #include "engine/state.h"
-#include "engine/stats.h"
 #include "engine/unique.h"
-#include "engine/watch.h"
 #include "engine/worker.h"
 
 // Brings up to `count` recurring jobs that are due, and as many scheduled ones, into the line.
@@ -62,11 +62,18 @@ static enum status do_due(struct engine *engine, struct queue *queue, int64_t no
     return status ? status : lanes_move_due(engine, queue, now_us);
 }
 
+enum {
+    LINE_IN_CACHE = 1024, // jobs of a line that a processor's cache holds
+};
+
 // Asks for the memory that the next calls will need, which in a long line was last touched long
 // ago: the job after the next one, and where the next one, which was asked for the last time, will
 // be looked up when it is completed.
 static void foresee(const struct engine *engine, const struct lane *lane)
 {
+    if (lane->line.count <= LINE_IN_CACHE) {
+        return;
+    }
     struct index_cursor cursor = index_cursor_at(&lane->line, 0);
     struct index_node *next = index_cursor_next(&cursor);
     const char *after = (const char *)index_cursor_next(&cursor);
@@ -103,10 +110,17 @@ static int64_t since(const struct job *job, int64_t now_us)
     return line_us > job->created_us && line_us <= now_us ? line_us : 0;
 }
 
+// To whom a job is handed out, and for how long.
+struct taker {
+    struct worker *worker;
+    int64_t lease_us; // 0: as the job says
+};
+
 // Hands out a job of a lane that may run.
 static enum status hand_out(struct engine *engine, struct lane *lane, struct job *job,
-                            struct worker *worker, int64_t now_us, const struct job **out)
+                            const struct taker *taker, int64_t now_us, const struct job **out)
 {
+    struct worker *worker = taker->worker;
     struct queue *queue = lane->queue;
     const struct history_entry entry = { .kind = HISTORY_POPPED,
                                          .when_us = now_us,
@@ -122,18 +136,19 @@ static enum status hand_out(struct engine *engine, struct lane *lane, struct job
         engine_settle(engine);
         return STATUS_OK;
     }
-    job_leave(engine, job);
+    job_unlink(engine, job);
     foresee(engine, lane);
     history_append(engine, job, &entry);
     struct stats_day *day = stats_find(queue, now_us);
     stats_add(&day->wait, now_us - job->time_us);
     stats_changed(engine, queue, day);
     begin_run(engine, job, now_us);
-    lease_give(engine, job, worker, now_us);
+    lease_give(engine, job, worker, taker->lease_us, now_us);
     job_changed(engine, job, JOB_DIRTY_HEAD);
-    if (job->tracked) {
+    unsigned followers = engine_followers(engine, job->tracked);
+    if (followers) {
         engine_emit(engine, &(struct event){ .kind = EVENT_POPPED,
-                                             .channels = EVENT_TO_TRACKER,
+                                             .channels = followers,
                                              .when_us = now_us,
                                              .jid = job_jid(job),
                                              .queue = queue_name(queue),
@@ -149,7 +164,7 @@ struct popping {
     struct engine *engine;
     int64_t now_us;
     const struct pop_request *request;
-    struct worker *worker;
+    struct taker taker;
     const struct job **jobs;
     size_t count; // popped so far
     size_t unfit; // passed over since the last one
@@ -212,12 +227,14 @@ static struct lane *next_lane(struct queue *queue)
     return queue->plain.line.count ? &queue->plain : NULL;
 }
 
-// Pops up to `count` jobs from one queue. Without memory it may have popped some, and says so by
-// its status.
-static enum status pop_queue(struct popping *popping, struct queue *queue, size_t count)
+// How many jobs, of `count`, a queue may hand out now. With the client clock what is due in it
+// happens first, as far as it may concern so many.
+static enum status look_at_queue(struct popping *popping, struct queue *queue, size_t *count)
 {
     struct engine *engine = popping->engine;
     int64_t now_us = popping->now_us;
+    size_t wanted = *count;
+    *count = 0;
     if (queue->paused) {
         return STATUS_OK;
     }
@@ -225,23 +242,39 @@ static enum status pop_queue(struct popping *popping, struct queue *queue, size_
         return STATUS_NO_MEMORY;
     }
     size_t room = queue_room(engine, queue, now_us);
-    count = count < room ? count : room;
-    if (count == 0) {
-        return STATUS_OK;
+    wanted = wanted < room ? wanted : room;
+    if (wanted > 0 && engine->clock == ENGINE_CLOCK_CLIENT &&
+        do_due(engine, queue, now_us, wanted, popping->request->no_grace)) {
+        return STATUS_NO_MEMORY;
     }
-    if (engine->clock == ENGINE_CLOCK_CLIENT &&
-        do_due(engine, queue, now_us, count, popping->request->no_grace)) {
+    *count = wanted;
+    return STATUS_OK;
+}
+
+static enum status hand_out_next(struct popping *popping, struct lane *lane, struct job *job)
+{
+    const struct job **out = &popping->jobs[popping->count];
+    if (hand_out(popping->engine, lane, job, &popping->taker, popping->now_us, out)) {
+        return STATUS_NO_MEMORY;
+    }
+    popping->count += *out != NULL;
+    return STATUS_OK;
+}
+
+// Pops up to `count` jobs from one queue. Without memory it may have popped some, and says so by
+// its status.
+static enum status pop_queue(struct popping *popping, struct queue *queue, size_t count)
+{
+    if (look_at_queue(popping, queue, &count)) {
         return STATUS_NO_MEMORY;
     }
     size_t end = popping->count + count;
     struct lane *lane;
     struct job *job;
     while (popping->count < end && (job = next_job(popping, queue, &lane))) {
-        const struct job **out = &popping->jobs[popping->count];
-        if (hand_out(engine, lane, job, popping->worker, now_us, out)) {
+        if (hand_out_next(popping, lane, job)) {
             return STATUS_NO_MEMORY;
         }
-        popping->count += *out != NULL;
     }
     return STATUS_OK;
 }
@@ -277,6 +310,128 @@ static enum status pop_in_turn(struct popping *popping)
     }
     return STATUS_OK;
 }
+
+// ---------------------------------------------------------------------------------------------
+// The best of all queues
+
+// The first job of a queue, or one behind it when that fits no answer.
+struct head {
+    struct job *job;
+    struct lane *lane;
+    struct queue *queue;
+};
+
+// A heap: no head is before the one that it is under.
+struct heads {
+    struct head *items;
+    size_t count;
+};
+
+static bool head_before(const struct head *a, const struct head *b)
+{
+    if (a->job->priority != b->job->priority) {
+        return a->job->priority < b->job->priority;
+    }
+    enum line_class of_a = line_class_of(a->job->node.key);
+    enum line_class of_b = line_class_of(b->job->node.key);
+    return of_a != of_b ? of_a < of_b : a->job->id < b->job->id;
+}
+
+// Puts the head at `index` in its place, under which all are.
+static void sift_down(struct heads *heads, size_t index)
+{
+    struct head head = heads->items[index];
+    for (size_t child; (child = 2 * index + 1) < heads->count; index = child) {
+        if (child + 1 < heads->count &&
+            head_before(&heads->items[child + 1], &heads->items[child])) {
+            child++;
+        }
+        if (!head_before(&heads->items[child], &head)) {
+            break;
+        }
+        heads->items[index] = heads->items[child];
+    }
+    heads->items[index] = head;
+}
+
+// The job that a queue would hand out, whether it fits or not.
+static bool find_head(const struct popping *popping, struct queue *queue, struct head *head)
+{
+    bool has_room = queue_room(popping->engine, queue, popping->now_us) > 0;
+    struct lane *lane = has_room ? next_lane(queue) : NULL;
+    if (lane) {
+        *head = (struct head){ job_of_node(index_first(&lane->line)), lane, queue };
+    }
+    return lane != NULL;
+}
+
+static enum status find_heads(struct popping *popping, struct heads *heads)
+{
+    const struct pop_request *request = popping->request;
+    for (size_t i = 0; i < request->queues.count; i++) {
+        struct queue *queue = queue_find(popping->engine, request->queues.items[i]);
+        size_t count = request->count;
+        if (queue && look_at_queue(popping, queue, &count)) {
+            return STATUS_NO_MEMORY;
+        }
+        if (queue && count && find_head(popping, queue, &heads->items[heads->count])) {
+            heads->count++;
+        }
+    }
+    for (size_t i = heads->count / 2; i-- > 0;) {
+        sift_down(heads, i);
+    }
+    return STATUS_OK;
+}
+
+// The best head has another job, or none.
+static void replace_best(struct heads *heads, const struct head *next)
+{
+    heads->items[0] = next ? *next : heads->items[--heads->count];
+    if (heads->count) {
+        sift_down(heads, 0);
+    }
+}
+
+static enum status take_best(struct popping *popping, struct heads *heads)
+{
+    struct head best = heads->items[0], next;
+    // A queue that is named twice has two heads.
+    bool is_there = best.job->state == JOB_WAITING || best.job->state == JOB_STALLED;
+    if (is_there && !takes(popping, best.job)) {
+        if (popping->over) {
+            return STATUS_OK;
+        }
+        next = (struct head){ next_job(popping, best.queue, &next.lane), next.lane, best.queue };
+        replace_best(heads, next.job ? &next : NULL);
+        return STATUS_OK;
+    }
+    if (is_there && hand_out_next(popping, best.lane, best.job)) {
+        return STATUS_NO_MEMORY;
+    }
+    replace_best(heads, find_head(popping, best.queue, &next) ? &next : NULL);
+    return STATUS_OK;
+}
+
+static enum status pop_best(struct popping *popping)
+{
+    const struct pop_request *request = popping->request;
+    struct engine *engine = popping->engine;
+    size_t size = (request->queues.count + 1) * sizeof(struct head);
+    struct heads heads = { .items = mem_alloc(engine->allocator, size) };
+    if (!heads.items) {
+        return STATUS_NO_MEMORY;
+    }
+    enum status status = find_heads(popping, &heads);
+    while (!status && popping->count < request->count && !popping->over && heads.count) {
+        status = take_best(popping, &heads);
+    }
+    mem_free(engine->allocator, heads.items, size);
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Calls
 
 // Notes that the worker was seen and listens to the queues that are not paused.
 static enum status see_worker(struct engine *engine, int64_t now_us,
@@ -343,6 +498,9 @@ enum status engine_pop(struct engine *engine, int64_t now_us, const struct pop_r
     if (!status) {
         status = names_check_new(engine, request->queues, "queue", error);
     }
+    if (!status) {
+        status = lease_length_check(request->lease_us, error);
+    }
     if (status) {
         return status;
     }
@@ -350,9 +508,15 @@ enum status engine_pop(struct engine *engine, int64_t now_us, const struct pop_r
     status = see_worker(engine, now_us, request, &worker);
     if (!status && worker) {
         struct popping popping = {
-            .engine = engine, .now_us = now_us, .request = request, .worker = worker, .jobs = jobs
+            .engine = engine,
+            .now_us = now_us,
+            .request = request,
+            .taker = { worker, request->lease_us },
+            .jobs = jobs,
         };
-        status = request->order == POP_ORDERED ? pop_ordered(&popping) : pop_in_turn(&popping);
+        status = request->order == POP_BEST          ? pop_best(&popping)
+                 : request->order == POP_ROUND_ROBIN ? pop_in_turn(&popping)
+                                                     : pop_ordered(&popping);
         *popped = popping.count;
     }
     // What was handed out stays handed out, also when memory did not suffice for more.
@@ -367,6 +531,25 @@ const struct job *engine_next(const struct engine *engine, struct slice name)
     }
     const struct lane *lane = next_lane(queue);
     return lane ? job_of_node(index_first(&lane->line)) : NULL;
+}
+
+// With the client clock: does what is due of the job itself, and what pop does for its queue but
+// for its other jobs.
+static enum status bring_job(struct engine *engine, struct job *job, int64_t now_us)
+{
+    struct queue *queue = job->queue;
+    if (!queue || queue->paused) {
+        return STATUS_OK;
+    }
+    if (pass_deadlines(engine, queue, now_us)) {
+        return STATUS_NO_MEMORY;
+    }
+    bool is_due = (job->state == JOB_SCHEDULED || job->state == JOB_RUNNING) &&
+                  time_of_key(job->node.key) <= now_us;
+    enum status status = !is_due                       ? STATUS_OK
+                         : job->state == JOB_SCHEDULED ? due_move(engine, job, now_us)
+                                                       : lease_run_out(engine, job, now_us, false);
+    return status ? status : lanes_move_due(engine, queue, now_us);
 }
 
 // The lane of a job, if the job is in line there and may run now; or NULL.
@@ -387,7 +570,10 @@ enum status engine_take(struct engine *engine, int64_t now_us, const struct take
     *out = NULL;
     enum status status = engine_begin(engine, &now_us, error);
     if (!status) {
-        status = name_check(request->worker, "worker", error);
+        status = name_check_new(engine, request->worker, "worker", error);
+    }
+    if (!status) {
+        status = lease_length_check(request->lease_us, error);
     }
     struct job *job;
     if (!status) {
@@ -396,15 +582,18 @@ enum status engine_take(struct engine *engine, int64_t now_us, const struct take
     if (status) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
+    if (engine->clock == ENGINE_CLOCK_CLIENT && bring_job(engine, job, now_us)) {
+        return engine_no_memory(error);
+    }
     struct lane *lane = lane_to_run(engine, job, now_us);
     if (!lane) {
         return STATUS_OK;
     }
     const struct slice queue = queue_name(job->queue);
     const struct pop_request seen = { .worker = request->worker, .queues = { &queue, 1 } };
-    struct worker *worker;
-    if (see_worker(engine, now_us, &seen, &worker) || !worker ||
-        hand_out(engine, lane, job, worker, now_us, out)) {
+    struct taker taker = { .lease_us = request->lease_us };
+    if (see_worker(engine, now_us, &seen, &taker.worker) || !taker.worker ||
+        hand_out(engine, lane, job, &taker, now_us, out)) {
         return engine_no_memory(error);
     }
     return STATUS_OK;

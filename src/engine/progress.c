@@ -49,9 +49,10 @@ enum status engine_progress(struct engine *engine, int64_t now_us, const struct 
     rare->progress = copy;
     rare->progress_size = (uint32_t)message.size;
     job_changed(engine, job, JOB_DIRTY_HEAD);
-    if (job->tracked) {
+    unsigned followers = engine_followers(engine, job->tracked);
+    if (followers) {
         engine_emit(engine, &(struct event){ .kind = EVENT_PROGRESS,
-                                             .channels = EVENT_TO_TRACKER,
+                                             .channels = followers,
                                              .when_us = now_us,
                                              .jid = job_jid(job),
                                              .queue = queue_name(job->queue),

@@ -45,8 +45,7 @@ static struct index_key order_key(const struct promise *promise, int64_t ends_us
     return time_key(ends_us, promise->job_id << KIND_BITS | (uint64_t)promise_kind(promise));
 }
 
-// What it counts for the limit.
-static uint64_t size_of(const struct promise *promise)
+size_t promise_size(const struct promise *promise)
 {
     return sizeof(*promise) + promise->key_size + promise->jid_size + promise->value_size;
 }
@@ -91,11 +90,12 @@ struct promise *promise_new_result(struct engine *engine, struct slice jid)
 
 static void add(struct engine *engine, struct promise *promise, int64_t ends_us)
 {
+    assert(!promise->given && ends_us > 0);
     promise->node.key = order_key(promise, ends_us);
     promise->given = true;
     map_add(&engine->promises, promise);
     index_insert(&engine->promise_order, &promise->node);
-    engine->promise_bytes += size_of(promise);
+    engine->promise_bytes += promise_size(promise);
 }
 
 void promise_give(struct engine *engine, struct promise *promise, struct job *job, int64_t ends_us)
@@ -117,7 +117,8 @@ void promise_free(struct engine *engine, struct promise *promise)
         return;
     }
     if (promise->given) {
-        engine->promise_bytes -= size_of(promise);
+        assert(engine->promise_bytes >= promise_size(promise));
+        engine->promise_bytes -= promise_size(promise);
         map_remove(&engine->promises, promise_key(promise));
         index_remove(&engine->promise_order, &promise->node);
     }
@@ -187,6 +188,7 @@ enum status promise_check_put(const struct engine *engine, const struct put_requ
 // From now on it has a record of its own.
 static void keep(struct engine *engine, struct promise *promise)
 {
+    assert(promise->given && promise->job);
     promise->state = promise->job->state;
     promise->job = NULL;
     ENGINE_NOTE_CHANGE(engine, dirty_promises, promise);

@@ -14,7 +14,7 @@
 #define SLUICE_ENGINE_PROMISE_H
 
 #include "engine/engine.h"
-#include "engine/record.h"
+#include "engine/records/record.h"
 
 // The first byte of a promise's key. Those of locks are those of enum unique_by.
 enum promise_kind {
@@ -42,6 +42,8 @@ struct slice promise_key(const void *promise);
 struct slice promise_jid(const struct promise *promise);
 int64_t promise_ends(const struct promise *promise);
 enum promise_kind promise_kind(const struct promise *promise);
+// What it counts for the limit of bytes.
+size_t promise_size(const struct promise *promise);
 
 static inline struct promise *promise_of_node(struct index_node *node)
 {

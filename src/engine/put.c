@@ -2,28 +2,25 @@
 // Put: a new job into a queue, or a job that exists into another place.
 #include "engine/put.h"
 
-#include "base/num.h"
 #include "engine/cancel.h"
-#include "engine/cascade.h"
-#include "engine/depends.h"
-#include "engine/failure.h"
 #include "engine/history.h"
 #include "engine/job.h"
 #include "engine/lease.h"
-#include "engine/metrics.h"
+#include "engine/measure/metrics.h"
 #include "engine/options.h"
 #include "engine/place.h"
 #include "engine/promise.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
+#include "engine/relations/depends.h"
+#include "engine/relations/failure.h"
+#include "engine/relations/tag.h"
 #include "engine/state.h"
-#include "engine/tag.h"
 #include "engine/unique.h"
 #include "engine/worker.h"
 
 enum {
     RETRIES_DEFAULT = 5,
-    NUMBER_SIZE = 20, // digits of the largest
 };
 
 enum status delay_check(int64_t now_us, int64_t delay_us, struct error *error)
@@ -55,9 +52,6 @@ static enum status check(const struct engine *engine, const struct put_request *
     if (!status) {
         status = delay_check(now_us, request->delay_us, error);
     }
-    if (!status && request->has_priority) {
-        status = priority_check(request->priority, error);
-    }
     if (!status && request->has_retries && request->retries < 0) {
         status = error_set(error, STATUS_INVALID, "retries must not be negative");
     }
@@ -76,67 +70,6 @@ static enum status check(const struct engine *engine, const struct put_request *
         status = options_check(request->options, error);
     }
     return status ? status : unique_check(&request->unique, now_us, request->data, error);
-}
-
-void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t delay_us)
-{
-    bool delayed = delay_us > 0;
-    if (job->extra && job->extra->dependency_count > 0) {
-        job->state = JOB_DEPENDS;
-        job->extra->due_us = delayed ? now_us + delay_us : 0;
-        job->node.key = time_key(now_us, job->id);
-    } else if (delayed) {
-        job->state = JOB_SCHEDULED;
-        job->node.key = time_key(now_us + delay_us, job->id);
-    } else {
-        job->state = JOB_WAITING;
-        // After the time was set back a job still comes behind those that stand in line.
-        int64_t line_us = now_us > engine->line_us ? now_us : engine->line_us;
-        job->node.key = line_key(LINE_WAITING, job->priority, line_us, job->id);
-    }
-    job_enter(engine, job);
-    if (job->state == JOB_DEPENDS) {
-        cascade_note_placed(engine, job);
-    }
-}
-
-// When the job is due, also after its dependencies; 0 when it is not scheduled.
-static int64_t due_time(const struct job *job)
-{
-    return job->state == JOB_SCHEDULED ? time_of_key(job->node.key)
-           : job->state == JOB_DEPENDS ? job->extra->due_us
-                                       : 0;
-}
-
-enum status job_requeue(struct engine *engine, int64_t now_us, struct job *job, struct queue *queue,
-                        struct error *error)
-{
-    enum status status = unique_reserve_again(engine, now_us, job, error);
-    if (status) {
-        return status;
-    }
-    int64_t due_us = due_time(job);
-    const struct history_entry entry = { .kind = HISTORY_PUT,
-                                         .when_us = now_us,
-                                         .until_us = due_us > now_us ? due_us : 0,
-                                         .queue = queue_name(queue) };
-    bool depends = job->extra && job->extra->dependency_count > 0;
-    const struct place place = place_for(job, queue, depends, due_us > now_us);
-    if (queue_reserve_known(engine, queue) || history_reserve(engine, job, &entry, 1) ||
-        leave_reserve(engine, job) || place_reserve(engine, &place)) {
-        return engine_no_memory(error);
-    }
-    queue_make_known(engine, queue, now_us);
-    failure_forget(engine, job);
-    history_append(engine, job, &entry);
-    job_leave(engine, job);
-    job_move_to(engine, job, queue);
-    job_start_anew(job, now_us);
-    job->time_us = now_us;
-    unique_take_again(engine, job);
-    place_job(engine, job, now_us, due_us > now_us ? due_us - now_us : 0);
-    job_changed(engine, job, JOB_DIRTY_HEAD);
-    return STATUS_OK;
 }
 
 // All that a put needs, before anything is changed.
@@ -292,7 +225,7 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
 static void announce_put(struct engine *engine, const struct job *job, unsigned channel,
                          int64_t now_us, struct slice queue)
 {
-    if (!engine_is_heard(engine)) {
+    if (!engine_has_listener(engine)) {
         return;
     }
     engine_emit(engine, &(struct event){ .kind = EVENT_PUT,
@@ -310,7 +243,7 @@ static void take_out(struct engine *engine, int64_t now_us, const struct put_req
         lease_announce_lost(engine, job, now_us);
     }
     failure_forget(engine, job);
-    job_leave(engine, job);
+    job_take_out(engine, job);
     const struct history_entry entry = entry_of(request, plan, now_us);
     history_append(engine, job, &entry);
     if (request->depends.count) {
@@ -364,17 +297,6 @@ static void add_new(struct engine *engine, int64_t now_us, struct job *job, stru
     map_add_at(&engine->jobs, spot, job);
 }
 
-void job_move_to(struct engine *engine, struct job *job, struct queue *queue)
-{
-    struct queue *old = job->queue;
-    quota_uncount(engine, job);
-    job->queue = queue;
-    quota_count(engine, job);
-    if (old && old != queue) {
-        queue_settle(engine, old);
-    }
-}
-
 static void apply(struct engine *engine, int64_t now_us, const struct put_request *request,
                   struct job *job, struct plan *plan)
 {
@@ -419,11 +341,12 @@ static enum status resolve_conflict(const struct put_request *request, struct jo
         return STATUS_OK;
     }
     if (request->unique.conflict == UNIQUE_REFUSE) {
-        return error_set(error, STATUS_EXISTS, "job %.*s is the same, and is %s", SLICE_PRINT(jid),
-                         job_state_name(holder->state));
+        return error_set(error, STATUS_EXISTS, "job %.*s holds the lock and is %s",
+                         SLICE_PRINT(jid), job_state_name(holder->state));
     }
     if (holder->state == JOB_RUNNING || holder->state == JOB_COMPLETE) {
-        return error_set(error, STATUS_STATE, "job %.*s is the same, and is %s: it stays",
+        return error_set(error, STATUS_STATE,
+                         "job %.*s holds the lock and is %s; it cannot be replaced",
                          SLICE_PRINT(jid), job_state_name(holder->state));
     }
     bool depended_on = holder->extra && holder->extra->dependent_count;
@@ -431,8 +354,8 @@ static enum status resolve_conflict(const struct put_request *request, struct jo
         depended_on = depended_on || slice_equal(request->depends.items[i], jid);
     }
     if (depended_on) {
-        return error_set(error, STATUS_STATE, "job %.*s is the same, and others depend on it",
-                         SLICE_PRINT(jid));
+        return error_set(error, STATUS_STATE,
+                         "job %.*s holds the lock, and other jobs depend on it", SLICE_PRINT(jid));
     }
     plan->replaced = holder;
     return STATUS_OK;
@@ -458,11 +381,12 @@ static enum status resolve_kept(const struct put_request *request, const struct 
         return !complete
                    ? STATUS_OK
                    : error_set(error, STATUS_STATE,
-                               "job %.*s is the same, and is complete: it stays", SLICE_PRINT(jid));
+                               "job %.*s holds the lock and is complete; it cannot be replaced",
+                               SLICE_PRINT(jid));
     case UNIQUE_REFUSE:
         break;
     }
-    return error_set(error, STATUS_EXISTS, "job %.*s is the same, and is %s", SLICE_PRINT(jid),
+    return error_set(error, STATUS_EXISTS, "job %.*s holds the lock and is %s", SLICE_PRINT(jid),
                      end);
 }
 
@@ -492,21 +416,6 @@ static enum status plan_lock(struct engine *engine, int64_t now_us,
     return status;
 }
 
-// Every new job counts the numbers up by one at least, so the one that is given here is passed as
-// soon as it is used. One that a client has chosen for a jid is passed at once.
-uint64_t engine_next_number(struct engine *engine)
-{
-    char bytes[NUMBER_SIZE + 1];
-    struct buffer text = { .data = bytes, .capacity = NUMBER_SIZE, .size_max = NUMBER_SIZE };
-    num_append_u64(&text, engine->job_id + 1);
-    while (map_find(&engine->jobs, buffer_slice(&text))) {
-        engine->job_id++;
-        buffer_clear(&text);
-        num_append_u64(&text, engine->job_id + 1);
-    }
-    return engine->job_id + 1;
-}
-
 enum status engine_put(struct engine *engine, int64_t now_us, const struct put_request *request,
                        const struct job **out, struct error *error)
 {
@@ -528,8 +437,8 @@ enum status engine_put(struct engine *engine, int64_t now_us, const struct put_r
                          SLICE_PRINT(request->jid));
     }
     bool keeps_time =
-        request->keeps_time && request->delay_us <= 0 && job && due_time(job) > now_us;
-    plan.delay_us = keeps_time ? due_time(job) - now_us : request->delay_us;
+        request->keeps_time && request->delay_us <= 0 && job && job_due_time(job) > now_us;
+    plan.delay_us = keeps_time ? job_due_time(job) - now_us : request->delay_us;
     bool answered = false;
     status = plan_lock(engine, now_us, request, job, &plan, &answered, out, error);
     if (!status && !answered) {

@@ -3,15 +3,16 @@
 
 #include "engine/due.h"
 #include "engine/job.h"
+#include "engine/lanes/watch.h"
 #include "engine/lease.h"
 #include "engine/line.h"
-#include "engine/metrics.h"
+#include "engine/measure/metrics.h"
+#include "engine/measure/series.h"
+#include "engine/measure/stats.h"
 #include "engine/page.h"
 #include "engine/quota.h"
 #include "engine/restore.h"
 #include "engine/state.h"
-#include "engine/stats.h"
-#include "engine/watch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -20,7 +21,15 @@ enum {
     // A line's key: 32 bits of class and priority, 58 of the time, 38 of the id.
     KEY_TIME_LOW_BITS = 26,
     KEY_ID_BITS = 38,
+    COARSE_US = 16,
 };
+
+// The two classes of lost leases and all priorities are two more than 32 bits tell apart. The time
+// has room behind its maximum: there, in the class LINE_TIMED_OUT, are the jobs of the two lowest
+// priorities, by their time in units of COARSE_US. Behind them come the others.
+#define COARSE_TIMES (ENGINE_TIME_MAX / COARSE_US + 1)
+_Static_assert(ENGINE_TIME_MAX + 2 * COARSE_TIMES < INT64_C(1) << (32 + KEY_TIME_LOW_BITS),
+               "the coarse times are above all times, and a key has room for them");
 
 struct index_key line_key(enum line_class line_class, int32_t priority, int64_t time_us,
                           uint64_t id)
@@ -29,21 +38,37 @@ struct index_key line_key(enum line_class line_class, int32_t priority, int64_t 
                                                : (uint64_t)line_class;
     // A time before the epoch, which a negative heartbeat can lead to, counts as the epoch.
     uint64_t time = time_us > 0 ? (uint64_t)time_us : 0;
+    if (line_class == LINE_WAITING && rank < LINE_WAITING) {
+        time = ENGINE_TIME_MAX + 1 + rank * COARSE_TIMES + time / COARSE_US;
+        rank = LINE_TIMED_OUT;
+    }
     return (struct index_key){
         rank << 32 | time >> KEY_TIME_LOW_BITS,
         time << KEY_ID_BITS | (id & (((uint64_t)1 << KEY_ID_BITS) - 1)),
     };
 }
 
-int64_t line_time(struct index_key key)
+// The time as it stands in a key.
+static int64_t key_time(struct index_key key)
 {
     return (int64_t)((key.high & UINT32_MAX) << KEY_TIME_LOW_BITS | key.low >> KEY_ID_BITS);
+}
+
+static bool is_coarse(struct index_key key)
+{
+    return key.high >> 32 == LINE_TIMED_OUT && key_time(key) > ENGINE_TIME_MAX;
+}
+
+int64_t line_time(struct index_key key)
+{
+    return is_coarse(key) ? (key_time(key) - ENGINE_TIME_MAX - 1) % COARSE_TIMES * COARSE_US
+                          : key_time(key);
 }
 
 enum line_class line_class_of(struct index_key key)
 {
     uint64_t rank = key.high >> 32;
-    return rank < LINE_WAITING ? (enum line_class)rank : LINE_WAITING;
+    return rank < LINE_WAITING && !is_coarse(key) ? (enum line_class)rank : LINE_WAITING;
 }
 
 struct index_key time_key(int64_t time_us, uint64_t id)
@@ -83,16 +108,16 @@ static size_t queue_size(size_t name_size)
 }
 
 enum {
-    QUEUE_INDEXES = 10 + LANE_PLACES,
+    QUEUE_INDEXES = 11 + LANE_PLACES,
 };
 
 // The indexes of a queue, one after the other.
 static struct index *queue_index(struct queue *queue, size_t i)
 {
-    struct index *indexes[] = { &queue->laned,     &queue->scheduled, &queue->leased,
-                                &queue->grace,     &queue->depends,   &queue->recurring,
-                                &queue->deadlines, &queue->complete,  &queue->failed,
-                                &queue->listeners };
+    struct index *indexes[] = { &queue->laned,     &queue->scheduled,   &queue->leased,
+                                &queue->grace,     &queue->depends,     &queue->recurring,
+                                &queue->deadlines, &queue->complete,    &queue->failed,
+                                &queue->listeners, &queue->lanes_listed };
     size_t own = sizeof(indexes) / sizeof(indexes[0]);
     return i < own ? indexes[i] : &queue->lanes[i - own];
 }
@@ -124,6 +149,7 @@ enum status queue_acquire(struct engine *engine, struct slice name, struct queue
         mem_free(engine->allocator, queue, queue_size(name.size));
         return engine_no_memory(error);
     }
+    queue->series_second = queue->oldest_second = -1;
     queue->name_size = (uint8_t)name.size;
     memcpy(queue->name, name.data, name.size);
     for (size_t i = 0; i < QUEUE_INDEXES; i++) {
@@ -144,8 +170,9 @@ enum status queue_acquire(struct engine *engine, struct slice name, struct queue
 
 void queue_free(struct engine *engine, struct queue *queue)
 {
+    assert(queue->lane_count == 0 && queue->recurring.count == 0);
     if (queue->known || queue->heard) {
-        index_remove(queue->known ? &engine->queue_order : &engine->queue_heard, &queue->order);
+        index_remove(queue->known ? &engine->queue_order : &engine->queue_listened, &queue->order);
     }
     lane_release(engine, &queue->plain);
     for (size_t i = 0; i < QUEUE_INDEXES; i++) {
@@ -153,6 +180,8 @@ void queue_free(struct engine *engine, struct queue *queue)
     }
     tallies_release(engine, &queue->tallies);
     metrics_free(engine, queue->metrics);
+    series_free(engine, queue->series);
+    engine->paused_count -= queue->paused;
     stats_release(engine, queue);
     index_remove(&engine->queue_all, &queue->all);
     due_remove(engine, queue);
@@ -218,7 +247,7 @@ void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us
 {
     if (!queue->known) {
         queue->known = true;
-        queue_heard_changed(engine, queue);
+        queue_listened_changed(engine, queue);
         queue->first_seen_us = now_us;
         queue->order.key = time_key(now_us, ++engine->sequence);
         index_insert(&engine->queue_order, &queue->order);
@@ -226,16 +255,23 @@ void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us
     }
 }
 
-void queue_heard_changed(struct engine *engine, struct queue *queue)
+void queue_listened_changed(struct engine *engine, struct queue *queue)
 {
     bool heard = !queue->known && queue->listeners.count > 0;
     if (heard && !queue->heard) {
         queue->order.key = (struct index_key){ 0, queue->id };
-        index_insert(&engine->queue_heard, &queue->order);
+        index_insert(&engine->queue_listened, &queue->order);
     } else if (!heard && queue->heard) {
-        index_remove(&engine->queue_heard, &queue->order);
+        index_remove(&engine->queue_listened, &queue->order);
     }
     queue->heard = heard;
+}
+
+void queue_set_paused(struct engine *engine, struct queue *queue, bool paused, int64_t when_us)
+{
+    engine->paused_count += (size_t)paused - (size_t)queue->paused;
+    queue->paused = paused;
+    queue->paused_us = paused ? when_us : 0;
 }
 
 void queue_changed(struct engine *engine, struct queue *queue)
@@ -256,7 +292,9 @@ static enum status restore_queue(struct engine *engine, struct queue *queue,
         return engine_no_memory(error);
     }
     if (!check_only) {
-        queue->paused = queue->paused || past->paused;
+        if (past->paused && !queue->paused) {
+            queue_set_paused(engine, queue, true, engine->call_us);
+        }
         if (past->listed) {
             queue_make_known(engine, queue, past->first_seen_us);
         }
@@ -292,93 +330,16 @@ enum status engine_restore_queue(struct engine *engine, int64_t now_us, struct s
     return status;
 }
 
-static struct queue *queue_of_order(struct index_node *node)
-{
-    return (struct queue *)(void *)((char *)node - offsetof(struct queue, order));
-}
-
-bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name)
-{
-    struct index_node *node = index_at(&engine->queue_order, index);
-    if (node) {
-        *name = queue_name(queue_of_order(node));
-    }
-    return node != NULL;
-}
-
-size_t engine_queue_count(const struct engine *engine)
-{
-    return engine->queue_order.count;
-}
-
-bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name)
-{
-    size_t known = engine->queue_order.count;
-    struct index_node *node = index < known ? index_at(&engine->queue_order, index)
-                                            : index_at(&engine->queue_heard, index - known);
-    if (node) {
-        *name = queue_name(queue_of_order(node));
-    }
-    return node != NULL;
-}
-
-size_t engine_length(const struct engine *engine, struct slice name)
-{
-    const struct queue *queue = queue_find(engine, name);
-    return queue ? line_count(queue) + queue->leased.count + queue->grace.count +
-                       queue->scheduled.count
-                 : 0;
-}
-
-// With the client clock whoever looks moves what is due.
-static enum status move_scheduled(struct engine *engine, struct queue *queue, int64_t now_us)
+enum status queue_move_scheduled(struct engine *engine, struct queue *queue, int64_t now_us)
 {
     return engine->clock == ENGINE_CLOCK_SERVER
                ? STATUS_OK
                : due_move_scheduled(engine, queue, now_us, SIZE_MAX);
 }
 
-// With the client clock, how many leases have run out by now; they are the first.
-static size_t run_out_count(const struct queue *queue, int64_t now_us)
+size_t queue_run_out(const struct queue *queue, int64_t now_us)
 {
     return index_rank(&queue->leased, time_key_after(now_us));
-}
-
-enum status engine_queue(struct engine *engine, int64_t now_us, struct slice name,
-                         struct queue_view *view, struct error *error)
-{
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = name_check(name, "queue", error);
-    }
-    if (status) {
-        return status;
-    }
-    struct queue *queue = queue_find(engine, name);
-    if (!queue) {
-        *view = (struct queue_view){ .name = name };
-        return STATUS_OK;
-    }
-    if (move_scheduled(engine, queue, now_us)) {
-        return engine_no_memory(error);
-    }
-    size_t stalled = queue->grace.count;
-    if (engine->clock == ENGINE_CLOCK_CLIENT) {
-        stalled = run_out_count(queue, now_us);
-    }
-    *view = (struct queue_view){
-        .name = queue_name(queue),
-        .waiting = line_count(queue),
-        .running = queue->leased.count + queue->grace.count - stalled,
-        .stalled = stalled,
-        .scheduled = queue->scheduled.count,
-        .depends = queue->depends.count,
-        .recurring = queue->recurring.count,
-        .listeners = queue->listeners.count,
-        .paused = queue->paused,
-        .first_seen_us = queue->known ? queue->first_seen_us : 0,
-    };
-    return STATUS_OK;
 }
 
 // An index of a queue that makes up a list, as far as it does.
@@ -386,7 +347,7 @@ static struct page_source source_of(const struct engine *engine, const struct qu
                                     enum list list, int64_t now_us)
 {
     bool client = engine->clock == ENGINE_CLOCK_CLIENT;
-    size_t run_out = client ? run_out_count(queue, now_us) : 0;
+    size_t run_out = client ? queue_run_out(queue, now_us) : 0;
     const struct index *index = list == LIST_SCHEDULED           ? &queue->scheduled
                                 : list == LIST_DEPENDS           ? &queue->depends
                                 : list == LIST_COMPLETE          ? &queue->complete
@@ -445,7 +406,7 @@ enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list, s
         page_clear(page);
         return STATUS_OK;
     }
-    if (list == LIST_SCHEDULED && move_scheduled(engine, queue, now_us)) {
+    if (list == LIST_SCHEDULED && queue_move_scheduled(engine, queue, now_us)) {
         return engine_no_memory(error);
     }
     if (list == LIST_WAITING) {
@@ -455,6 +416,16 @@ enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list, s
         page_fill(page, &source);
     }
     return STATUS_OK;
+}
+
+static void tell_paused(const struct engine *engine, const struct queue *queue, int64_t now_us)
+{
+    if (engine_wanted(engine, EVENT_TO_WATCHER)) {
+        engine_emit(engine, &(struct event){ .kind = queue->paused ? EVENT_PAUSED : EVENT_UNPAUSED,
+                                             .channels = EVENT_TO_WATCHER,
+                                             .when_us = now_us,
+                                             .queue = queue_name(queue) });
+    }
 }
 
 // The start of a call about several queues.
@@ -478,7 +449,10 @@ enum status engine_pause(struct engine *engine, int64_t now_us, struct slices qu
     for (size_t i = made; i-- > 0;) {
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && !status) {
-            queue->paused = true;
+            if (!queue->paused) {
+                queue_set_paused(engine, queue, true, now_us);
+                tell_paused(engine, queue, now_us);
+            }
             due_update(engine, queue);
             queue_changed(engine, queue);
         } else if (queue) {
@@ -496,7 +470,8 @@ enum status engine_unpause(struct engine *engine, int64_t now_us, struct slices 
     for (size_t i = 0; !status && i < queues.count; i++) {
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && queue->paused) {
-            queue->paused = false;
+            queue_set_paused(engine, queue, false, 0);
+            tell_paused(engine, queue, now_us);
             due_update(engine, queue);
             watch_wake(engine, queue);
             queue_changed(engine, queue);
@@ -510,7 +485,7 @@ enum status engine_forget(struct engine *engine, int64_t now_us, struct slices q
                           struct error *error)
 {
     enum status status = begin_for(engine, now_us, queues, error);
-    if (!status && index_reserve(&engine->queue_heard, queues.count)) {
+    if (!status && index_reserve(&engine->queue_listened, queues.count)) {
         status = engine_no_memory(error);
     }
     for (size_t i = 0; !status && i < queues.count; i++) {
@@ -518,7 +493,7 @@ enum status engine_forget(struct engine *engine, int64_t now_us, struct slices q
         if (queue && queue->known) {
             index_remove(&engine->queue_order, &queue->order);
             queue->known = false;
-            queue_heard_changed(engine, queue);
+            queue_listened_changed(engine, queue);
             queue_changed(engine, queue);
             queue_settle(engine, queue);
         }

@@ -8,36 +8,46 @@
 #define SLUICE_ENGINE_QUEUE_H
 
 #include "engine/engine.h"
-#include "engine/lane.h"
-#include "engine/tally.h"
+#include "engine/lanes/lane.h"
+#include "engine/measure/tally.h"
 
 #include "base/index.h"
 
+struct series;
 struct stats_day;
 
 struct queue {
     struct index_node order; // in the engine's list of known queues, or of those heard
     struct index_node all;   // in the engine's list of all queues
-    struct lane plain;       // the default lane, with the jobs in line that have no domain
-    struct index laned;      // the jobs in line that have one; see line_key
-    struct index lanes[LANE_PLACES];
-    size_t lane_count;      // but the default lane
-    uint64_t clock;         // of the turns, in a fair queue
-    struct index scheduled; // by when they are due
-    struct index leased;    // by when the lease ends, or with the client clock also the grace
-    struct index grace;     // with the server clock: by when the grace ends
-    struct index depends;   // by when they came
-    struct index recurring; // by when the next job is due
-    struct index deadlines; // of jobs not started yet
-    struct index complete;  // by when they were completed
-    struct index failed;    // by when they failed
+    // What a list of queues in an order looks at, of each of them, stands together.
+    uint64_t id;           // in the order in which the engine first saw them
+    int64_t series_second; // in which something last happened; -1 for none
+    int64_t oldest_second; // in which `oldest_us` was found; -1 when it was not
+    int64_t oldest_us;     // see struct queue_view
+    struct series *series; // NULL when nothing happened lately
     struct tallies tallies;
+    bool known;
+    bool heard;         // not known, and a worker listens to it: in the engine's list of those
+    struct lane plain;  // the default lane, with the jobs in line that have no domain
+    struct index laned; // the jobs in line that have one; see line_key
+    struct index lanes[LANE_PLACES];
+    struct index lanes_listed;   // all but the default lane, by the numbers of their domains
+    size_t lane_count;           // but the default lane
+    uint64_t clock;              // of the turns, in a fair queue
+    struct index scheduled;      // by when they are due
+    struct index leased;         // by when the lease ends, or with the client clock also the grace
+    struct index grace;          // with the server clock: by when the grace ends
+    struct index depends;        // by when they came
+    struct index recurring;      // by when the next job is due
+    struct index deadlines;      // of jobs not started yet
+    struct index complete;       // by when they were completed
+    struct index failed;         // by when they failed
     struct metrics *metrics;     // NULL until something was measured
     struct stats_day *days;      // the newest first
     struct stats_day *days_gone; // dropped since the host last asked for changes
     uint32_t name_id;            // its name among the names
-    uint64_t id;                 // in the order in which the engine first saw them
     int64_t first_seen_us;       // since when it is known
+    int64_t paused_us;           // since when it is paused; 0 when that is not known
     // As configured.
     bool has_heartbeat; // otherwise the engine's holds
     int64_t heartbeat_us;
@@ -64,8 +74,6 @@ struct queue {
     struct index listeners; // workers
     struct queue *dirty_next;
     bool dirty;
-    bool known;
-    bool heard; // not known, and a worker listens to it: in the engine's list of those
     bool paused;
     bool watched; // by its name (engine_watch)
     uint8_t name_size;
@@ -88,7 +96,8 @@ struct queue *queue_find(const struct engine *engine, struct slice name);
 // The queue with that number, or NULL.
 struct queue *queue_by_id(const struct engine *engine, uint64_t id);
 
-// The queue with that name, made if need be. Whoever asked calls queue_abandon when the call fails.
+// The queue with that name, created if it does not exist. The caller calls queue_abandon when its
+// operation fails.
 MUST_USE enum status queue_acquire(struct engine *engine, struct slice name, struct queue **out,
                                    struct error *error);
 
@@ -110,9 +119,18 @@ void queue_abandon(struct engine *engine, struct queue *queue);
 MUST_USE enum status queue_reserve_known(struct engine *engine, struct queue *queue);
 void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us);
 
-// Whether it is known, or anybody listens to it, has changed: puts it into the list of queues that
-// are not known and have listeners, or takes it out. Room must have been reserved.
-void queue_heard_changed(struct engine *engine, struct queue *queue);
+// Called when the queue became known or unknown, or its listeners changed: puts it into the list of
+// queues that are not known and have listeners, or takes it out. Room must have been reserved.
+void queue_listened_changed(struct engine *engine, struct queue *queue);
+
+void queue_set_paused(struct engine *engine, struct queue *queue, bool paused, int64_t when_us);
+
+// With the client clock the calls that read a queue move what is due.
+MUST_USE enum status queue_move_scheduled(struct engine *engine, struct queue *queue,
+                                          int64_t now_us);
+
+// With the client clock, how many leases have run out by now; they are the first.
+size_t queue_run_out(const struct queue *queue, int64_t now_us);
 
 // Says that the queue's record has changed.
 void queue_changed(struct engine *engine, struct queue *queue);
@@ -137,7 +155,7 @@ int64_t time_of_key(struct index_key key);
 // The key below which all keys of an index ordered by time are not later than `time_us`.
 struct index_key time_key_after(int64_t time_us);
 
-// The time in a line's key, and the class.
+// The time in a line's key, and the class. Of the two lowest priorities the time is cut to 16 us.
 int64_t line_time(struct index_key key);
 enum line_class line_class_of(struct index_key key);
 

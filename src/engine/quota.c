@@ -37,6 +37,7 @@ void quota_subtract(struct engine *engine, struct queue *queue, size_t size)
 
 void quota_count(struct engine *engine, const struct job *job)
 {
+    assert(job->queue);
     job->queue->jobs++;
     quota_add(engine, job->queue, job_data(job).size);
 }
@@ -44,6 +45,7 @@ void quota_count(struct engine *engine, const struct job *job)
 void quota_uncount(struct engine *engine, const struct job *job)
 {
     if (job_counts(job)) {
+        assert(job->queue->jobs > 0);
         job->queue->jobs--;
         quota_subtract(engine, job->queue, job_data(job).size);
     }

@@ -3,10 +3,7 @@
 // whatever fails, freeing it is all that is to be undone.
 #include "engine/restore.h"
 
-#include "engine/depends.h"
 #include "engine/done.h"
-#include "engine/failure.h"
-#include "engine/group.h"
 #include "engine/history.h"
 #include "engine/job.h"
 #include "engine/options.h"
@@ -15,8 +12,11 @@
 #include "engine/put.h"
 #include "engine/queue.h"
 #include "engine/quota.h"
+#include "engine/relations/depends.h"
+#include "engine/relations/failure.h"
+#include "engine/relations/group.h"
+#include "engine/relations/tag.h"
 #include "engine/state.h"
-#include "engine/tag.h"
 #include "engine/unique.h"
 
 #include <assert.h>
@@ -71,7 +71,7 @@ static enum status check_numbers(const struct restore_request *request, struct e
     if (request->progress_ppm > 1000000) {
         return invalid(request, "progress must lie between 0 and 1", error);
     }
-    return priority_check(request->priority, error);
+    return STATUS_OK;
 }
 
 static enum status check_times(const struct restore_request *request, struct error *error)
@@ -482,7 +482,7 @@ static void apply(struct engine *engine, int64_t now_us, const struct restore_re
     if (plan->group) {
         group_add(engine, plan->group, job, engine->sequence);
     }
-    job_enter(engine, job);
+    job_link(engine, job);
     take_lock(engine, request, job);
     if (job_rare(job) && job_rare(job)->result) {
         promise_give(engine, job_rare(job)->result, job, request->result_until_us);

@@ -2,12 +2,12 @@
 // The engine's time as its host sets it. Between such calls it never goes back (engine_begin).
 #include "engine/engine.h"
 
-#include "engine/lane.h"
+#include "engine/lanes/lane.h"
 #include "engine/lease.h"
 #include "engine/queue.h"
-#include "engine/recurring.h"
+#include "engine/records/walk.h"
+#include "engine/recurring/recurring.h"
 #include "engine/state.h"
-#include "engine/walk.h"
 
 struct setting {
     struct engine *engine;
@@ -52,6 +52,7 @@ static void apply(struct setting *setting)
         engine->line_us = engine->now_us;
     }
     engine->now_us = engine->call_us = setting->to_us;
+    series_set_back(engine, setting->to_us);
     engine->slice_full_us = -1; // the same time may come once more, as another instant
     engine->told = false;       // the engine's record is stored, even when nothing else has changed
     walk_queues(engine, apply_in, setting);

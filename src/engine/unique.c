@@ -22,7 +22,7 @@ enum status unique_check(const struct unique_request *request, int64_t now_us, s
 {
     if ((unsigned)request->by > UNIQUE_BY_CONTENTS || (unsigned)request->until > UNIQUE_FOR_TIME ||
         (unsigned)request->conflict > UNIQUE_ONCE) {
-        return error_set(error, STATUS_INVALID, "uniqueness is of no known kind");
+        return error_set(error, STATUS_INVALID, "unknown kind of uniqueness");
     }
     if (request->by == UNIQUE_NONE) {
         return STATUS_OK;
@@ -81,6 +81,7 @@ static struct unique *make(struct engine *engine, enum unique_by by, struct slic
 void unique_free(struct engine *engine, struct unique *unique)
 {
     if (unique) {
+        assert(!unique->held);
         promise_free(engine, unique->promise);
         mem_free(engine->allocator, unique, sizeof(*unique) + unique->key_size);
     }
@@ -148,6 +149,7 @@ static void let_go(struct engine *engine, struct unique *unique)
 // The job holds its lock from now on. One that is over may still be there.
 static void hold(struct engine *engine, struct unique *unique)
 {
+    assert(unique->job && !unique->held);
     struct unique *over = map_find(&engine->uniques, unique_key(unique));
     if (over) {
         let_go(engine, over);
@@ -162,6 +164,7 @@ static void hold(struct engine *engine, struct unique *unique)
 
 void unique_give(struct engine *engine, struct job *job, struct unique *unique)
 {
+    assert(job_rare(job));
     unique_release(engine, job);
     unique_free(engine, job->extra->rare->unique);
     unique->job = job;
@@ -217,7 +220,7 @@ enum status unique_reserve_again(struct engine *engine, int64_t now_us, const st
     const struct unique_holder holder = holder_of(engine, key, now_us);
     if (holder.job || holder.kept) {
         struct slice jid = holder.job ? job_jid(holder.job) : promise_jid(holder.kept);
-        return error_set(error, STATUS_EXISTS, "job %.*s does the same as job %.*s",
+        return error_set(error, STATUS_EXISTS, "job %.*s holds the lock of job %.*s",
                          SLICE_PRINT(jid), SLICE_PRINT(job_jid(job)));
     }
     return map_reserve(&engine->uniques, key) ? engine_no_memory(error) : STATUS_OK;

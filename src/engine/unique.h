@@ -37,7 +37,8 @@ MUST_USE enum status unique_new(struct engine *engine, int64_t now_us,
                                 struct unique_holder *holder, struct error *error);
 void unique_free(struct engine *engine, struct unique *unique);
 
-// Gives a job, which has its rare part, a lock in place of the one it had. Nobody holds it now.
+// Gives a job, which has its rare part, a lock in place of the one it had. No other job may hold
+// that lock.
 void unique_give(struct engine *engine, struct job *job, struct unique *unique);
 
 // The job gives the lock up, if it has one that ends then.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "engine/waiter.h"
 
-#include "engine/failure.h"
 #include "engine/job.h"
+#include "engine/relations/failure.h"
 #include "engine/state.h"
+
+#include <assert.h>
 
 struct slice waiter_key(const void *waiter)
 {
@@ -111,6 +113,7 @@ void engine_wait_end(struct engine *engine, uint64_t id)
     if (waiter) {
         struct waiter **at = &job_rare(waiter->job)->waiters;
         while (*at != waiter) {
+            assert(*at);
             at = &(*at)->next;
         }
         *at = waiter->next;

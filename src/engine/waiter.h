@@ -17,7 +17,7 @@ struct slice waiter_key(const void *waiter);
 // order in which they came. A job that is complete or failed must be so by now.
 void waiters_finish(struct engine *engine, struct job *job, int64_t when_us, struct slice state);
 
-// Nobody waits any more, without a word.
+// Removes the waiters of a job without an event.
 void waiters_forget(struct engine *engine, struct job *job);
 
 #endif

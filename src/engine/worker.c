@@ -7,6 +7,7 @@
 #include "engine/queue.h"
 #include "engine/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -55,7 +56,7 @@ static void listener_end(struct engine *engine, struct worker *worker, struct li
     *(listener->next ? &listener->next->previous : &worker->listeners_last) = listener->previous;
     worker->listener_count--;
     index_remove(&queue->listeners, &listener->node);
-    queue_heard_changed(engine, queue);
+    queue_listened_changed(engine, queue);
     queue_settle(engine, queue);
     mem_free(engine->allocator, listener, sizeof(*listener));
     engine_step(engine);
@@ -75,6 +76,7 @@ static void worker_changed(struct engine *engine, struct worker *worker)
 
 void worker_free(struct engine *engine, struct worker *worker)
 {
+    assert(worker->leases.count == 0);
     unlisten(engine, worker);
     if (worker->known) {
         index_remove(&engine->worker_order, &worker->order);
@@ -149,7 +151,7 @@ enum status worker_reserve_listener(struct engine *engine, struct worker *worker
         return STATUS_NO_MEMORY;
     }
     if (map_reserve(&engine->listeners, key_bytes) || index_reserve(&queue->listeners, 1) ||
-        index_reserve(&engine->queue_heard, 1)) {
+        index_reserve(&engine->queue_listened, 1)) {
         mem_free(engine->allocator, listener, sizeof(*listener));
         return STATUS_NO_MEMORY;
     }
@@ -163,8 +165,10 @@ enum status worker_reserve_listener(struct engine *engine, struct worker *worker
 
 void worker_listen(struct engine *engine, struct worker *worker, struct listener *listener)
 {
+    assert(listener->worker == worker);
     map_add(&engine->listeners, listener);
     if (worker->listener_count >= LISTENERS_MAX) {
+        assert(worker->listeners_last);
         queue_changed(engine, worker->listeners_last->queue);
         listener_end(engine, worker, worker->listeners_last);
     }
@@ -174,7 +178,7 @@ void worker_listen(struct engine *engine, struct worker *worker, struct listener
     worker->listeners = listener;
     worker->listener_count++;
     index_insert(&listener->queue->listeners, &listener->node);
-    queue_heard_changed(engine, listener->queue);
+    queue_listened_changed(engine, listener->queue);
     queue_changed(engine, listener->queue);
     worker_changed(engine, worker);
 }
@@ -312,6 +316,9 @@ static void view_worker(const struct engine *engine, int64_t now_us, const struc
         .running = worker->leases.count - stalled,
         .stalled = stalled,
         .offline = worker->listeners == NULL,
+        .pid = worker->pid,
+        .done = worker->done,
+        .queue_count = worker->listener_count,
     };
 }
 

@@ -34,6 +34,8 @@ struct worker {
     size_t listener_count;
     int64_t seen_us;
     int64_t started_us; // since when it is known, or listens after it was offline
+    int64_t pid;        // the process that it last said a job runs in; 0: it has not. Not saved
+    uint64_t done;      // jobs that it has completed; not saved
     size_t connections; // that the host told of; not saved
     char *host;         // where it runs, as the host says; owned
     uint8_t host_size;

@@ -12,6 +12,9 @@ struct worker_view {
     int64_t started_us; // since when it is known, or listens after it was offline
     size_t running, stalled;
     bool offline;
+    int64_t pid;        // of the process that it last said a job runs in; 0: it has not
+    uint64_t done;      // jobs that it has completed since it is known, or the engine was loaded
+    size_t queue_count; // that it listens to
 };
 
 // Forgets workers not seen for `max-worker-age`, a part of them when they are many. With the server

@@ -6,59 +6,59 @@ enum {
     CODE_SIZE = 32,
 };
 
-static struct resp_form *form_of(struct reply *reply)
+static struct resp_writer *writer_of(struct reply *reply)
 {
-    return (struct resp_form *)(void *)reply; // it is the first member
+    return (struct resp_writer *)(void *)reply; // it is the first member
 }
 
 static void say_null(struct reply *reply)
 {
-    resp_null(form_of(reply)->out, form_of(reply)->version);
+    resp_null(writer_of(reply)->out, writer_of(reply)->version);
 }
 
 static void say_word(struct reply *reply, struct slice word)
 {
-    resp_simple(form_of(reply)->out, word);
+    resp_simple(writer_of(reply)->out, word);
 }
 
 static void say_text(struct reply *reply, struct slice bytes)
 {
-    resp_bulk(form_of(reply)->out, bytes);
+    resp_bulk(writer_of(reply)->out, bytes);
 }
 
 static void say_prose(struct reply *reply, struct slice lines)
 {
-    resp_verbatim(form_of(reply)->out, form_of(reply)->version, lines);
+    resp_verbatim(writer_of(reply)->out, writer_of(reply)->version, lines);
 }
 
 static void say_integer(struct reply *reply, int64_t value)
 {
-    resp_integer(form_of(reply)->out, value);
+    resp_integer(writer_of(reply)->out, value);
 }
 
 static void say_boolean(struct reply *reply, bool value)
 {
-    resp_boolean(form_of(reply)->out, form_of(reply)->version, value);
+    resp_boolean(writer_of(reply)->out, writer_of(reply)->version, value);
 }
 
 static void say_number(struct reply *reply, double value)
 {
-    resp_double(form_of(reply)->out, form_of(reply)->version, value);
+    resp_double(writer_of(reply)->out, writer_of(reply)->version, value);
 }
 
 static void say_seconds(struct reply *reply, int64_t us)
 {
-    resp_seconds(form_of(reply)->out, form_of(reply)->version, us);
+    resp_seconds(writer_of(reply)->out, writer_of(reply)->version, us);
 }
 
 static void say_list(struct reply *reply, size_t count)
 {
-    resp_array(form_of(reply)->out, count);
+    resp_array(writer_of(reply)->out, count);
 }
 
 static void say_map(struct reply *reply, size_t pairs)
 {
-    resp_map(form_of(reply)->out, form_of(reply)->version, pairs);
+    resp_map(writer_of(reply)->out, writer_of(reply)->version, pairs);
 }
 
 static void say_end(struct reply *reply)
@@ -66,7 +66,7 @@ static void say_end(struct reply *reply)
     (void)reply; // the size stands in front
 }
 
-void resp_form_error(struct buffer *out, const struct error *error)
+void resp_write_error(struct buffer *out, const struct error *error)
 {
     char code[CODE_SIZE];
     size_t size = 0;
@@ -79,46 +79,46 @@ void resp_form_error(struct buffer *out, const struct error *error)
 
 static void say_error(struct reply *reply, const struct error *error)
 {
-    struct resp_form *form = form_of(reply);
-    form->errors++;
-    if (form->code.size) {
-        resp_error(form->out, form->code, slice_from_cstr(error_sentence(error)));
+    struct resp_writer *writer = writer_of(reply);
+    writer->errors++;
+    if (writer->code.size) {
+        resp_error(writer->out, writer->code, slice_from_cstr(error_sentence(error)));
     } else {
-        resp_form_error(form->out, error);
+        resp_write_error(writer->out, error);
     }
 }
 
-void resp_form_code(struct reply *reply, struct slice code)
+void resp_writer_set_code(struct reply *reply, struct slice code)
 {
-    form_of(reply)->code = code;
+    writer_of(reply)->code = code;
 }
 
 static size_t room(const struct reply *reply)
 {
-    const struct resp_form *form = (const struct resp_form *)(const void *)reply;
-    size_t left = form->out->status ? 0 : form->out->size_max - form->out->size;
-    return left > form->reserve ? left - form->reserve : 0;
+    const struct resp_writer *writer = (const struct resp_writer *)(const void *)reply;
+    size_t left = writer->out->status ? 0 : writer->out->size_max - writer->out->size;
+    return left > writer->reserve ? left - writer->reserve : 0;
 }
 
 static size_t room_max(const struct reply *reply)
 {
-    return ((const struct resp_form *)(const void *)reply)->out->size_max;
+    return ((const struct resp_writer *)(const void *)reply)->out->size_max;
 }
 
 static size_t measure(struct reply *reply, reply_say *say, const void *about)
 {
-    const struct resp_form *form = form_of(reply);
+    const struct resp_writer *writer = writer_of(reply);
     struct buffer bytes;
-    struct resp_form apart;
-    buffer_init(&bytes, form->out->allocator, form->out->size_max);
-    resp_form_init(&apart, &bytes, form->version);
+    struct resp_writer apart;
+    buffer_init(&bytes, writer->out->allocator, writer->out->size_max);
+    resp_writer_init(&apart, &bytes, writer->version);
     say(&apart.reply, about);
     size_t size = bytes.status ? SIZE_MAX : bytes.size;
     buffer_release(&bytes);
     return size;
 }
 
-static const struct reply_form form_functions = {
+static const struct reply_ops form_functions = {
     .null = say_null,
     .word = say_word,
     .text = say_text,
@@ -140,7 +140,7 @@ static const struct reply_form form_functions = {
     .error_size = RESP_SHORT_ERROR,
 };
 
-void resp_form_init(struct resp_form *form, struct buffer *out, enum resp_version version)
+void resp_writer_init(struct resp_writer *writer, struct buffer *out, enum resp_version version)
 {
-    *form = (struct resp_form){ .reply = { &form_functions }, .out = out, .version = version };
+    *writer = (struct resp_writer){ .reply = { &form_functions }, .out = out, .version = version };
 }

@@ -11,8 +11,8 @@ enum {
     RESP_SHORT_ERROR = REPLY_SHORT_ERROR + 24, // with its code and the ends of the line
 };
 
-struct resp_form {
-    struct reply reply; // for whoever answers
+struct resp_writer {
+    struct reply reply; // that commands write to
     struct buffer *out; // borrowed
     enum resp_version version;
     uint64_t errors;   // said so far
@@ -20,13 +20,13 @@ struct resp_form {
     size_t reserve;    // room of the buffer that is kept for others
 };
 
-void resp_form_init(struct resp_form *form, struct buffer *out, enum resp_version version);
+void resp_writer_init(struct resp_writer *writer, struct buffer *out, enum resp_version version);
 
-// From now on errors have this code, which is borrowed. `reply` is that of a resp_form.
-void resp_form_code(struct reply *reply, struct slice code);
+// From now on errors have this code, which is borrowed. `reply` is that of a resp_writer.
+void resp_writer_set_code(struct reply *reply, struct slice code);
 
 // An error as every face of RESP says it: the status in capitals, then the sentence. For DENIED
 // clients of Redis know NOPERM.
-void resp_form_error(struct buffer *out, const struct error *error);
+void resp_write_error(struct buffer *out, const struct error *error);
 
 #endif

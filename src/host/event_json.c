@@ -23,6 +23,24 @@ static void write_seconds(struct json_writer *writer, struct slice key, int64_t 
     buffer_release(&text);
 }
 
+static void write_count(struct json_writer *writer, struct slice key, uint64_t count)
+{
+    json_write_key(writer, key);
+    json_write_uint(writer, count);
+}
+
+static void write_bulk(struct json_writer *writer, const struct event *event)
+{
+    write_count(writer, SLICE("id"), event->bulk.id);
+    write_count(writer, SLICE("looked_at"), event->bulk.looked_at);
+    write_count(writer, SLICE("matched"), event->bulk.matched);
+    write_count(writer, SLICE("changed"), event->bulk.changed);
+    json_write_key(writer, SLICE("done"));
+    json_write_bool(writer, event->bulk.done);
+    json_write_key(writer, SLICE("stopped"));
+    json_write_bool(writer, event->bulk.stopped);
+}
+
 void event_json(const struct event *event, struct buffer *out)
 {
     struct json_writer writer;
@@ -41,6 +59,10 @@ void event_json(const struct event *event, struct buffer *out)
     write_text(&writer, SLICE("state"), event->state);
     if (event->kind == EVENT_PROGRESS) {
         write_seconds(&writer, SLICE("progress"), event->progress_ppm); // parts of a million
+    }
+    write_text(&writer, SLICE("domain"), event->domain);
+    if (event->kind == EVENT_BULK) {
+        write_bulk(&writer, event);
     }
     json_write_end_object(&writer);
 }

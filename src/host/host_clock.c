@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/host_clock.h"
 
+#include "os/clock.h"
+
 #include <stddef.h>
-#include <time.h>
 
 enum {
     DRIFT_PART = 16, // of the time that has passed, by which drift is made up for at most
@@ -78,21 +79,14 @@ struct clock_news host_clock_compare(struct host_clock *clock, struct clock_read
                : follow(clock);
 }
 
-static int64_t read_us(clockid_t of)
-{
-    struct timespec now = { 0 };
-    (void)clock_gettime(of, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 int64_t host_clock_monotonic(void)
 {
-    return read_us(CLOCK_BOOTTIME);
+    return boottime_us();
 }
 
 struct clock_reading host_clock_look(void)
 {
-    return (struct clock_reading){ read_us(CLOCK_REALTIME), read_us(CLOCK_BOOTTIME) };
+    return (struct clock_reading){ wall_clock_us(), boottime_us() };
 }
 
 const char *clock_change_word(enum clock_change change)

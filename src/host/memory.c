@@ -19,6 +19,7 @@ enum {
     EXCESS_PARTS = 20,        // resident may be so much beyond the limit
     DEFAULT_PERCENT = 80,
     PATH_SIZE = 4096,
+    GROUPS_SIZE = 16384, // of /proc/self/cgroup: a line for each hierarchy
     MIB = 1 << 20,
     MAPPED_SIZE = 1 << 20, // as in base/alloc.c, which counts whole pages from here on
 };
@@ -67,13 +68,14 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-// The least of what a control group and those around it allow.
-static uint64_t read_group(const char *root, const char *group, const char *name)
+// The least of what a control group and those around it allow. In a container the group's path may
+// be that outside of it: what is not found is passed over, up to where the groups are mounted.
+static uint64_t read_group(const char *top, const char *group, const char *name)
 {
     char folder[PATH_SIZE], path[PATH_SIZE], text[64];
     uint64_t least = UINT64_MAX;
-    (void)snprintf(folder, sizeof(folder), "%s%s", root, strcmp(group, "/") == 0 ? "" : group);
-    size_t root_size = strlen(root);
+    (void)snprintf(folder, sizeof(folder), "%s%s", top, strcmp(group, "/") == 0 ? "" : group);
+    size_t top_size = strlen(top);
     for (;;) {
         int size = snprintf(path, sizeof(path), "%s/%s", folder, name);
         if (size > 0 && (size_t)size < sizeof(path) && read_text(path, text, sizeof(text)) &&
@@ -81,19 +83,35 @@ static uint64_t read_group(const char *root, const char *group, const char *name
             least = smaller(least, strtoull(text, NULL, 10));
         }
         char *slash = strrchr(folder, '/');
-        if (!slash || (size_t)(slash - folder) < root_size) {
+        if (!slash || (size_t)(slash - folder) < top_size) {
             return least;
         }
         *slash = '\0';
     }
 }
 
-// A line of /proc/self/cgroup is NUMBER:CONTROLLERS:PATH; version 2 has no controllers there.
-static uint64_t read_groups(void)
+// Whether "memory" is in a list with commas.
+static bool has_memory(const char *controllers)
 {
-    char text[PATH_SIZE];
+    for (const char *at = controllers; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        size_t size = strcspn(at, ",");
+        if (size == strlen("memory") && memcmp(at, "memory", size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A line of /proc/self/cgroup is NUMBER:CONTROLLERS:PATH; version 2 has no controllers there.
+uint64_t memory_group_limit(const char *root)
+{
+    char text[GROUPS_SIZE], file[PATH_SIZE], version_1[PATH_SIZE], version_2[PATH_SIZE];
     uint64_t least = UINT64_MAX;
-    if (!read_text("/proc/self/cgroup", text, sizeof(text))) {
+    (void)snprintf(file, sizeof(file), "%s/proc/self/cgroup", root);
+    (void)snprintf(version_1, sizeof(version_1), "%s/sys/fs/cgroup/memory", root);
+    (void)snprintf(version_2, sizeof(version_2), "%s/sys/fs/cgroup", root);
+    if (!read_text(file, text, sizeof(text))) {
         return least;
     }
     for (char *line = text, *next; line && *line; line = next) {
@@ -108,10 +126,9 @@ static uint64_t read_groups(void)
         }
         *path++ = '\0';
         if (controllers[1] == '\0') {
-            least = smaller(least, read_group("/sys/fs/cgroup", path, "memory.max"));
-        } else if (strstr(controllers, "memory")) {
-            least =
-                smaller(least, read_group("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+            least = smaller(least, read_group(version_2, path, "memory.max"));
+        } else if (has_memory(controllers + 1)) {
+            least = smaller(least, read_group(version_1, path, "memory.limit_in_bytes"));
         }
     }
     return least;
@@ -122,7 +139,7 @@ uint64_t memory_default_limit(void)
     long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGESIZE);
     uint64_t machine =
         pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : UINT64_MAX;
-    uint64_t least = smaller(machine, read_groups());
+    uint64_t least = smaller(machine, memory_group_limit(""));
     return least == UINT64_MAX ? 0 : least / 100 * DEFAULT_PERCENT;
 }
 

@@ -40,6 +40,9 @@ void memory_release(struct memory *memory);
 // 80 % of the machine's memory, or of what the process's control groups (v1 or v2) allow if that is
 // less; 0 when neither can be found out.
 uint64_t memory_default_limit(void);
+// What the control groups allow, the least of the process's group and those around it; UINT64_MAX:
+// anything. `root` stands before /proc and /sys: "" but in tests.
+uint64_t memory_group_limit(const char *root);
 void memory_set_limit(struct memory *memory, uint64_t limit);
 
 // Reads how much is resident, gives freed memory back to the system if that is much, and takes the

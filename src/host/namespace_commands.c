@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Namespaces: which there are, made and deleted.
 #include "api/table.h"
-#include "engine/metrics.h"
+#include "engine/measure/metrics.h"
 #include "host/services.h"
 
 struct name_arguments {
@@ -66,7 +66,7 @@ static enum status run_namespaces(struct call *call, struct error *error)
 static const char *const clock_words[] = { "server", "client", NULL };
 
 static const struct argument create_takes[] = {
-    ARGUMENT(name_arguments, name, NAME, "name", "its name"),
+    ARGUMENT(name_arguments, name, NAME, "name", "its name", .member = "ns"),
     OPTION(name_arguments, clock, WORD, "CLOCK",
            "whose clock rules: the server's, or as in qless the clients' (server)",
            .words = clock_words),
@@ -87,7 +87,7 @@ static enum status run_create(struct call *call, struct error *error)
 }
 
 static const struct argument delete_takes[] = {
-    ARGUMENT(name_arguments, name, NAME, "name", "its name"),
+    ARGUMENT(name_arguments, name, NAME, "name", "its name", .member = "ns"),
 };
 
 static enum status run_delete(struct call *call, struct error *error)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/namespaces.h"
 
-#include "engine/changes.h"
+#include "engine/measure/series.h"
 #include "engine/name.h"
+#include "engine/records/changes.h"
 #include "host/presence.h"
 #include "host/removal.h"
 #include "store/directory.h"
@@ -62,8 +63,8 @@ static enum status new_engine(const struct namespaces *all, struct ns *ns, enum 
         .allocator = all->options.allocator,
         .seed = all->options.seed,
         .clock = clock,
-        .sink = { ns ? on_event : NULL, ns,
-                  ns && all->options.lease_ended ? on_lease_ended : NULL },
+        .sink = { ns ? on_event : NULL, ns, ns && all->options.lease_ended ? on_lease_ended : NULL,
+                  all->options.wanted },
         .token = ns ? (uint64_t)(ns->space - 1) << TOKEN_BITS : 0,
         .keeps_changes = ns != NULL,
     };
@@ -459,6 +460,16 @@ void namespaces_touch(struct namespaces *all)
 {
     for (struct ns *ns = all->first; ns; ns = ns->next) {
         ns_touch(ns);
+    }
+}
+
+void namespaces_measure(struct namespaces *all, int64_t now_us)
+{
+    for (struct ns *ns = all->first; ns; ns = ns->next) {
+        (void)engine_series_close(ns->engine, now_us);
+        if (engine_has_changes(ns->engine)) {
+            ns_touch(ns);
+        }
     }
 }
 

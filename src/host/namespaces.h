@@ -3,7 +3,7 @@
 // space of its own there; which name has which space is a record in space 0. A space is never used
 // again, so that what a deleted namespace left behind can be removed bit by bit.
 //
-// None of it knows of threads: whoever calls is alone in it.
+// None of it knows of threads: only one thread may call it.
 #ifndef SLUICE_HOST_NAMESPACES_H
 #define SLUICE_HOST_NAMESPACES_H
 
@@ -50,16 +50,17 @@ struct namespaces_options {
     bool create;              // one may be made by using it
     uint64_t count_max;       // as many may there be
     struct quotas quotas;     // of each; namespaces_set_quotas changes them
-    struct waiting_form waiting;
+    struct waiting_ops waiting;
     // What an engine tells all but those who wait in its namespace.
     void (*event)(void *context, struct ns *ns, const struct event *event);
+    const unsigned *wanted; // which of the events that have to be asked for (event.h); may be NULL
     // A lease in a namespace has ended; may be NULL.
     void (*lease_ended)(void *context, struct ns *ns, struct slice jid);
-    // There may be something to pop from a queue, and nobody who waits for that wants it; asked for
-    // by engine_watch_all. And a namespace is about to be gone. Both may be NULL.
+    // There may be a job to pop from a queue, and no waiter wants it (engine_watch_all asks for
+    // these calls). And a namespace is about to be freed. Both may be NULL.
     void (*woken)(void *context, struct ns *ns, struct slice queue);
     void (*leaving)(void *context, struct ns *ns);
-    // What somebody who looks after the host should know; from any thread.
+    // A sentence for the operator; from any thread.
     void (*log)(void *context, const char *sentence);
     void *context;
 };
@@ -149,6 +150,10 @@ int64_t namespaces_tick_touched(struct namespaces *all, int64_t now_us);
 // All of them may have something to do at the end of this turn.
 void namespaces_touch(struct namespaces *all);
 
+// What is measured, in all of them: closes the minutes that are over. A part at a time; to be called
+// every second or so.
+void namespaces_measure(struct namespaces *all, int64_t now_us);
+
 // How much each of them may hold from now on.
 void namespaces_set_quotas(struct namespaces *all, const struct quotas *quotas);
 
@@ -156,6 +161,7 @@ void namespaces_set_quotas(struct namespaces *all, const struct quotas *quotas);
 enum growth_reason {
     GROWTH_MEMORY = 1, // memory is full
     GROWTH_DISK = 2,   // the disk is full
+    GROWTH_DRAIN = 4,  // the host drains
 };
 void namespaces_hold_growth(struct namespaces *all, enum growth_reason reason, bool held);
 

@@ -179,7 +179,7 @@ enum status notes_visit(struct namespaces *all, struct record_key key, struct sl
 {
     if (bytes.size < NOTE_HEADER || bytes.size > NOTE_HEADER + NOTE_SIZE_MAX ||
         bytes.data[0] != NOTE_VERSION) {
-        return error_set(error, STATUS_CORRUPT, "the note %llu makes no sense",
+        return error_set(error, STATUS_CORRUPT, "the note %llu is malformed",
                          (unsigned long long)key.id);
     }
     all->note_id = key.id > all->note_id ? key.id : all->note_id;

@@ -46,8 +46,8 @@ const struct argument push_takes[PUSH_TAKES] = {
 };
 // clang-format on
 
-static const struct argument unset_takes[] = {
-    ARGUMENT(push_unset_arguments, pattern, NAME, "pattern", "as it was set"),
+static const struct argument pattern_takes[] = {
+    ARGUMENT(push_pattern_arguments, pattern, NAME, "pattern", "as it was set"),
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -70,6 +70,12 @@ static enum status run_unset(struct call *call, struct error *error)
     return push ? push->unset(call, error) : refuse(call, error);
 }
 
+static enum status run_try(struct call *call, struct error *error)
+{
+    const struct push_service *push = services_of(call)->push;
+    return push ? push->attempt(call, error) : refuse(call, error);
+}
+
 static enum status run_pushes(struct call *call, struct error *error)
 {
     const struct push_service *push = services_of(call)->push;
@@ -81,6 +87,7 @@ enum {
     SET,
     MSET,
     UNSET,
+    TRY,
     PUSHES,
 };
 
@@ -121,11 +128,23 @@ static const struct command commands[] = {
         .name = "Q.PUSH.UNSET",
         .group = "push",
         .flags = SHRINKS | COMMAND_ADMIN | COMMAND_AUDITED,
-        TAKES(push_unset_arguments, unset_takes),
+        TAKES(push_pattern_arguments, pattern_takes),
         .run = run_unset,
         .summary = "Ends the push of a klass or a pattern; what is under way goes on.",
         .replies = "OK; NOTFOUND when there is none.",
         EXAMPLES({ "Q.PUSH.UNSET app Backfill", "OK" }),
+    },
+    [TRY] = {
+        .name = "Q.PUSH.TRY",
+        .group = "push",
+        .flags = SHRINKS | COMMAND_ADMIN | COMMAND_AUDITED,
+        TAKES(push_pattern_arguments, pattern_takes),
+        .run = run_try,
+        .summary = "Sends a push now that waits after failures or a Retry-After.",
+        .details = "After failures one job is sent, as at the end of COOLDOWN: when it succeeds, "
+                   "the others follow. Without anything to wait for nothing changes.",
+        .replies = "OK; NOTFOUND when there is none.",
+        EXAMPLES({ "Q.PUSH.TRY app Backfill", "OK" }),
     },
     [PUSHES] = {
         .name = "Q.PUSHES",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Commands that say where jobs are pushed to. Their words are known to every host, so that whoever
-// asks a server for them knows what they take; only a host that pushes does what they say.
+// Commands that say where jobs are pushed to. Every host knows their arguments, so that libsluice and
+// the tool can build them; only a host that pushes jobs runs them.
 #ifndef SLUICE_HOST_PUSH_COMMANDS_H
 #define SLUICE_HOST_PUSH_COMMANDS_H
 
@@ -30,14 +30,16 @@ struct push_arguments {
     struct slice secret;
 };
 
-struct push_unset_arguments {
+// Of Q.PUSH.UNSET and Q.PUSH.TRY.
+struct push_pattern_arguments {
     struct slice pattern;
 };
 
-// Each runs one of them: Q.PUSH.SET, Q.PUSH.UNSET, Q.PUSHES.
+// Each runs one of them: Q.PUSH.SET, Q.PUSH.UNSET, Q.PUSH.TRY, Q.PUSHES.
 struct push_service {
     enum status (*set)(struct call *call, struct error *error);
     enum status (*unset)(struct call *call, struct error *error);
+    enum status (*attempt)(struct call *call, struct error *error);
     enum status (*show)(struct call *call, struct error *error);
 };
 

@@ -2,10 +2,11 @@
 #include "host/removal.h"
 
 #include "base/buffer.h"
-#include "engine/changes.h"
+#include "engine/records/changes.h"
 #include "host/namespaces.h"
-#include "store/thread.h"
+#include "os/thread.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -58,6 +59,7 @@ void removal_add(struct removal **list, struct removal *removal)
 struct removal *removal_take(struct removal **list)
 {
     struct removal *first = *list;
+    assert(first);
     *list = first->next;
     return first;
 }
@@ -118,12 +120,18 @@ static void *empty(void *context)
     return NULL;
 }
 
+static void *run(void *context)
+{
+    (void)pthread_setname_np(pthread_self(), "removal");
+    return empty(context);
+}
+
 void removal_empty(struct removal *removal, struct engine *engine,
                    const struct namespaces_options *options)
 {
     removal->options = options;
     removal->engine = engine;
-    removal->has_thread = thread_start(&removal->thread, empty, removal) == 0;
+    removal->has_thread = thread_start(&removal->thread, run, removal) == 0;
     if (!removal->has_thread) {
         (void)empty(removal);
     }
@@ -133,6 +141,7 @@ enum status removal_run(struct removal *removal, struct store *store, uint64_t *
                         struct error *error)
 {
     struct store_record records[SLICE_COUNT];
+    assert(removal_is_ready(removal) && removal->position <= removal->keys.size);
     size_t count = 0;
     size_t position = removal->position;
     while (count < SLICE_COUNT && position < removal->keys.size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a deleted namespace left in the store, to be removed bit by bit. An engine may hold millions
-// of jobs: a thread makes the list of its records and frees it, so that nobody waits for that.
+// The records that a deleted namespace left in the store, which are removed in slices. An engine may
+// hold millions of jobs: a thread lists its records and frees it, while the loop goes on.
 #ifndef SLUICE_HOST_REMOVAL_H
 #define SLUICE_HOST_REMOVAL_H
 

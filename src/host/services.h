@@ -20,12 +20,12 @@ struct services {
     struct host host; // first: what a call has as its host
     struct namespaces *namespaces;
     const struct commands *commands; // all that the host has
-    // Whether the caller may know of a namespace, and DENIED unless he may administer it.
+    // Whether the caller may see a namespace; and DENIED unless the caller may administer it.
     bool (*may_see)(const void *session, struct slice ns);
     enum status (*check_admin)(const void *session, struct slice ns, struct error *error);
-    // Has it done, with nobody else made to wait for that, and then answered. BUSY when there is
-    // other work. When it fails the work is not released; else the call waits for the host
-    // (WAIT_HOST), and says nothing.
+    // Runs the work while other commands run, then writes its reply. BUSY when there is other work.
+    // When it fails the work is not released; otherwise the call waits for the host (WAIT_HOST) and
+    // writes no reply.
     enum status (*start)(struct call *call, const struct work *work, struct error *error);
     const struct push_service *push; // NULL: it pushes no jobs
 };

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/slice.h"
 #include "base/status.h"
-#include "engine/zone.h"
+#include "engine/recurring/zone.h"
 
 enum {
     TZIF_YEAR_LAST = 2100,

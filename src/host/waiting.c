@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/waiting.h"
 
-#include "engine/watch.h"
+#include "engine/lanes/watch.h"
 #include "host/namespaces.h"
 #include "host/words.h"
 
@@ -80,7 +80,8 @@ void waiting_init(struct waiting *waiting, struct hash_seed seed)
 
 void waiting_release(struct waiting *waiting)
 {
-    assert(waiting->count == 0);
+    assert(waiting->count == 0 && !waiting->ready);
+    assert(waiting->lines.count == 0 && waiting->numbers.count == 0);
     finish_release(waiting->finish);
     map_release(&waiting->lines);
     map_release(&waiting->numbers);
@@ -123,14 +124,14 @@ static void line_settle(struct ns *ns, struct wait_line *line)
     }
 }
 
-static void place_enter(struct wait_place *place, struct wait_line *line, struct waiter *waiter)
+static void place_link(struct wait_place *place, struct wait_line *line, struct waiter *waiter)
 {
     *place = (struct wait_place){ .line = line, .waiter = waiter, .previous = line->last };
     *(line->last ? &line->last->next : &line->first) = place;
     line->last = place;
 }
 
-static void place_leave(struct ns *ns, struct wait_place *place)
+static void place_unlink(struct ns *ns, struct wait_place *place)
 {
     struct wait_line *line = place->line;
     *(place->previous ? &place->previous->next : &line->first) = place->next;
@@ -153,7 +154,7 @@ static enum status enter(struct waiter *waiter, struct slices queues)
         if (!line) {
             return STATUS_NO_MEMORY;
         }
-        place_enter(&waiter->places[waiter->place_count++], line, waiter);
+        place_link(&waiter->places[waiter->place_count++], line, waiter);
     }
     return STATUS_OK;
 }
@@ -185,6 +186,8 @@ static struct waiter *make(struct ns *ns, const struct call *call, struct slices
 enum status waiter_new(struct ns *ns, const struct call *call, struct slices words,
                        size_t owner_size, struct waiter **out, struct error *error)
 {
+    assert(owner_size >= sizeof(struct waiter));
+    assert(call->wait.kind == WAIT_POP || call->wait.kind == WAIT_FINISH);
     *out = make(ns, call, words, owner_size);
     if (*out && !enter(*out, call->wait.queues)) {
         return STATUS_OK;
@@ -214,6 +217,7 @@ static void leave_ready(struct waiter *waiter)
 void waiter_end(struct waiter *waiter)
 {
     struct ns *ns = waiter->ns;
+    assert(ns->waiting.count > 0);
     if (waiter->kind == WAIT_FINISH) {
         engine_wait_end(ns->engine, waiter->number);
         map_remove(&ns->waiting.numbers, number_key(waiter));
@@ -223,7 +227,7 @@ void waiter_end(struct waiter *waiter)
     }
     finish_release(waiter->finish);
     for (size_t i = 0; i < waiter->place_count; i++) {
-        place_leave(ns, &waiter->places[i]);
+        place_unlink(ns, &waiter->places[i]);
     }
     *(waiter->older ? &waiter->older->newer : &ns->waiting.oldest) = waiter->newer;
     *(waiter->newer ? &waiter->newer->older : &ns->waiting.newest) = waiter->older;
@@ -247,6 +251,7 @@ void waiting_finished(struct ns *ns, const struct event *event)
     if (!waiter || waiter->ready) {
         return;
     }
+    assert(waiter->kind == WAIT_FINISH && !waiter->finish);
     waiter->finish = waiting->finish;
     if (waiter->finish) {
         waiter->finish->holders++;
@@ -257,7 +262,7 @@ void waiting_finished(struct ns *ns, const struct event *event)
     waiting->ready_last = &waiter->ready_next;
 }
 
-static void serve_ready(struct waiting *waiting, const struct waiting_form *form)
+static void serve_ready(struct waiting *waiting, const struct waiting_ops *form)
 {
     while (waiting->ready && waiting->ready->finish) {
         (void)form->again(waiting->ready, true);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Commands that wait: for a job in one of several queues, or for a job to finish. Those who wait
-// for the same queue are served in the order in which they came, as many as there are jobs. A
-// command that waits is run again, with the words it came with, when there may be something for it;
-// with its time over, which its owner looks after, for the last time.
+// Commands that wait: for a job in one of several queues, or for a job to finish. Waiters for the
+// same queue are served in the order of their arrival, as many as there are jobs. A waiting command
+// is run again with the same words when there may be a job for it, and for the last time when its
+// timeout, which its owner measures, has passed.
 #ifndef SLUICE_HOST_WAITING_H
 #define SLUICE_HOST_WAITING_H
 
@@ -12,7 +12,7 @@
 
 struct ns;
 
-// Who waits for a queue.
+// The waiters of a queue.
 struct wait_line;
 
 // A waiter in the line of one of its queues.
@@ -22,7 +22,7 @@ struct wait_place {
     struct waiter *waiter;
 };
 
-// How a job ended that some wait for; they share it.
+// How a job ended that waiters wait for; they share it.
 struct wait_finish {
     struct finish words;
     size_t holders;
@@ -30,14 +30,14 @@ struct wait_finish {
     char bytes[];
 };
 
-// Its owner puts this first in a struct of his own.
+// Its owner puts this first in a struct of its own.
 struct waiter {
     struct ns *ns;
     struct waiter *newer, *older; // all of the namespace
     const struct command *command;
     enum wait_kind kind;
     uint64_t number;           // under which the engine knows it, with WAIT_FINISH
-    struct waiter *ready_next; // of those for whom the engine has spoken
+    struct waiter *ready_next; // of those whose job has finished
     bool ready;
     struct wait_finish *finish; // of the job it waits for, when it is ready; NULL: no memory for it
     struct slices words;        // behind the name and the namespace; owned, in this block
@@ -46,8 +46,8 @@ struct waiter {
     struct wait_place *places;
 };
 
-// What owners do with those who wait.
-struct waiting_form {
+// What owners do with waiters.
+struct waiting_ops {
     // Runs the command once more. Says whether it was answered, and then the waiter has ended; with
     // `last` it always is.
     bool (*again)(struct waiter *waiter, bool last);
@@ -58,7 +58,7 @@ struct waiting_form {
 // Of a namespace.
 struct waiting {
     struct map lines;
-    struct map numbers; // those who wait for a job to finish
+    struct map numbers; // waiters for a job to finish
     struct waiter *ready, **ready_last;
     struct wait_finish *finish; // the last one that was told, or NULL
     struct waiter *oldest, *newest;
@@ -66,7 +66,7 @@ struct waiting {
 };
 
 void waiting_init(struct waiting *waiting, struct hash_seed seed);
-// Nobody must wait any more.
+// There must be no waiters.
 void waiting_release(struct waiting *waiting);
 
 // A command that was run has to wait, as `call` says. `owner_size` is that of the struct that
@@ -74,20 +74,19 @@ void waiting_release(struct waiting *waiting);
 MUST_USE enum status waiter_new(struct ns *ns, const struct call *call, struct slices words,
                                 size_t owner_size, struct waiter **out, struct error *error);
 
-// It waits no more, without an answer, and is gone.
+// Ends and frees a waiter without a reply.
 void waiter_end(struct waiter *waiter);
 
-// The engine told a waiter how the job ended: EVENT_FINISHED. The waiter gets an answer with the
-// next waiting_serve.
+// EVENT_FINISHED of an engine: how a job ended. The next waiting_serve replies to the waiter.
 void waiting_finished(struct ns *ns, const struct event *event);
 
-// What the waiter's command is to say; NULL when it has not been told.
+// How the waiter's job ended; NULL while it has not.
 const struct finish *waiter_finish(const struct waiter *waiter);
 
-// Serves those for whom there may be something.
+// Runs the commands of waiters for which there may be a job or a result.
 void waiting_serve(struct ns *ns);
 
-// All who wait in it get this error, in the order in which they came.
+// All waiters get this error, in the order of their arrival.
 void waiting_fail_all(struct ns *ns, const struct error *error);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words of a request that is kept for later: in a block of somebody's, first their slices, then
-// their bytes.
+// Copies of the words of a request, in a block of the caller: first their slices, then their bytes.
 #ifndef SLUICE_HOST_WORDS_H
 #define SLUICE_HOST_WORDS_H
 

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/slice.h"
 #include "base/status.h"
-#include "engine/zone.h"
+#include "engine/recurring/zone.h"
 
 #include <stdbool.h>
 

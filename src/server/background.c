@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "server/background.h"
 
+#include "os/thread.h"
 #include "server/execute.h"
-#include "server/log.h"
+#include "server/log/log.h"
 #include "server/server.h"
-#include "store/thread.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -19,6 +19,7 @@ static void signal_done(int fd)
 static void *run_work(void *context)
 {
     struct background *background = context;
+    (void)pthread_setname_np(pthread_self(), "background");
     background->status = background->work.run(background->work.context, &background->error);
     signal_done(background->fd);
     return NULL;
@@ -30,12 +31,12 @@ static void answer(struct connection *connection, const struct background *backg
     if (background->status) {
         say_error(connection, &background->error);
     } else if (!execute_is_silent(connection)) {
-        struct resp_form form;
-        connection_says(connection);
+        struct resp_writer writer;
+        connection_output_begin(connection);
         background->work.answer(background->work.context,
-                                connection->protocol->begin(connection, &form));
-        (void)connection->protocol->end(connection, &form);
-        connection_said(connection, 1);
+                                connection->protocol->begin(connection, &writer));
+        (void)connection->protocol->end(connection, &writer);
+        connection_output_end(connection, 1);
     }
     connection_resume(connection);
 }

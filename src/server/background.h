@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Work that takes long, on a thread of its own while the loop goes on; one at a time. The
-// connection that asked for it takes no other request until it is answered. If it goes away, the
-// work is done all the same, and nobody is told.
+// Long work, on a thread of its own while the loop goes on; one at a time. The connection that asked
+// for it runs no other request until the reply. If it closes, the work is still done, without a
+// reply.
 //
 //      loop:    background_start                   (fd is readable) answer, release
 //      thread:          +-- run .................. done --^

@@ -4,6 +4,8 @@
 #include "server/execute.h"
 #include "server/server.h"
 
+#include <assert.h>
+
 static struct blocked *blocked_of(struct waiter *waiter)
 {
     return (struct blocked *)waiter;
@@ -19,6 +21,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *context)
 enum status blocked_new(struct connection *connection, struct ns *ns, const struct call *call,
                         struct slices words, struct error *error)
 {
+    assert(!connection->blocked && !connection_waits(connection));
     struct waiter *waiter;
     enum status status = waiter_new(ns, call, words, sizeof(struct blocked), &waiter, error);
     if (status) {
@@ -37,6 +40,7 @@ enum status blocked_new(struct connection *connection, struct ns *ns, const stru
 
 void blocked_end(struct blocked *blocked)
 {
+    assert(blocked->connection->blocked == blocked);
     (void)event_del(&blocked->timeout);
     blocked->connection->blocked = NULL;
     waiter_end(&blocked->waiter);
@@ -55,4 +59,4 @@ static void fail(struct waiter *waiter, const struct error *error)
     connection_resume(connection);
 }
 
-const struct waiting_form blocked_form = { again, fail };
+const struct waiting_ops blocked_ops = { again, fail };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A connection whose command waits (host/waiting.h): until there is something for it, its time is
-// over, or the connection ends. It takes no other request meanwhile.
+// A connection whose command waits (host/waiting.h): until there is a job or a result for it, its
+// timeout passes, or the connection ends. No other request of it runs meanwhile.
 #ifndef SLUICE_SERVER_BLOCKED_H
 #define SLUICE_SERVER_BLOCKED_H
 
@@ -15,14 +15,14 @@ struct blocked {
     struct loop_event timeout;
 };
 
-// What the namespaces of a server do with those who wait.
-extern const struct waiting_form blocked_form;
+// What the namespaces of a server do with waiters.
+extern const struct waiting_ops blocked_ops;
 
 // The command that was run has to wait, as `call` says.
 MUST_USE enum status blocked_new(struct connection *connection, struct ns *ns,
                                  const struct call *call, struct slices words, struct error *error);
 
-// It waits no more, without an answer.
+// Ends the wait without a reply.
 void blocked_end(struct blocked *blocked);
 
 #endif

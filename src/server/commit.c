@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/commit.h"
 
-#include "server/log.h"
+#include "server/log/log.h"
 #include "server/server.h"
 
 #include <assert.h>
@@ -24,6 +24,19 @@ static struct hold *hold_at(const struct commit *commit, size_t index)
 {
     assert(commit->capacity);
     return &commit->holds[(commit->first + index) % commit->capacity];
+}
+
+void commit_check(const struct commit *commit)
+{
+    assert(commit->count <= commit->capacity);
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct hold *hold = hold_at(commit, i);
+        const struct output *output = &hold->connection->output;
+        assert(i == 0 || hold_at(commit, i - 1)->group <= hold->group);
+        assert(output->holds > 0 && output->replies_held >= hold->output.replies);
+        assert(hold->output.start <= hold->output.end);
+        assert(hold->connection->closed || output->free <= hold->output.start);
+    }
 }
 
 static enum status make_room(struct commit *commit, const struct allocator *allocator)
@@ -57,59 +70,49 @@ static struct hold take_first(struct commit *commit)
 // ---------------------------------------------------------------------------------------------
 // The end of a turn
 
-// Without memory for a hold the connection is lost: its client does not learn what became of its
+// Without memory for a hold the connection is closed: its client does not learn the results of its
 // requests, as with any connection that breaks.
 static void hold_back(struct server *server, struct connection *connection, uint64_t group)
 {
-    uint64_t end = connection->output_start + connection->output.size;
     const struct allocator *allocator = server->settings.allocator;
-    if (make_room(&server->commit, allocator) &&
-        (!memory_free_reserve(&server->memory) || make_room(&server->commit, allocator))) {
-        log_line(LOG_LEVEL_ERROR, "out of memory: connection closed",
+    struct commit *commit = &server->commit;
+    if (make_room(commit, allocator) &&
+        (!memory_free_reserve(&server->memory) || make_room(commit, allocator))) {
+        log_line(LOG_LEVEL_ERROR, "out of memory; closing connection",
                  LOG_STRING("address", connection->address));
+        output_turn_leave(&connection->output);
         connection_close(connection);
         return;
     }
-    struct commit *commit = &server->commit;
     *hold_at(commit, commit->count++) = (struct hold){
         .connection = connection,
         .group = group,
-        .start = connection->turn_start,
-        .end = end,
-        .replies = connection->replies,
+        .output = output_turn_hold(&connection->output),
     };
-    connection->holds++;
-    connection->under_way += connection->replies;
 }
 
-static void let_go(struct connection *connection)
+static void end_turn_of(struct server *server, struct connection *connection, uint64_t group,
+                        bool durable)
 {
-    connection->output_free = connection->output_start + connection->output.size;
-    connection_flush(connection);
+    struct output *output = &connection->output;
+    if (connection->overflowed || connection->closed) {
+        output_turn_leave(output);
+        connection_close(connection);
+    } else if (durable && output->holds == 0) {
+        output_turn_free(output);
+        connection_flush(connection);
+        connection_replies_settled(connection); // it may have had the most pending replies
+    } else {
+        hold_back(server, connection, group);
+    }
 }
 
-// Lets all that was said in the turn go, or holds it until the group is durable.
-static void hold_all(struct server *server, uint64_t group, bool durable)
+// Sends all replies of the turn, or holds them until the group is durable.
+static void end_turn(struct server *server, uint64_t group, bool durable)
 {
-    struct connection *connection = server->connections.turn;
-    server->connections.turn = NULL;
-    while (connection) {
-        struct connection *next = connection->turn_next;
-        connection->in_turn = false;
-        connection->turn_next = NULL;
-        if (connection->given_up) {
-            connection_close(connection);
-        } else if (!connection->closed) {
-            if (durable && connection->holds == 0) {
-                connection->replies = 0;
-                let_go(connection);
-                connection_released(connection); // it may have had as many under way as it may
-            } else {
-                hold_back(server, connection, group);
-            }
-        }
-        connection->replies = 0;
-        connection = next;
+    struct connection *connection;
+    while ((connection = connections_next_of_turn(server))) {
+        end_turn_of(server, connection, group, durable);
     }
 }
 
@@ -135,64 +138,56 @@ void commit_turn(struct server *server)
     struct error error;
     enum status status = append(server, &error);
     if (status == STATUS_NO_MEMORY) {
-        return; // the connections of this turn stay in it, and so does what they were told
+        return; // the connections of this turn stay in it, with their replies
     }
-    // Once it has failed, what changes without a command (a worker that leaves) is not stored, and
-    // no reply tells of it.
-    bool told = server->turn_changes || server->store_state != STORE_FAILED;
-    if (status && told) {
-        // What the engines hold is ahead of the disk for good: the store has failed, and says so.
-        // The replies become errors with the others that wait.
+    // After a failure, changes without a command (a worker that leaves) are not stored, and no reply
+    // reports them.
+    bool reported = server->turn_changes || server->store_state != STORE_FAILED;
+    if (status && reported) {
+        // The engines are ahead of the disk for good: the store has failed. The replies of this
+        // turn become errors with those that are held.
         server->store_state = STORE_FAILED;
         error_copy(&server->store_why, &error);
-        hold_all(server, UINT64_MAX, false);
+        end_turn(server, UINT64_MAX, false);
         commit_durable(server);
         return;
     }
     if (server->store_state == STORE_FAILED) {
-        // No command has changed anything in this turn, so what it said may go out; but not before
-        // what waits, and will never be durable.
-        hold_all(server, UINT64_MAX, true);
+        // No command has changed anything in this turn, so its replies may be sent, but only after
+        // those that are held, which will never be durable.
+        end_turn(server, UINT64_MAX, true);
         commit_durable(server);
         return;
     }
     uint64_t group = server->namespaces.group;
-    // When the store is stuck that may take for ever; then who only asked is told what there is,
-    // and who was refused hears of it.
-    bool asked = server->store_state == STORE_STUCK && !server->turn_changes;
-    bool durable = server->settings.durability == STORE_NEVER || asked ||
+    // A stuck store may not become durable at all. Then reads are answered from memory, and refused
+    // changes get their errors.
+    bool only_read = server->store_state == STORE_STUCK && !server->turn_changes;
+    bool durable = server->settings.durability == STORE_NEVER || only_read ||
                    store_durable(server->store) >= group;
-    hold_all(server, group, durable);
+    end_turn(server, group, durable);
 }
 
 // ---------------------------------------------------------------------------------------------
 // When a group is durable, or never will be
 
-// What was said becomes as many errors. A connection may have several holds: with the first one
-// all that was said since is dropped.
+// Each held reply becomes an error.
 static void fail_hold(struct server *server, const struct hold *hold)
 {
     struct connection *connection = hold->connection;
-    if (connection->closed) {
-        return;
-    }
-    if (hold->start >= connection->output_start && !connection->failing) {
-        buffer_truncate(&connection->output, (size_t)(hold->start - connection->output_start));
-        connection->failing = true;
-    }
-    for (uint32_t i = 0; i < hold->replies; i++) {
+    output_hold_fail(&connection->output, &hold->output);
+    for (uint32_t i = 0; i < hold->output.replies; i++) {
         connection->protocol->refuse(connection, NULL, &server->store_why);
     }
-    server->figures.errors += hold->replies;
-    if (connection->holds == 0) {
-        connection->failing = false;
-        let_go(connection);
+    server->figures.errors += hold->output.replies;
+    if (output_hold_failed(&connection->output)) {
+        connection_flush(connection);
     }
 }
 
-static void free_hold(struct connection *connection, const struct hold *hold)
+static void release_hold(struct connection *connection, const struct hold *hold)
 {
-    connection->output_free = hold->end;
+    output_hold_release(&connection->output, &hold->output);
     connection_flush(connection);
 }
 
@@ -204,14 +199,14 @@ void commit_durable(struct server *server)
     while (commit->count && (failed || hold_at(commit, 0)->group <= durable)) {
         struct hold hold = take_first(commit);
         struct connection *connection = hold.connection;
-        connection->holds--;
-        connection->under_way -= hold.replies;
-        if (hold.group > durable) {
+        if (connection->closed) {
+            output_hold_forget(&connection->output, &hold.output);
+        } else if (hold.group > durable) {
             fail_hold(server, &hold);
-        } else if (!connection->closed) {
-            free_hold(connection, &hold);
+        } else {
+            release_hold(connection, &hold);
         }
-        connection_released(connection);
+        connection_replies_settled(connection);
     }
 }
 
@@ -219,8 +214,8 @@ void commit_forget(struct server *server)
 {
     struct commit *commit = &server->commit;
     while (commit->count) {
-        struct connection *connection = take_first(commit).connection;
-        connection->holds--;
-        connection_released(connection);
+        struct hold hold = take_first(commit);
+        output_hold_forget(&hold.connection->output, &hold.output);
+        connection_replies_settled(hold.connection);
     }
 }

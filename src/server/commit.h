@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Replies that wait for their group: what a connection was told in a turn is held until all that
-// the turn changed, and all that it may have seen of earlier ones, is durable. In order, per
-// connection and over all.
+// Holds: the replies that a connection got in a turn are held until the changes of that turn, and
+// those of earlier turns that it may have seen, are durable. Holds end in the order of their turns.
 #ifndef SLUICE_SERVER_COMMIT_H
 #define SLUICE_SERVER_COMMIT_H
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "server/net/output.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,10 +15,9 @@ struct connection;
 struct server;
 
 struct hold {
-    struct connection *connection;
-    uint64_t group;
-    uint64_t start, end; // of the connection's output, counted from its first byte
-    uint32_t replies;    // in it
+    struct connection *connection; // stays in memory until the hold ends
+    uint64_t group;                // sent when this one is durable
+    struct output_hold output;
 };
 
 struct commit {
@@ -29,13 +28,17 @@ struct commit {
 void commit_init(struct commit *commit);
 void commit_release(struct commit *commit, const struct allocator *allocator);
 
-// The end of a turn: appends what has changed, and holds what was said, or lets it go.
+// Asserts that the holds are in the order of their groups and that their connections count them.
+void commit_check(const struct commit *commit);
+
+// The end of a turn: appends the changes, and holds its replies or lets them be sent.
 void commit_turn(struct server *server);
 
-// Forgets all that is held; its connections are closed.
+// Ends all holds, whose connections are closed.
 void commit_forget(struct server *server);
 
-// Lets go what is durable by now; after a failure of the store, in place of what was said, errors.
+// Ends the holds whose groups are durable. After a failure of the store the held replies become
+// errors.
 void commit_durable(struct server *server);
 
 #endif

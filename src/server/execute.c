@@ -3,22 +3,19 @@
 
 #include "base/ascii.h"
 #include "faces/resp.h"
-#include "server/audit.h"
-#include "server/log.h"
-#include "server/permit.h"
+#include "server/access/audit.h"
+#include "server/access/permit.h"
+#include "server/log/log.h"
+#include "server/redis/transaction.h"
 #include "server/server.h"
-#include "server/transaction.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 bool execute_is_silent(struct connection *connection)
 {
-    if (connection->replies_skipped) {
-        connection->replies_skipped--;
-        return true;
-    }
-    return connection->reply_off;
+    const struct protocol *protocol = connection->protocol;
+    return protocol->skips_reply && protocol->skips_reply(connection);
 }
 
 static void say(struct connection *connection, const char *code, const struct error *error)
@@ -27,12 +24,12 @@ static void say(struct connection *connection, const char *code, const struct er
     if (execute_is_silent(connection)) {
         return;
     }
-    connection_says(connection);
+    connection_output_begin(connection);
     connection->protocol->refuse(connection, code, error);
-    connection_said(connection, 1);
+    connection_output_end(connection, 1);
 }
 
-void say_code(struct connection *connection, const char *code, const char *format, ...)
+void reply_error_code(struct connection *connection, const char *code, const char *format, ...)
 {
     struct error error = { .status = STATUS_INVALID };
     va_list arguments;
@@ -50,24 +47,15 @@ void say_error(struct connection *connection, const struct error *error)
 // ---------------------------------------------------------------------------------------------
 // Permissions
 
-// A subscriber who speaks RESP2 could not tell an answer from a message.
-static bool fits_subscriber(const struct connection *connection, const struct command *command)
-{
-    return connection->version == RESP_3 || !connection_subscribes(connection) ||
-           (command->flags & COMMAND_SUBSCRIBED);
-}
-
 static bool check_caller(struct connection *connection, const struct command *command,
                          struct slice ns)
 {
+    const struct protocol *protocol = connection->protocol;
     struct error error;
     if (!connection->user && !(command->flags & COMMAND_ANYBODY)) {
-        say_code(connection, "NOAUTH", "Authentication required.");
-    } else if (!fits_subscriber(connection, command)) {
-        say_code(connection, "ERR",
-                 "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are "
-                 "allowed in this context",
-                 command->name);
+        reply_error_code(connection, "NOAUTH", "Authentication required.");
+    } else if (protocol->admits && !protocol->admits(connection, command)) {
+        return false; // it has written why
     } else if (connection->user && permit_command(connection->user, command, ns, &error)) {
         audit_denied(connection, command, ns);
         say_error(connection, &error);
@@ -104,17 +92,27 @@ static bool check_memory(struct connection *connection, const struct command *co
     return false;
 }
 
+static bool check_drain(struct connection *connection, const struct command *command)
+{
+    struct error error;
+    if (!(command->flags & COMMAND_PUTS) || !server_check_drain(connection->server, &error)) {
+        return true;
+    }
+    say_error(connection, &error);
+    return false;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Running it
 
 // What one run of a command needs and leaves.
 struct run {
     struct call call;
-    struct resp_form form;
-    size_t start; // of what it says
+    struct resp_writer writer;
+    uint64_t start; // where its reply begins (output_end)
 };
 
-// Also what only looks sees what is due; but what nobody can store has to wait.
+// Commands that only read also see what is due. While nothing can be stored, due work waits.
 static void begin(struct server *server, struct ns *ns, int64_t now_us)
 {
     if (server->store_state == STORE_STUCK) {
@@ -136,6 +134,7 @@ static void run_begin(struct run *run, struct connection *connection, struct sli
         .engine = ns ? ns->engine : server->namespaces.empty,
         .now_us = server_now(server),
         .host = &server->services.host,
+        .user = connection->user ? slice_from_cstr(connection->user->name) : SLICE_EMPTY,
         .session = connection,
         .permit = permit_arguments(connection->user, command, name),
         .waiter = connection->id,
@@ -145,9 +144,9 @@ static void run_begin(struct run *run, struct connection *connection, struct sli
     }
     server->turn_changes |= (command->flags & COMMAND_WRITES) != 0;
     pubsub_answer_begin(connection);
-    connection_says(connection);
-    run->start = connection->output.size;
-    run->call.reply = connection->protocol->begin(connection, &run->form);
+    connection_output_begin(connection);
+    run->start = output_end(&connection->output);
+    run->call.reply = connection->protocol->begin(connection, &run->writer);
 }
 
 // It has said nothing yet, and waits.
@@ -160,30 +159,29 @@ static void run_wait(struct connection *connection)
 static void run_end(struct run *run, struct connection *connection, enum status status,
                     const struct error *error)
 {
-    struct buffer *out = &connection->output;
-    size_t unsent = run->start - connection->output_sent; // before it
+    struct output *output = &connection->output;
+    uint64_t unsent = run->start - output_sent_position(output); // before it
     struct error large;
-    uint64_t errors = status ? 1 : connection->protocol->end(connection, &run->form);
+    uint64_t errors = status ? 1 : connection->protocol->end(connection, &run->writer);
     bool is_part = transaction_runs(connection);
-    bool too_large = out->status == STATUS_TOO_LARGE ||
-                     (is_part && out->size_max - out->size < transaction_reserve(connection));
-    if (!status && too_large && (is_part || unsent <= out->size_max / 2)) {
+    bool too_large = output->bytes.status == STATUS_TOO_LARGE ||
+                     (is_part && output_room(output) < transaction_reserve(connection));
+    if (!status && too_large && (is_part || unsent <= output->bytes.size_max / 2)) {
         status = error_set_reply(&large, "%s: the reply is larger than max-output allows",
                                  run->call.command->name);
         error = &large;
         errors = 1;
-        out->status = STATUS_OK;
     }
     if (status) {
-        buffer_truncate(out, run->start);
+        output_take_back(output, run->start);
         connection->protocol->refuse(connection, NULL, error);
     }
     connection->server->figures.errors += errors;
     if (execute_is_silent(connection)) {
-        buffer_truncate(out, run->start);
-        connection_said(connection, 0);
+        output_take_back(output, run->start);
+        connection_output_end(connection, 0);
     } else {
-        connection_said(connection, 1);
+        connection_output_end(connection, 1);
     }
     pubsub_answer_end(connection);
 }
@@ -248,14 +246,14 @@ static const struct command *find_command(struct connection *connection, struct 
     if (!command && is_http(words.items[0])) {
         log_line(LOG_LEVEL_WARNING, "HTTP request on the RESP port; closing connection",
                  LOG_STRING("address", connection->address));
-        say_code(connection, "ERR", "this is no HTTP");
+        reply_error_code(connection, "ERR", "this is no HTTP");
         connection_drain(connection);
         return NULL;
     }
     if (!command) {
         struct error error;
         commands_explain_unknown(server->commands, words.items[0], &error);
-        say_code(connection, "ERR", "%s", error.detail);
+        reply_error_code(connection, "ERR", "%s", error.detail);
         return NULL;
     }
     connection->last_command = command->name;
@@ -270,12 +268,13 @@ static const struct command *find_command(struct connection *connection, struct 
     }
     struct error error;
     if (crowd_check_command(connection, command, &error)) {
-        say_code(connection, "ERR", "max number of clients reached: %s", error_sentence(&error));
+        reply_error_code(connection, "ERR", "max number of clients reached: %s",
+                         error_sentence(&error));
         connection_drain(connection);
         return NULL;
     }
     bool may = check_caller(connection, command, ns) && check_store(connection, command) &&
-               check_memory(connection, command);
+               check_memory(connection, command) && check_drain(connection, command);
     return may ? command : NULL;
 }
 
@@ -297,13 +296,13 @@ void execute(struct connection *connection, struct slices words)
     slow_commands_note(connection, command, all, schedule_now(schedule) - began_us);
 }
 
-// A RESP connection is a worker's own: it listens until the connection is closed. An HTTP client
-// may take a connection for each request, and listens by it only while it waits.
+// With a session, a worker listens until its connection is closed. Otherwise a client may open a
+// connection for each request, and the worker listens only while its request waits.
 void execute_popped(const struct call *call, struct slice worker)
 {
     struct connection *connection = call->session;
     struct ns *ns = namespaces_find(&connection->server->namespaces, call->ns);
-    if (ns && (connection->protocol == &protocol_resp || call->wait.kind != WAIT_NONE)) {
+    if (ns && (connection->protocol->is_session || call->wait.kind != WAIT_NONE)) {
         presence_note(&connection->presences, ns, worker, connection_host(connection));
     }
 }
@@ -311,8 +310,8 @@ void execute_popped(const struct call *call, struct slice worker)
 bool execute_again(struct blocked *blocked, bool last)
 {
     struct connection *connection = blocked->connection;
-    if (connection->given_up) {
-        blocked_end(blocked); // a job would be handed to nobody
+    if (connection->overflowed) {
+        blocked_end(blocked); // the job would be lost with the connection
         return true;
     }
     const struct waiter *waiter = &blocked->waiter;
@@ -331,7 +330,7 @@ bool execute_again(struct blocked *blocked, bool last)
         return false;
     }
     blocked_end(blocked);
-    if (connection->protocol != &protocol_resp) {
+    if (!connection->protocol->is_session) {
         presences_end(&connection->presences, false);
     }
     run_end(&run, connection, status, &error);

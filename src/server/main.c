@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sluiced: the server as a process.
-#include "server/log.h"
-#include "server/password.h"
+#include "server/config/password.h"
+#include "server/http/dashboard.h"
+#include "server/log/log.h"
 #include "server/server.h"
 
 #include <stdio.h>
@@ -47,9 +48,13 @@ static void greet(const struct server *server)
     log_flush(); // the lines about the start come first
     (void)printf("\nsluiced %s is ready on %s. In another terminal:\n\n"
                  "    redis-cli -3 %s %s Q.PUT demo mail Send '{\"to\":\"ann\"}'\n"
-                 "    redis-cli -3 %s %s Q.POP demo worker-1 1 mail\n\n"
-                 "Ctrl-C stops it; what was put stays in %s.\n\n",
-                 SLUICE_VERSION, address, flag, where, flag, where, server->settings.data);
+                 "    redis-cli -3 %s %s Q.POP demo worker-1 1 mail\n\n",
+                 SLUICE_VERSION, address, flag, where, flag, where);
+    char url[DASHBOARD_URL_SIZE];
+    if (dashboard_url(server, url)) {
+        (void)printf("The dashboard is at %s\n\n", url);
+    }
+    (void)printf("Ctrl-C stops it; what was put stays in %s.\n\n", server->settings.data);
     (void)fflush(stdout);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tells the service manager how the server is, as sd_notify(3) has it: datagrams to the Unix socket
-// that $NOTIFY_SOCKET names. Without one nobody wants to know, and all calls do nothing. A manager
-// that does not listen holds nobody up: what cannot be sent at once is dropped.
+// Reports the state of the server to the service manager, as sd_notify(3) defines it: datagrams to the
+// Unix socket that $NOTIFY_SOCKET names. Without that variable all calls do nothing. A message that
+// cannot be sent at once is dropped, so the server never waits for the manager.
 #ifndef SLUICE_SERVER_NOTIFY_H
 #define SLUICE_SERVER_NOTIFY_H
 
@@ -12,7 +12,7 @@
 #include <sys/un.h>
 
 struct notify {
-    int fd; // -1: nobody wants to know
+    int fd; // -1: there is no manager to report to
     struct sockaddr_un address;
     socklen_t address_size;
     int64_t watchdog_us; // how often notify_watchdog has to be called at least; 0: never

@@ -2,14 +2,14 @@
 #include "server/server.h"
 
 #include "host/zoneinfo.h"
-#include "server/answer.h"
+#include "os/clock.h"
+#include "server/access/user_store.h"
 #include "server/execute.h"
-#include "server/listener.h"
-#include "server/log.h"
-#include "server/tables.h"
-#include "server/tls.h"
-#include "server/user_store.h"
-#include "store/file.h"
+#include "server/log/log.h"
+#include "server/net/listener.h"
+#include "server/net/tls.h"
+#include "server/redis/answer.h"
+#include "server/redis/tables.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -74,14 +74,14 @@ static void set_due(struct server *server, int64_t next_us)
     (void)event_add(server->due_event, &left);
 }
 
-// Whether all that was asked for before the stop has been answered.
+// Whether all requests from before the stop have been answered.
 static bool is_drained(const struct server *server)
 {
     if (server->commit.count || server->namespaces.behind || !push_is_drained(server)) {
         return false;
     }
     for (const struct connection *at = server->connections.newest; at; at = at->next) {
-        if (!connection_is_told(at)) {
+        if (!connection_is_delivered(at)) {
             return false;
         }
     }
@@ -95,7 +95,7 @@ static void remove_some(struct server *server, bool *more)
     if (server->namespaces.removals && server->store_state != STORE_BUSY &&
         server->store_state != STORE_STUCK &&
         namespaces_remove(&server->namespaces, more, &error)) {
-        log_line(LOG_LEVEL_WARNING, "cannot remove what a deleted namespace left",
+        log_line(LOG_LEVEL_WARNING, "records of a deleted namespace not removed",
                  LOG_STRING("reason", error_sentence(&error)));
     }
 }
@@ -120,11 +120,11 @@ static void check_clock(struct server *server)
     if (news.change == CLOCK_FOLLOWED) {
         push_shift(server, news.step_us);
         server->turn_us = 0;
-        server->due_us = INT64_MIN; // whatever the loop was asked for is asked for anew
+        server->due_us = INT64_MIN; // sets the timer again
     }
 }
 
-// When memory is full, operators are told, and what grows by itself is held back.
+// When memory is full, logs it and stops the growth that no command causes.
 static void look_at_memory(struct server *server)
 {
     memory_look(&server->memory);
@@ -132,12 +132,12 @@ static void look_at_memory(struct server *server)
         memory_check(&server->memory, "max-memory", &server->memory_why) || server->memory_refused;
     server->memory_refused = false;
     if (full) {
-        // Without a limit the system's was reached, which is about what is used.
+        // Without a limit of our own the system's was reached, which is about what is used.
         uint64_t all = server->memory.limit ? server->memory.limit : server->memory.resident;
         connections_relieve(server, all / CLIENTS_PARTS);
     }
-    if (full != server->said_full) {
-        server->said_full = full;
+    if (full != server->logged_full) {
+        server->logged_full = full;
         namespaces_hold_growth(&server->namespaces, GROWTH_MEMORY, full);
         if (full) {
             log_line(LOG_LEVEL_ERROR, "memory full: commands that grow are refused",
@@ -156,7 +156,10 @@ static void on_sweep(evutil_socket_t fd, short what, void *context)
     check_clock(server);
     look_at_memory(server);
     connections_sweep(server);
+    sessions_expire(&server->sessions, server_elapsed(server));
     events_sweep(server);
+    namespaces_measure(&server->namespaces, server_now(server));
+    events_tick(server);
     notify_watchdog(&server->notify);
 }
 
@@ -172,24 +175,27 @@ static void log_store(void *context, enum store_level level, const char *sentenc
              "store", LOG_STRING("says", sentence));
 }
 
-// What an operator should know. That it is busy comes and goes, and is nothing to be told.
-static void say_state(struct server *server, enum store_state state, const struct error *why)
+// Logs changes of the state. BUSY is not logged: it comes and goes.
+static void log_state(struct server *server, enum store_state state, const struct error *why)
 {
     static const char *const sentences[] = {
         [STORE_READY] = "the store accepts all commands again",
         [STORE_FULL] = "disk full: accepting work on present jobs, no new ones",
-        [STORE_STUCK] = "nothing is taken until there is space",
-        [STORE_FAILED] = "nothing is taken any more",
+        [STORE_STUCK] = "disk full: refusing all changes until there is space",
+        [STORE_FAILED] = "store failed: refusing all changes until a restart",
     };
-    if (state == STORE_BUSY || state == server->said_state) {
+    if (state == STORE_BUSY || state == server->logged_state) {
         return;
     }
-    server->said_state = state;
+    server->logged_state = state;
+    bool lacks_memory = state == STORE_FULL && why->status == STATUS_NO_MEMORY;
+    const char *sentence = lacks_memory ? "memory full: accepting work on present jobs, no new ones"
+                                        : sentences[state];
     if (state == STORE_READY) {
-        log_line(LOG_LEVEL_INFO, sentences[state], LOG_NO_PAIRS);
+        log_line(LOG_LEVEL_INFO, sentence, LOG_NO_PAIRS);
         notify_status(&server->notify, "running");
     } else {
-        log_line(LOG_LEVEL_ERROR, sentences[state], LOG_STRING("reason", error_sentence(why)));
+        log_line(LOG_LEVEL_ERROR, sentence, LOG_STRING("reason", error_sentence(why)));
         notify_status(&server->notify, "%s", error_sentence(why));
     }
 }
@@ -200,7 +206,7 @@ static void look_at_store(struct server *server)
     struct error why;
     enum store_state state = store_state(server->store, &why);
     if (before == STORE_FAILED) {
-        return; // what the engines hold was never stored: only a new start can help
+        return; // the engines are ahead of the store: only a restart helps
     }
     if (server->namespaces.behind && (state == STORE_READY || state == STORE_FULL)) {
         state = STORE_BUSY;
@@ -210,7 +216,7 @@ static void look_at_store(struct server *server)
     if (state != STORE_READY) {
         server->store_why = why;
     }
-    say_state(server, state, &why);
+    log_state(server, state, &why);
     if (state != STORE_BUSY) {
         namespaces_hold_growth(&server->namespaces, GROWTH_DISK, state != STORE_READY);
     }
@@ -231,7 +237,7 @@ static void on_store(evutil_socket_t fd, short what, void *context)
     struct server *server = context;
     store_event_clear(server->store);
     look_at_store(server);
-    // What a failure makes errors of, the end of the turn sees to: then all that was said is held.
+    // After a failure the end of the turn does it: by then all replies of the turn are held, too.
     if (server->store_state != STORE_FAILED) {
         commit_durable(server);
         push_send(server);
@@ -255,14 +261,14 @@ static enum status open_store(struct server *server, struct error *error)
     const struct store_visitor visitor = { namespaces_visit, &server->namespaces };
     enum status status = store_open(&options, &visitor, &server->store, error);
     if (!status) {
-        server->turn_us = 0; // that may have taken long, and leases are renewed as of now
+        server->turn_us = 0; // opening may take long, and leases are renewed as of now
         server->namespaces.store = server->store;
         status = namespaces_loaded(&server->namespaces, server_now(server), error);
     }
     return status;
 }
 
-// How much the next turn may take on.
+// How many bytes of requests the next turn may run.
 static uint64_t turn_size(struct server *server)
 {
     uint64_t size = store_room(server->store) / TURN_ROOM_PARTS;
@@ -270,7 +276,7 @@ static uint64_t turn_size(struct server *server)
     return size < TURN_SIZE_MAX ? size : TURN_SIZE_MAX;
 }
 
-// What time brings about has to be stored too, and waits as long as nothing can be.
+// Work that falls due changes the store too, so it waits while nothing can be stored.
 static int64_t tick(struct server *server)
 {
     return server->store_state == STORE_STUCK || server->namespaces.behind
@@ -278,7 +284,18 @@ static int64_t tick(struct server *server)
                : namespaces_tick(&server->namespaces, server_now(server));
 }
 
-static void end_turn(struct server *server)
+// Linear in the connections: only in set-ups for tests (the option `checks`).
+static void check_turn(const struct server *server)
+{
+#ifdef SLUICE_CHECKS
+    connections_check(server);
+    commit_check(&server->commit);
+#else
+    (void)server;
+#endif
+}
+
+void server_end_turn(struct server *server)
 {
     int64_t next_us;
     push_transfer(server);
@@ -294,7 +311,8 @@ static void end_turn(struct server *server)
     if (server->memory_refused || memory_is_due(&server->memory)) {
         look_at_memory(server);
     }
-    connections_bury(server);
+    connections_free_closed(server);
+    check_turn(server);
     if (server->namespaces.behind) {
         next_us = server_now(server) + MEMORY_RETRY_US;
     }
@@ -303,7 +321,7 @@ static void end_turn(struct server *server)
             store_give_up(server->store); // what waits for space becomes errors
         }
         server->stopped |= is_drained(server);
-        // Nobody tells when a client's system has taken all.
+        // No event reports that a client's system has received all bytes.
         int64_t look_us = server_now(server) + STOP_LOOK_US;
         next_us = look_us < next_us ? look_us : next_us;
     }
@@ -322,7 +340,8 @@ static void on_stop_timeout(evutil_socket_t fd, short what, void *context)
     (void)fd;
     (void)what;
     struct server *server = context;
-    log_line(LOG_LEVEL_WARNING, "some clients did not take their replies in time", LOG_NO_PAIRS);
+    log_line(LOG_LEVEL_WARNING, "stop timeout: some clients did not receive their replies",
+             LOG_NO_PAIRS);
     push_give_back(server);
     server->stopped = true;
 }
@@ -341,14 +360,16 @@ void server_stop(struct server *server)
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
         if (at->blocked) {
-            blocked_end(at->blocked); // its client asks again, here or elsewhere
+            blocked_end(at->blocked); // its client repeats the request, here or at another server
             if (at->protocol->say_stopped) {
                 at->protocol->say_stopped(at);
             }
         }
-        event_stream_finish(at);
+        if (at->protocol->finish_stream) {
+            at->protocol->finish_stream(at);
+        }
         connection_drain(at);
-        connection_flush(at); // closes it if it has been told all
+        connection_flush(at); // closes it if all replies are delivered
     }
     struct timeval timeout = timeval_of(server->settings.stop_timeout_us);
     (void)event_base_once(server->loop, -1, EV_TIMEOUT, on_stop_timeout, server, &timeout);
@@ -389,14 +410,33 @@ void server_reload(struct server *server)
     const struct settings_listener listener = { on_changed, server, accept_settings };
     notify_reloading(&server->notify, monotonic_us());
     if (settings_reload(&server->settings, &listener, &error)) {
-        log_line(LOG_LEVEL_ERROR, "the settings stay as they were",
+        log_line(LOG_LEVEL_ERROR, "settings not reloaded",
                  LOG_STRING("reason", error_sentence(&error)));
     } else {
-        log_line(LOG_LEVEL_INFO, "the settings were read again", LOG_NO_PAIRS);
+        log_line(LOG_LEVEL_INFO, "settings reloaded", LOG_NO_PAIRS);
     }
     server_apply_settings(server);
     set_log_rate(&server->settings);
     notify_ready(&server->notify);
+}
+
+void server_drain(struct server *server, bool on)
+{
+    if (server->draining == on) {
+        return;
+    }
+    server->draining = on;
+    namespaces_hold_growth(&server->namespaces, GROWTH_DRAIN, on);
+    log_line(LOG_LEVEL_INFO, on ? "draining: puts are refused" : "draining ended", LOG_NO_PAIRS);
+}
+
+enum status server_check_drain(const struct server *server, struct error *error)
+{
+    return server->draining
+               ? error_set(error, STATUS_BUSY,
+                           "the server is draining: it accepts no new jobs; work on present ones "
+                           "goes on")
+               : STATUS_OK;
 }
 
 static void on_signal(evutil_socket_t number, short what, void *context)
@@ -404,6 +444,8 @@ static void on_signal(evutil_socket_t number, short what, void *context)
     (void)what;
     if (number == SIGHUP) {
         server_reload(context);
+    } else if (number == SIGUSR1) {
+        server_drain(context, true);
     } else {
         server_stop(context);
     }
@@ -411,7 +453,7 @@ static void on_signal(evutil_socket_t number, short what, void *context)
 
 static enum status watch_events(struct server *server, struct error *error)
 {
-    static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+    static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
     static const struct timeval sweep = { SWEEP_US / 1000000, 0 };
     server->store_event =
         event_new(server->loop, store_event(server->store), EV_READ | EV_PERSIST, on_store, server);
@@ -447,7 +489,7 @@ void server_apply_settings(struct server *server)
         .request_max = settings->max_request,
         .line_max = settings->max_payload,
     };
-    server->connections.limits_before = (struct resp_limits){
+    server->connections.limits_unauthenticated = (struct resp_limits){
         .words_max = UNAUTHENTICATED_WORDS,
         .word_max = UNAUTHENTICATED_SIZE,
         .request_max = UNAUTHENTICATED_KEPT,
@@ -475,7 +517,7 @@ static enum status make_parts(struct server *server, char *const *environment, s
         status = make_loop(server, error);
     }
     if (!status && notify_init(&server->notify, environment, error)) {
-        log_line(LOG_LEVEL_WARNING, "the service manager is not told",
+        log_line(LOG_LEVEL_WARNING, "service manager not reachable",
                  LOG_STRING("reason", error_sentence(error)));
     }
     if (!status) {
@@ -518,6 +560,14 @@ static bool may_see(const void *session, struct slice ns)
 static enum status check_admin(const void *session, struct slice ns, struct error *error)
 {
     return answer_check_right(session, ns, RIGHT_ADMIN, error);
+}
+
+void server_update_wanted(struct server *server)
+{
+    const struct pubsub *pubsub = &server->pubsub;
+    bool anyone = server->events.count || pubsub->channel_count || pubsub->pattern_count;
+    server->wanted = (anyone ? (unsigned)EVENT_TO_WATCHER : 0) |
+                     (server->events.of_jobs ? (unsigned)EVENT_TO_JOB : 0);
 }
 
 static void on_event(void *context, struct ns *ns, const struct event *event)
@@ -564,8 +614,9 @@ static enum status make_namespaces(struct server *server, struct error *error)
         .create = server->settings.create_namespaces,
         .count_max = server->settings.max_namespaces,
         .quotas = server->settings.quotas,
-        .waiting = blocked_form,
+        .waiting = blocked_ops,
         .event = on_event,
+        .wanted = &server->wanted,
         .lease_ended = on_lease_ended,
         .woken = on_woken,
         .leaving = on_leaving,
@@ -634,12 +685,12 @@ enum status server_run(struct server *server, struct error *error)
     log_line(LOG_LEVEL_INFO, "ready", LOG_NUMBER("namespaces", server->namespaces.count));
     set_log_rate(&server->settings); // from here on clients can cause lines
     notify_ready(&server->notify);
-    end_turn(server);
+    server_end_turn(server);
     while (!server->stopped) {
         if (event_base_loop(server->loop, EVLOOP_ONCE) < 0) {
             return error_set(error, STATUS_IO, "the event loop ended: %s", strerrordesc_np(errno));
         }
-        end_turn(server);
+        server_end_turn(server);
     }
     background_finish(server);
     struct store *store = server->store;
@@ -673,15 +724,8 @@ void server_release(struct server *server)
         connection_close(server->connections.newest);
     }
     connections_unschedule(server);
-    while (server->commit.count) {
-        server->commit.count--;
-        struct hold *hold =
-            &server->commit
-                 .holds[(server->commit.first + server->commit.count) % server->commit.capacity];
-        hold->connection->holds--;
-        connection_released(hold->connection);
-    }
-    connections_bury(server);
+    commit_forget(server);
+    connections_free_closed(server);
     background_finish(server);
     background_release(server);
     logins_release(server);

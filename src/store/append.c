@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is appended is first put together without a lock (pending), then added to the group that
 // gathers, or becomes it.
-#include "engine/changes.h"
+#include "engine/records/changes.h"
 #include "store/frame.h"
 #include "store/state.h"
 

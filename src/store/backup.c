@@ -3,8 +3,8 @@
 // again until it was copied too; together they are a store that was stopped at the end of the copy.
 // It gets its name last: half a copy might be taken for a store that was never finished being made,
 // and opened as a new one.
+#include "os/file.h"
 #include "store/create.h"
-#include "store/file.h"
 #include "store/sector.h"
 #include "store/state.h"
 
@@ -80,9 +80,10 @@ static enum status copy_segment(const struct backup *backup, uint32_t number, st
     if (status) {
         return status;
     }
-    if (segment.turn >= first.turn && segment.turn <= end.turn) {
-        status = copy_sectors(backup, segment.fd, fd, name,
-                              segment.turn == end.turn ? end.sector : segments->sectors);
+    if (segment.generation >= first.generation && segment.generation <= end.generation) {
+        status =
+            copy_sectors(backup, segment.fd, fd, name,
+                         segment.generation == end.generation ? end.sector : segments->sectors);
     } else {
         segment_head(segments, number, 0, head);
         status = file_write(fd, name, head, sizeof(head), 0, backup->error);
@@ -154,8 +155,8 @@ static void remove_copy(const struct backup *backup)
     rmdir(backup->path);
 }
 
-// The folder that the copy is made in. There may be one of an attempt that was cut short; one with
-// a lock is a store that somebody uses.
+// The folder that the copy is made in. It may exist already from an attempt that was interrupted. A
+// folder with a lock is a store that a process uses.
 static enum status make_folder(struct backup *backup)
 {
     if (!file_open(AT_FDCWD, backup->path, O_RDONLY | O_DIRECTORY, &backup->folder, NULL)) {
@@ -193,7 +194,7 @@ static enum status make_copy(struct backup *backup, const char *path)
     }
     pthread_mutex_lock(&store->mutex);
     struct position first = store->record.next;
-    segments_pin(&store->segments, first.turn);
+    segments_pin(&store->segments, first.generation);
     pthread_mutex_unlock(&store->mutex);
     status = copy_all(backup, first);
     if (!status) {
@@ -204,7 +205,7 @@ static enum status make_copy(struct backup *backup, const char *path)
     }
     pthread_mutex_lock(&store->mutex);
     segments_pin(&store->segments, UINT64_MAX);
-    segments_free_before(&store->segments, store->record.next.turn);
+    segments_free_before(&store->segments, store->record.next.generation);
     pthread_cond_signal(&store->work);
     pthread_mutex_unlock(&store->mutex);
     close(backup->folder);

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "store/file.h"
+#include "os/file.h"
 #include "store/key.h"
 
 #include <errno.h>
@@ -21,6 +21,7 @@ enum {
     SLACK_SIZE = 1 << 20, // what a transaction writes beside its images: paths, the free list
     IMAGE_OVERHEAD = 64,  // of an image, beside its bytes
     ATTEMPTS = 8,         // at a transaction whose map was too small
+    SHORT_SIZE = 512,     // of a value that is copied once more
 };
 
 static const char name[] = "base/data.mdb";
@@ -47,7 +48,7 @@ static void record_write(const struct base_record *record, char out[BASE_RECORD_
     bytes_store_u32(out, STORE_VERSION);
     memcpy(out + 4, record->id, STORE_ID_SIZE);
     bytes_store_u64(out + 20, record->covered);
-    bytes_store_u64(out + 28, record->next.turn);
+    bytes_store_u64(out + 28, record->next.generation);
     bytes_store_u32(out + 36, record->next.sector);
     bytes_store_u32(out + 40, record->segments);
     bytes_store_u64(out + 44, record->segment_size);
@@ -58,17 +59,16 @@ static void record_write(const struct base_record *record, char out[BASE_RECORD_
 enum status base_record_read(struct slice bytes, struct base_record *out, struct error *error)
 {
     uint32_t version = bytes.data && bytes.size >= 4 ? bytes_load_u32(bytes.data) : 0;
-    if (version != STORE_VERSION) {
-        return error_set(error, STATUS_UNSUPPORTED,
-                         "the store has version %u of the file format, and this program knows "
-                         "version %d",
-                         version, STORE_VERSION);
+    enum status status = version_check(version, "the folder", error);
+    if (status) {
+        return status;
     }
     if (bytes.size != BASE_RECORD_SIZE) {
         return error_set(error, STATUS_CORRUPT, "the store's own record in %s has a wrong size",
                          name);
     }
     const char *data = bytes.data;
+    out->version = version;
     memcpy(out->id, data + 4, STORE_ID_SIZE);
     out->covered = bytes_load_u64(data + 20);
     out->next = (struct position){ bytes_load_u64(data + 28), bytes_load_u32(data + 36) };
@@ -272,7 +272,7 @@ static enum status grow_file(struct base *base, uint64_t wanted, uint64_t free_s
 static enum status make_room(struct base *base, uint64_t size, struct error *error)
 {
     if (base->lost) {
-        return error_set(error, STATUS_IO, "%s is not mapped any more", name);
+        return error_set(error, STATUS_IO, "%s is no longer mapped", name);
     }
     struct base_sizes sizes = base_sizes(base);
     uint64_t wanted = sizes.used + size;
@@ -295,34 +295,68 @@ static enum status make_room(struct base *base, uint64_t size, struct error *err
     return status == STATUS_NO_MEMORY && wanted <= base->map_size ? STATUS_OK : status;
 }
 
+// An entry goes that had this value.
+static void count_off(struct base_record *record, const MDB_val *old)
+{
+    record->count--;
+    record->sum -= old->mv_size < BASE_CHECKSUM_SIZE ? 0 : bytes_load_u32(old->mv_data);
+}
+
+static int remove_entry(MDB_cursor *cursor, MDB_val *key, struct base_record *record)
+{
+    MDB_val old;
+    int code = mdb_cursor_get(cursor, key, &old, MDB_SET);
+    if (code) {
+        return code == MDB_NOTFOUND ? 0 : code;
+    }
+    count_off(record, &old);
+    return mdb_cursor_del(cursor, 0);
+}
+
+static void fill(char *value, uint32_t checksum, struct slice bytes)
+{
+    bytes_store_u32(value, checksum);
+    memcpy(value + BASE_CHECKSUM_SIZE, bytes.data, bytes.size);
+}
+
+// Another value for the entry at the cursor. LMDB searches for it again if it is to make room, but
+// not if it is given the value, which is put together first where it is short.
+static int overwrite(MDB_cursor *cursor, MDB_val *key, uint32_t checksum, struct slice bytes)
+{
+    char together[SHORT_SIZE];
+    MDB_val value = { BASE_CHECKSUM_SIZE + bytes.size, together };
+    if (value.mv_size <= sizeof(together)) {
+        fill(together, checksum, bytes);
+        return mdb_cursor_put(cursor, key, &value, MDB_CURRENT);
+    }
+    int code = mdb_cursor_put(cursor, key, &value, MDB_CURRENT | MDB_RESERVE);
+    if (!code) {
+        fill(value.mv_data, checksum, bytes);
+    }
+    return code;
+}
+
 // Writes or removes one entry, and keeps count and sum true.
 static int apply(MDB_cursor *cursor, const struct image *image, struct base_record *record)
 {
     char bytes[KEY_SIZE];
     key_write(bytes, image->key);
-    MDB_val key = { KEY_SIZE, bytes }, old;
-    int code = mdb_cursor_get(cursor, &key, &old, MDB_SET);
-    bool there = code == 0;
-    if (code && code != MDB_NOTFOUND) {
-        return code;
-    }
-    if (there) {
-        record->count--;
-        record->sum -= old.mv_size < BASE_CHECKSUM_SIZE ? 0 : bytes_load_u32(old.mv_data);
-    }
+    MDB_val key = { KEY_SIZE, bytes };
     if (image->bytes.size == 0) {
-        return there ? mdb_cursor_del(cursor, 0) : 0;
+        return remove_entry(cursor, &key, record);
     }
     uint32_t checksum = base_checksum(slice_make(bytes, KEY_SIZE), image->bytes);
     record->count++;
     record->sum += checksum;
-    // The old value is not looked at again, so the place may be written to at once.
+    // Many entries are new: they are looked for by the put alone, which finds the others too.
     MDB_val value = { BASE_CHECKSUM_SIZE + image->bytes.size, NULL };
-    key = (MDB_val){ KEY_SIZE, bytes };
-    code = mdb_cursor_put(cursor, &key, &value, MDB_RESERVE | (there ? MDB_CURRENT : 0));
+    int code = mdb_cursor_put(cursor, &key, &value, MDB_RESERVE | MDB_NOOVERWRITE);
+    if (code == MDB_KEYEXIST) {
+        count_off(record, &value);
+        return overwrite(cursor, &key, checksum, image->bytes);
+    }
     if (!code) {
-        bytes_store_u32(value.mv_data, checksum);
-        memcpy((char *)value.mv_data + BASE_CHECKSUM_SIZE, image->bytes.data, image->bytes.size);
+        fill(value.mv_data, checksum, image->bytes);
     }
     return code;
 }

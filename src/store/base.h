@@ -13,6 +13,7 @@ struct base;
 
 // The store's own record; its key is all zeros.
 struct base_record {
+    uint32_t version; // that it was read in; it is written in STORE_VERSION
     char id[STORE_ID_SIZE];
     uint64_t covered;     // the last group that is in the base
     struct position next; // where the one after it begins

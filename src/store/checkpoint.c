@@ -6,7 +6,7 @@
 // takes to have so much of it, and of jobs that came and went in between nothing is left.
 #include "store/checkpoint.h"
 
-#include "store/file.h"
+#include "os/clock.h"
 #include "store/images.h"
 #include "store/journal.h"
 #include "store/reader.h"
@@ -200,7 +200,7 @@ static void note_covered(struct store *store, const struct base_record *record,
     if (!is_behind(store)) {
         store->behind_size = 0;
     }
-    segments_free_before(&store->segments, record->next.turn);
+    segments_free_before(&store->segments, record->next.generation);
     store_check(store);
     figures->checkpoints++;
     figures->records_checkpointed += images->count;
@@ -251,7 +251,7 @@ static enum status cover_slice(struct store *store, struct images *images)
         }
     } else if (store_is_lack(status)) {
         // A small slice finds room where others have been; a large one needs none for what it
-        // removes again. They are tried in turns.
+        // removes again. They are tried in generations.
         store->slice_size = store->slice_size == SLICE_SIZE_MIN ? GATHER_SIZE_MAX : SLICE_SIZE_MIN;
         store->lacked = store->record.covered + 1;
         set_full(store, &error);
@@ -450,7 +450,7 @@ static enum status relieve(struct store *store, enum status status)
         (void)find_space(store, &lack);
     }
     // A backup may have kept some in use until now.
-    segments_free_before(&store->segments, store->record.next.turn);
+    segments_free_before(&store->segments, store->record.next.generation);
     store_eased(store);
     if (store_is_short(store) && may_have_segment(store)) {
         status = make_segment(store);

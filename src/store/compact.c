@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "store/compact.h"
 
-#include "store/file.h"
+#include "os/clock.h"
+#include "os/file.h"
 #include "store/key.h"
 #include "store/state.h"
 

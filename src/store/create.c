@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/create.h"
 
-#include "store/file.h"
+#include "os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,9 +123,10 @@ static enum status make_segments(const struct store *store, const struct base_re
     return status;
 }
 
-enum status create_if_missing(const struct store *store, struct error *error)
+enum status create_if_missing(const struct store *store, bool *made, struct error *error)
 {
     struct stat stat;
+    *made = false;
     if (fstatat(store->folder, "base", &stat, 0) == 0) {
         return STATUS_OK;
     }
@@ -149,5 +150,6 @@ enum status create_if_missing(const struct store *store, struct error *error)
     if (!status) {
         status = create_finish(store->folder, error);
     }
+    *made = !status;
     return status;
 }

@@ -6,9 +6,9 @@
 
 #include "store/state.h"
 
-// Makes what a store consists of, unless it is there. CORRUPT when the base is missing but the
-// journal has been used.
-MUST_USE enum status create_if_missing(const struct store *store, struct error *error);
+// Makes what a store consists of, unless it is there, and says by `*made` whether it did. CORRUPT
+// when the base is missing but the journal has been used.
+MUST_USE enum status create_if_missing(const struct store *store, bool *made, struct error *error);
 
 // CORRUPT when the segment is there and has been used.
 MUST_USE enum status create_check_unused(int folder, uint32_t number, struct error *error);

@@ -40,7 +40,7 @@ enum status directory_read(struct record_key key, struct slice bytes, struct dir
 {
     if ((int)key.kind != DIRECTORY_KIND || key.id == 0 || key.id > UINT32_MAX ||
         bytes.size <= HEADER || bytes.size > DIRECTORY_RECORD_MAX) {
-        return error_set(error, STATUS_CORRUPT, "the record of namespace %llu makes no sense",
+        return error_set(error, STATUS_CORRUPT, "the record of namespace %llu is malformed",
                          (unsigned long long)key.id);
     }
     if (bytes.data[0] != VERSION) {

@@ -3,7 +3,8 @@
 // harm what was acknowledged; and group n + 1 is not written before group n is durable.
 #include "store/journal.h"
 
-#include "store/file.h"
+#include "os/clock.h"
+#include "os/file.h"
 #include "store/frame.h"
 #include "store/sector.h"
 
@@ -11,8 +12,8 @@
 
 enum {
     KEPT_SIZE = 1 << 20, // of a buffer, for the next group
-    // Where nobody waits for the disk, groups are not made smaller than they have to be: each costs
-    // a write, and waking up.
+    // While no thread waits for the disk, entries are gathered into larger groups: each group costs
+    // a write and a wake-up.
     UNHURRIED_US = 2000,
     UNHURRIED_SIZE = 1 << 20,
 };
@@ -39,7 +40,7 @@ static bool sync_is_due(const struct store *store, int64_t since_us, int64_t *wa
 
 bool journal_sync(struct store *store)
 {
-    uint64_t upto = store->durable, first = store->synced_turn, last = store->end.turn;
+    uint64_t upto = store->durable, first = store->synced_generation, last = store->end.generation;
     if (store->synced == upto || store_has_failed(store)) {
         return !store_has_failed(store);
     }
@@ -47,8 +48,8 @@ bool journal_sync(struct store *store)
     pthread_mutex_unlock(&store->mutex);
     struct error error = { 0 };
     enum status status = STATUS_OK;
-    for (uint64_t turn = first; !status && turn <= last; turn++) {
-        int64_t number = segments_find(&store->segments, turn);
+    for (uint64_t generation = first; !status && generation <= last; generation++) {
+        int64_t number = segments_find(&store->segments, generation);
         if (number >= 0) {
             status = segments_sync(&store->segments, (uint32_t)number, &error);
         }
@@ -62,20 +63,20 @@ bool journal_sync(struct store *store)
     store->figures.syncs++;
     if (store->synced < upto) {
         store->synced = upto;
-        store->synced_turn = last;
+        store->synced_generation = last;
     }
     store_check(store);
     return true;
 }
 
-// The file for the writer's place, which is at the beginning of a turn. Waits until one is free;
+// The file for the writer's place, which is at the beginning of a generation. Waits until one is free;
 // below 0 when none will be.
 static int64_t take_segment(struct writer *writer, struct error *error)
 {
     struct store *store = writer->store;
     pthread_mutex_lock(&store->mutex);
     int64_t number;
-    while ((number = segments_take(&store->segments, writer->at.turn)) < 0) {
+    while ((number = segments_take(&store->segments, writer->at.generation)) < 0) {
         if (store_has_failed(store) || (store->gives_up && store->stuck)) {
             *error = store_has_failed(store) ? store->failure : store->space;
             break;
@@ -157,7 +158,7 @@ static enum status write_part(struct writer *writer, uint32_t *done, uint32_t to
 {
     struct segments *segments = &writer->store->segments;
     writer->at = segments_place(segments, writer->at);
-    int64_t number = segments_find(segments, writer->at.turn);
+    int64_t number = segments_find(segments, writer->at.generation);
     uint32_t head = 0;
     if (number < 0) {
         assert(writer->at.sector == 1);
@@ -165,7 +166,7 @@ static enum status write_part(struct writer *writer, uint32_t *done, uint32_t to
         if (number < 0) {
             return error->status;
         }
-        segment_head(segments, (uint32_t)number, writer->at.turn, writer->packed);
+        segment_head(segments, (uint32_t)number, writer->at.generation, writer->packed);
         head = 1;
     }
     uint32_t room = segments->sectors - writer->at.sector, count = total - *done;
@@ -206,7 +207,7 @@ static bool note_durable(struct writer *writer)
     store->writing_size = 0;
     if (store->options.durability == STORE_ALWAYS) {
         store->synced = writer->number;
-        store->synced_turn = writer->at.turn;
+        store->synced_generation = writer->at.generation;
     }
     store->figures.groups++;
     store->figures.group_bytes += writer->group.size;

@@ -42,15 +42,17 @@ struct store_key key_read(const char bytes[KEY_SIZE])
     };
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 int key_compare(const struct store_key *a, const struct store_key *b)
 {
-    int order = compare(a->space, b->space);
-    order = order ? order : compare(a->record.kind, b->record.kind);
-    order = order ? order : compare(a->record.id, b->record.id);
-    return order ? order : compare((uint64_t)a->record.extra, (uint64_t)b->record.extra);
+    if (a->space != b->space) {
+        return a->space < b->space ? -1 : 1;
+    }
+    if (a->record.kind != b->record.kind) {
+        return a->record.kind < b->record.kind ? -1 : 1;
+    }
+    if (a->record.id != b->record.id) {
+        return a->record.id < b->record.id ? -1 : 1;
+    }
+    uint64_t extra_a = (uint64_t)a->record.extra, extra_b = (uint64_t)b->record.extra;
+    return (extra_a > extra_b) - (extra_a < extra_b);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/lock.h"
 
-#include "store/file.h"
+#include "os/file.h"
 
 #include <errno.h>
 #include <stdio.h>

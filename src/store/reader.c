@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "store/reader.h"
 
-#include "store/file.h"
+#include "os/file.h"
 #include "store/frame.h"
 #include "store/sector.h"
 
 enum {
     WINDOW_SECTORS = 256,
+    ROOM_MAX = 1 << 20, // that is made at once
 };
 
 enum status reader_init(struct reader *reader, struct segments *segments, struct position at,
@@ -49,13 +50,13 @@ enum status reader_sector(struct reader *reader, uint32_t number, uint32_t secto
     return STATUS_OK;
 }
 
-// The sector at `at`, which goes on to the next turn where a segment ends. NULL when there is no
+// The sector at `at`, which goes on to the next generation where a segment ends. NULL when there is no
 // such segment.
 static enum status sector_at(struct reader *reader, struct position *at, const char **out,
                              uint32_t *number, struct error *error)
 {
     *at = segments_place(reader->segments, *at);
-    int64_t found = segments_find(reader->segments, at->turn);
+    int64_t found = segments_find(reader->segments, at->generation);
     *out = NULL;
     if (found < 0) {
         return STATUS_OK;
@@ -77,6 +78,14 @@ static enum status take_records(struct reader *reader, struct slice *records, st
     }
     return error_set(error, STATUS_CORRUPT, "group %llu of the journal says a wrong size",
                      (unsigned long long)reader->group);
+}
+
+// The head of a group, in its first sector, says how large it is. A size that is wrong is found out
+// when all of the group was read.
+static void make_room(struct reader *reader, const char *first)
+{
+    size_t size = FRAME_HEAD_SIZE + (size_t)frame_head(first + SECTOR_HEAD_SIZE).size + SECTOR_ROOM;
+    (void)buffer_reserve(&reader->bytes, size < ROOM_MAX ? size : ROOM_MAX);
 }
 
 enum status reader_next(struct reader *reader, bool *found, struct slice *records,
@@ -101,6 +110,9 @@ enum status reader_next(struct reader *reader, bool *found, struct slice *record
         }
         if (verdict == SECTOR_BLANK || stamp.group != reader->group || stamp.index != index) {
             return STATUS_OK;
+        }
+        if (index == 0) {
+            make_room(reader, sector);
         }
         buffer_append(&reader->bytes, slice_make(sector + SECTOR_HEAD_SIZE, SECTOR_ROOM));
         at.sector++;

@@ -5,8 +5,8 @@
 #include "store/recover.h"
 
 #include "base/bytes.h"
+#include "os/file.h"
 #include "store/create.h"
-#include "store/file.h"
 #include "store/frame.h"
 #include "store/images.h"
 #include "store/key.h"
@@ -22,6 +22,7 @@ struct recovery {
     const struct store_visitor *visitor;
     struct error *error;
     bool read_only;
+    bool made;            // the store was made just now: its journal's files are full of zeros
     struct images images; // of the journal's tail
     size_t next_image;
     bool has_record;
@@ -95,16 +96,17 @@ static enum status check_position(struct recovery *recovery)
 {
     const struct base_record *record = &recovery->store->record;
     struct segments *segments = &recovery->store->segments;
-    if (record->next.turn == 0 || record->next.sector == 0 ||
+    if (record->next.generation == 0 || record->next.sector == 0 ||
         record->next.sector >= segments->sectors) {
         return error_set(recovery->error, STATUS_CORRUPT,
-                         "the base says that the journal goes on at sector %u of turn %llu",
-                         record->next.sector, (unsigned long long)record->next.turn);
+                         "the base says that the journal goes on at sector %u of generation %llu",
+                         record->next.sector, (unsigned long long)record->next.generation);
     }
-    if (record->next.sector > 1 && segments_find(segments, record->next.turn) < 0) {
-        return error_set(recovery->error, STATUS_CORRUPT,
-                         "the journal should go on in the segment of turn %llu, and none has it",
-                         (unsigned long long)record->next.turn);
+    if (record->next.sector > 1 && segments_find(segments, record->next.generation) < 0) {
+        return error_set(
+            recovery->error, STATUS_CORRUPT,
+            "the journal should go on in the segment of generation %llu, and none has it",
+            (unsigned long long)record->next.generation);
     }
     return STATUS_OK;
 }
@@ -119,7 +121,7 @@ static enum status read_tail(struct recovery *recovery, struct reader *reader)
         if (!status && found) {
             status = images_add(&recovery->images, records);
             if (status) {
-                error_set(recovery->error, status, "cannot take in group %llu of the journal: %s",
+                error_set(recovery->error, status, "cannot apply group %llu of the journal: %s",
                           (unsigned long long)(reader->group - 1), status_sentence(status));
             }
         }
@@ -158,7 +160,7 @@ static enum status judge_sector(struct recovery *recovery, const char *sector, u
 static uint32_t behind_end(const struct recovery *recovery, const struct segment *segment)
 {
     struct position end = recovery->store->end;
-    return segment->turn == end.turn ? end.sector : 1;
+    return segment->generation == end.generation ? end.sector : 1;
 }
 
 // Looks at all that the journal's files hold beside the journal itself.
@@ -169,8 +171,9 @@ static enum status judge_rest(struct recovery *recovery, struct reader *reader)
     enum status status = STATUS_OK;
     for (uint32_t i = 0; !status && i < segments->count; i++) {
         const struct segment *segment = &segments->items[i];
-        bool in_use = segment->turn >= recovery->store->end.turn;
-        if (segment->turn >= record->next.turn && segment->turn < recovery->store->end.turn) {
+        bool in_use = segment->generation >= recovery->store->end.generation;
+        if (segment->generation >= record->next.generation &&
+            segment->generation < recovery->store->end.generation) {
             continue; // it was read
         }
         for (uint32_t at = behind_end(recovery, segment); !status && at < segments->sectors; at++) {
@@ -209,7 +212,7 @@ static enum status read_journal(struct recovery *recovery)
         images_sort(&recovery->images);
         store->end = segments_place(&store->segments, reader.at);
         recovery->group = reader.group;
-        status = judge_rest(recovery, &reader);
+        status = recovery->made ? STATUS_OK : judge_rest(recovery, &reader);
     }
     reader_release(&reader);
     return status;
@@ -313,11 +316,11 @@ static enum status cut_file(struct recovery *recovery, struct reader *reader, ui
                                 recovery->error);
         }
     }
-    if (!status && segment->turn > recovery->store->end.turn) {
+    if (!status && segment->generation > recovery->store->end.generation) {
         char head[SECTOR_SIZE];
         segment_head(segments, number, 0, head);
         status = file_write(segment->fd, name, head, sizeof(head), 0, recovery->error);
-        segment->turn = 0;
+        segment->generation = 0;
     }
     return status ? status : segments_sync(segments, number, recovery->error);
 }
@@ -330,7 +333,7 @@ static enum status cut_tail(struct recovery *recovery)
     struct segments *segments = &store->segments;
     bool has_later = false;
     for (uint32_t i = 0; i < segments->count; i++) {
-        has_later |= segments->items[i].turn > store->end.turn;
+        has_later |= segments->items[i].generation > store->end.generation;
     }
     if (recovery->left_over == 0 && !has_later) {
         return STATUS_OK;
@@ -345,8 +348,8 @@ static enum status cut_tail(struct recovery *recovery)
     }
     enum status status = STATUS_OK;
     for (uint32_t i = 0; !status && i < segments->count; i++) {
-        uint64_t turn = segments->items[i].turn;
-        if (turn < store->record.next.turn || turn >= store->end.turn) {
+        uint64_t generation = segments->items[i].generation;
+        if (generation < store->record.next.generation || generation >= store->end.generation) {
             status = cut_file(recovery, &reader, i);
         }
     }
@@ -359,10 +362,10 @@ static void take_over(struct recovery *recovery)
     struct store *store = recovery->store;
     for (uint32_t i = 0; i < store->segments.count; i++) {
         struct segment *segment = &store->segments.items[i];
-        segment->free = segment->turn < store->record.next.turn;
+        segment->free = segment->generation < store->record.next.generation;
     }
     store->durable = store->synced = recovery->group - 1;
-    store->synced_turn = store->end.turn;
+    store->synced_generation = store->end.generation;
     store->gathering = recovery->group;
     store->behind_size = recovery->images.bytes;
     store_check(store);
@@ -394,7 +397,7 @@ static enum status read_all(struct recovery *recovery)
 enum status recover(struct store *store, const struct store_visitor *visitor, struct error *error)
 {
     struct recovery recovery = { .store = store, .visitor = visitor, .error = error };
-    enum status status = create_if_missing(store, error);
+    enum status status = create_if_missing(store, &recovery.made, error);
     if (status) {
         return status;
     }

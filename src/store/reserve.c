@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/reserve.h"
 
-#include "store/file.h"
+#include "os/file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -24,7 +24,7 @@
 // not come to its end has left something there.
 #include "store/scan.h"
 
-#include "store/file.h"
+#include "os/file.h"
 #include "store/scan_page.h"
 #include "store/scan_window.h"
 

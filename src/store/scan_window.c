@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/scan_window.h"
 
-#include "store/file.h"
+#include "os/file.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "store/file.h"
+#include "os/file.h"
 #include "store/sector.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ enum {
     AT_VERSION = 4,
     AT_MAGIC = 8,
     AT_ID = 16,
-    AT_TURN = 32,
+    AT_GENERATION = 32,
     AT_NUMBER = 40,
 };
 
@@ -49,13 +49,14 @@ void segment_name(char name[SEGMENT_NAME_SIZE], uint32_t number)
     (void)snprintf(name, SEGMENT_NAME_SIZE, "journal-%03u", number);
 }
 
-void segment_head(const struct segments *segments, uint32_t number, uint64_t turn, char *sector)
+void segment_head(const struct segments *segments, uint32_t number, uint64_t generation,
+                  char *sector)
 {
     memset(sector, 0, SECTOR_SIZE);
     bytes_store_u32(sector + AT_VERSION, STORE_VERSION);
     memcpy(sector + AT_MAGIC, magic, MAGIC_SIZE);
     memcpy(sector + AT_ID, segments->id, STORE_ID_SIZE);
-    bytes_store_u64(sector + AT_TURN, turn);
+    bytes_store_u64(sector + AT_GENERATION, generation);
     bytes_store_u32(sector + AT_NUMBER, number);
     bytes_store_u32(sector, crc32c(0, sector + 4, SECTOR_SIZE - 4));
 }
@@ -70,7 +71,7 @@ bool segment_is_used(int fd)
 {
     char sector[SECTOR_SIZE];
     return !file_read(fd, "a segment", sector, sizeof(sector), 0, NULL) && is_head(sector) &&
-           bytes_load_u64(sector + AT_TURN) > 0;
+           bytes_load_u64(sector + AT_GENERATION) > 0;
 }
 
 bool segment_read_id(int fd, char id[STORE_ID_SIZE])
@@ -83,8 +84,18 @@ bool segment_read_id(int fd, char id[STORE_ID_SIZE])
     return true;
 }
 
+enum status version_check(uint32_t version, const char *what, struct error *error)
+{
+    return version < STORE_VERSION_FIRST || version > STORE_VERSION
+               ? error_set(error, STATUS_UNSUPPORTED,
+                           "%s has version %u of the file format, and this program reads versions "
+                           "%d to %d; it needs a newer program, and was not changed",
+                           what, version, STORE_VERSION_FIRST, STORE_VERSION)
+               : STATUS_OK;
+}
+
 enum status segment_read_head(const struct segments *segments, uint32_t number, int fd,
-                              uint64_t *turn, struct error *error)
+                              uint64_t *generation, struct error *error)
 {
     char name[SEGMENT_NAME_SIZE], sector[SECTOR_SIZE];
     segment_name(name, number);
@@ -96,10 +107,9 @@ enum status segment_read_head(const struct segments *segments, uint32_t number, 
     if (!is_head(sector)) {
         return error_set(error, STATUS_CORRUPT, "the header of %s is damaged", name);
     }
-    if (version != STORE_VERSION) {
-        return error_set(error, STATUS_UNSUPPORTED,
-                         "%s has version %u of the file format, and this program knows version %d",
-                         name, version, STORE_VERSION);
+    status = version_check(version, name, error);
+    if (status) {
+        return status;
     }
     if (memcmp(sector + AT_ID, segments->id, STORE_ID_SIZE) != 0) {
         return error_set(error, STATUS_CORRUPT, "%s belongs to another store", name);
@@ -108,7 +118,7 @@ enum status segment_read_head(const struct segments *segments, uint32_t number, 
         return error_set(error, STATUS_CORRUPT, "%s was made as journal-%03u", name,
                          bytes_load_u32(sector + AT_NUMBER));
     }
-    *turn = bytes_load_u64(sector + AT_TURN);
+    *generation = bytes_load_u64(sector + AT_GENERATION);
     return STATUS_OK;
 }
 
@@ -214,7 +224,7 @@ static enum status open_one(struct segments *segments, uint32_t number, struct e
                            (unsigned long long)size, (unsigned long long)wanted);
     }
     if (!status) {
-        status = segment_read_head(segments, number, segment.fd, &segment.turn, error);
+        status = segment_read_head(segments, number, segment.fd, &segment.generation, error);
     }
     if (!status && segments_add(segments, segment)) {
         status = error_set(error, STATUS_NO_MEMORY, "out of memory");
@@ -234,12 +244,12 @@ enum status segments_open(struct segments *segments, uint32_t count, struct erro
     return status;
 }
 
-int64_t segments_find(struct segments *segments, uint64_t turn)
+int64_t segments_find(struct segments *segments, uint64_t generation)
 {
     int64_t found = -1;
     pthread_mutex_lock(&segments->mutex);
     for (uint32_t i = 0; i < segments->count; i++) {
-        if (segments->items[i].turn == turn && turn && !segments->items[i].free) {
+        if (segments->items[i].generation == generation && generation && !segments->items[i].free) {
             found = i;
         }
     }
@@ -267,10 +277,12 @@ enum status segments_sync(struct segments *segments, uint32_t number, struct err
 static bool is_better(const struct segments *segments, int64_t number, int64_t than)
 {
     bool early = number < SEGMENTS_AT_FIRST, than_early = than < SEGMENTS_AT_FIRST;
-    return early == than_early ? segments->items[number].turn < segments->items[than].turn : early;
+    return early == than_early
+               ? segments->items[number].generation < segments->items[than].generation
+               : early;
 }
 
-int64_t segments_take(struct segments *segments, uint64_t turn)
+int64_t segments_take(struct segments *segments, uint64_t generation)
 {
     int64_t taken = -1;
     pthread_mutex_lock(&segments->mutex);
@@ -281,7 +293,7 @@ int64_t segments_take(struct segments *segments, uint64_t turn)
     }
     if (taken >= 0) {
         segments->items[taken].free = false;
-        segments->items[taken].turn = turn;
+        segments->items[taken].generation = generation;
     }
     pthread_mutex_unlock(&segments->mutex);
     return taken;
@@ -300,31 +312,31 @@ uint32_t segments_free_count(struct segments *segments)
 
 uint64_t segments_room(struct segments *segments, struct position from)
 {
-    uint64_t last = from.turn - 1, files = 0;
+    uint64_t last = from.generation - 1, files = 0;
     pthread_mutex_lock(&segments->mutex);
     for (uint32_t i = 0; i < segments->count; i++) {
         const struct segment *segment = &segments->items[i];
         files += segment->free;
-        last = !segment->free && segment->turn > last ? segment->turn : last;
+        last = !segment->free && segment->generation > last ? segment->generation : last;
     }
     pthread_mutex_unlock(&segments->mutex);
-    files += last + 1 - from.turn;
-    return files * (segments->sectors - 1) - (last < from.turn ? 0 : from.sector - 1);
+    files += last + 1 - from.generation;
+    return files * (segments->sectors - 1) - (last < from.generation ? 0 : from.sector - 1);
 }
 
-void segments_free_before(struct segments *segments, uint64_t turn)
+void segments_free_before(struct segments *segments, uint64_t generation)
 {
     pthread_mutex_lock(&segments->mutex);
-    turn = turn < segments->pinned ? turn : segments->pinned;
+    generation = generation < segments->pinned ? generation : segments->pinned;
     for (uint32_t i = 0; i < segments->count; i++) {
-        segments->items[i].free |= segments->items[i].turn < turn;
+        segments->items[i].free |= segments->items[i].generation < generation;
     }
     pthread_mutex_unlock(&segments->mutex);
 }
 
-void segments_pin(struct segments *segments, uint64_t turn)
+void segments_pin(struct segments *segments, uint64_t generation)
 {
     pthread_mutex_lock(&segments->mutex);
-    segments->pinned = turn;
+    segments->pinned = generation;
     pthread_mutex_unlock(&segments->mutex);
 }

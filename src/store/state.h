@@ -42,7 +42,7 @@ struct store {
     pthread_cond_t wake;     // for the checkpoint
     pthread_cond_t progress; // for those who wait: durable, covered, failed
     bool stopping;           // the journal; then the checkpoint ends too
-    bool gives_up;           // nobody waits for space any more
+    bool gives_up;           // no thread waits for space any more
 
     // The journal
     struct buffer gather; // the group that gathers, with room for its head
@@ -52,12 +52,12 @@ struct store {
     _Atomic uint64_t durable;
     struct position end; // where group durable + 1 begins
     uint64_t synced;
-    unsigned syncing;     // threads that sync files of the journal, beside its writer
-    uint64_t synced_turn; // what is not synced is in this turn or a later one
-    bool wants_segment;   // it waits for one
-    bool journal_full;    // it cannot write for want of space
-    bool held;            // it takes no group for now
-    bool ended;           // the thread has written all it will
+    unsigned syncing;           // threads that sync files of the journal, beside its writer
+    uint64_t synced_generation; // what is not synced is in this generation or a later one
+    bool wants_segment;         // it waits for one
+    bool journal_full;          // it cannot write for want of space
+    bool held;                  // it takes no group for now
+    bool ended;                 // the thread has written all it will
 
     // The checkpoint
     struct base_record record; // as in the base

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "store/store.h"
 
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/thread.h"
 #include "store/checkpoint.h"
 #include "store/create.h"
-#include "store/file.h"
 #include "store/frame.h"
 #include "store/journal.h"
 #include "store/lock.h"
@@ -11,7 +13,6 @@
 #include "store/reserve.h"
 #include "store/sector.h"
 #include "store/state.h"
-#include "store/thread.h"
 #include "store/trim.h"
 
 #include <assert.h>
@@ -64,7 +65,7 @@ void store_tell(const struct store *store)
 
 static bool is_not_behind(struct position a, struct position b)
 {
-    return a.turn > b.turn || (a.turn == b.turn && a.sector >= b.sector);
+    return a.generation > b.generation || (a.generation == b.generation && a.sector >= b.sector);
 }
 
 // One group at most is being written, behind the durable ones; the next one gathers.
@@ -84,7 +85,7 @@ static void check_covered(const struct store *store)
     const struct base_record *record = &store->record;
     assert(record->covered <= store->synced);
     assert(is_not_behind(segments_place(&store->segments, store->end), record->next));
-    assert(store->synced_turn <= store->end.turn);
+    assert(store->synced_generation <= store->end.generation);
     assert(record->segments >= 2);
     assert(store->lacked <= store->durable);
 }
@@ -171,10 +172,7 @@ void store_sleep(struct store *store, pthread_cond_t *condition, int64_t us)
     if (us == INT64_MAX) {
         pthread_cond_wait(condition, &store->mutex);
     } else if (us > 0) {
-        int64_t until_us = monotonic_us() + us;
-        const struct timespec until = { .tv_sec = until_us / 1000000,
-                                        .tv_nsec = until_us % 1000000 * 1000 };
-        pthread_cond_timedwait(condition, &store->mutex, &until);
+        (void)condition_wait_until(condition, &store->mutex, monotonic_us() + us);
     }
 }
 
@@ -247,14 +245,9 @@ static enum status take_lock(struct store *store, struct error *error)
 
 static bool init_threads(struct store *store)
 {
-    pthread_condattr_t monotonic;
     return !pthread_mutex_init(&store->mutex, NULL) && !pthread_mutex_init(&store->backup, NULL) &&
-           !pthread_condattr_init(&monotonic) &&
-           !pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) &&
-           !pthread_cond_init(&store->work, &monotonic) &&
-           !pthread_cond_init(&store->wake, &monotonic) &&
-           !pthread_cond_init(&store->progress, &monotonic) &&
-           !pthread_condattr_destroy(&monotonic);
+           !condition_init(&store->work) && !condition_init(&store->wake) &&
+           !condition_init(&store->progress);
 }
 
 static struct store *store_new(const struct store_options *options)
@@ -314,6 +307,23 @@ static void store_free(struct store *store)
     mem_free(allocator, store, sizeof(*store));
 }
 
+// Before anything is written: a program that reads no newer version than the folder's must not take
+// what follows for damage. On a full disk the reserve is for this too.
+static enum status upgrade(struct store *store, struct error *error)
+{
+    store_log(store, STORE_WARNING,
+              "the folder has version %u of the file format, and has version %d from now on: older "
+              "programs do not open it any more",
+              store->record.version, STORE_VERSION);
+    enum status status = base_commit(store->base, NULL, &store->record, error);
+    if (status == STATUS_NO_SPACE) {
+        reserve_give(store->folder);
+        status = base_commit(store->base, NULL, &store->record, error);
+    }
+    store->record.version = STORE_VERSION;
+    return status;
+}
+
 static enum status open_files(struct store *store, const struct store_visitor *visitor,
                               struct error *error)
 {
@@ -326,6 +336,9 @@ static enum status open_files(struct store *store, const struct store_visitor *v
     }
     if (!status) {
         status = base_open(store->path, "base", store->allocator, &store->base, error);
+    }
+    if (!status && store->record.version < STORE_VERSION) {
+        status = upgrade(store, error);
     }
     if (!status) {
         compact_clean(store->folder);

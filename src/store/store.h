@@ -22,7 +22,7 @@
 #include "base/alloc.h"
 #include "base/slice.h"
 #include "base/status.h"
-#include "engine/record.h"
+#include "engine/records/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>

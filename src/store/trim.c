@@ -7,7 +7,7 @@
 // the base, and must not count a file that is gone, or have the journal go on where it does not.
 #include "store/trim.h"
 
-#include "store/file.h"
+#include "os/file.h"
 #include "store/sector.h"
 #include "store/state.h"
 
@@ -71,7 +71,7 @@ static enum status remove_last(struct store *store, struct segment *segment, str
     }
     pthread_mutex_lock(&store->mutex);
     if (status) {
-        segment->turn = 0;
+        segment->generation = 0;
         enum status added = segments_add(&store->segments, *segment);
         assert(!added); // there was room for it before
         return status;
@@ -81,12 +81,12 @@ static enum status remove_last(struct store *store, struct segment *segment, str
     return STATUS_OK;
 }
 
-// The next group begins with a new turn, in another file. The journal takes none before the base
+// The next group begins with a new generation, in another file. The journal takes none before the base
 // says so: from either place alone it could not be read back.
 static enum status leave_last(struct store *store, struct error *error)
 {
     struct base_record record = store->record;
-    record.next = (struct position){ store->end.turn + 1, 1 };
+    record.next = (struct position){ store->end.generation + 1, 1 };
     store->held = true;
     pthread_mutex_unlock(&store->mutex);
     enum status status = commit_twice(store, &record, error);
@@ -95,7 +95,7 @@ static enum status leave_last(struct store *store, struct error *error)
     if (!status) {
         store->record = record;
         store->end = record.next;
-        segments_free_before(&store->segments, record.next.turn);
+        segments_free_before(&store->segments, record.next.generation);
         store_check(store);
     }
     pthread_cond_signal(&store->work);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Requests in HTTP/1.1 (RFC 9112), read strictly: what two readers could understand differently is
-// refused, so that nobody can hide a request inside another. The decoder is incremental like that
-// of RESP: it goes on where it stopped when more bytes have come.
+// Requests in HTTP/1.1 (RFC 9112), read strictly: a request that two readers could understand
+// differently is refused, so that no request can be hidden in another (request smuggling). The decoder
+// is incremental like that of RESP: it goes on where it stopped when more bytes have arrived.
 //
 //     http_request_init(&request, allocator, &limits);
 //     for (;;) {

@@ -11,12 +11,15 @@
 
 enum {
     LINE_END_SIZE = 2,
-    NUMBER_SIZE_MAX = 32, // of a double or of seconds, as text
+    NUMBER_SIZE_MAX = 32, // of a double, as text
 };
 
 static inline size_t decimal_size(uint64_t value)
 {
     size_t size = 1;
+    if (value < 10) {
+        return size;
+    }
     while (value >= 10000) {
         value /= 10000;
         size += 4;
@@ -38,6 +41,10 @@ static inline char *put_decimal(char *at, uint64_t value, size_t size)
                                 "25262728293031323334353637383940414243444546474849"
                                 "50515253545556575859606162636465666768697071727374"
                                 "75767778798081828384858687888990919293949596979899";
+    if (size == 1) {
+        *at = (char)('0' + value);
+        return at + 1;
+    }
     char *digit = at + size;
     while (digit - at >= 2) {
         digit -= 2;
@@ -58,7 +65,7 @@ static inline char *put_bytes(char *at, struct slice bytes)
     return at + bytes.size;
 }
 
-// A line end in a line would begin a reply of its own, which whoever named the text could forge.
+// A line end within a line would begin another reply, which a client could forge by a name.
 static inline char *put_text(char *at, struct slice text)
 {
     for (size_t i = 0; i < text.size; i++) {
@@ -205,9 +212,8 @@ void resp_double(struct buffer *out, enum resp_version version, double value)
 
 void resp_seconds(struct buffer *out, enum resp_version version, int64_t us)
 {
-    size_t size = out->size;
-    num_append_seconds(out, us);
-    wrap_number(out, version, size);
+    struct num_room room;
+    append_number(out, version, num_format_seconds(us, &room));
 }
 
 void resp_verbatim(struct buffer *out, enum resp_version version, struct slice text)
@@ -231,11 +237,6 @@ void resp_map(struct buffer *out, enum resp_version version, size_t pairs)
     } else {
         append_header(out, '*', (uint64_t)pairs * 2);
     }
-}
-
-void resp_set(struct buffer *out, enum resp_version version, size_t count)
-{
-    append_header(out, version == RESP_3 ? '~' : '*', count);
 }
 
 void resp_push(struct buffer *out, enum resp_version version, size_t count)

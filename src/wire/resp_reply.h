@@ -34,7 +34,6 @@ void resp_verbatim(struct buffer *out, enum resp_version version, struct slice t
 // Headers: so many values, or pairs of values, follow.
 void resp_array(struct buffer *out, size_t count);
 void resp_map(struct buffer *out, enum resp_version version, size_t pairs);
-void resp_set(struct buffer *out, enum resp_version version, size_t count);
 void resp_push(struct buffer *out, enum resp_version version, size_t count);
 
 #endif

@@ -21,7 +21,7 @@ class Events(tool.ServerCase):
             with tool.sluiced.Client(self.server) as client:
                 return client.ask("PUBSUB CHANNELS *") != "[]"
 
-        # Whoever listens hears of what is put from then on.
+        # A listener hears of what is put from then on.
         tool.eventually(listens)
         return process
 
@@ -66,7 +66,7 @@ class Bulk(tool.ServerCase):
         self.says("3 matched, 3 would be changed\n", "bulk", "start", "cancel", "--tagged", "news",
                   "--dry-run")
         self.says("3 matched, 3 changed\n", "bulk", "start", "move", "-q", "mail", "--to", "out")
-        self.refused(2, "bulk start needs --yes where there is nobody to ask", "bulk", "start",
+        self.refused(2, "bulk start needs --yes when standard input is not a terminal", "bulk", "start",
                      "cancel", "-q", "out")
         bulk = self.json("bulk", "start", "cancel", "-q", "out", "--yes")
         self.assertEqual((bulk["act"], bulk["changed"], bulk["done"]), ("cancel", 3, True))
@@ -138,7 +138,7 @@ class Namespaces(tool.ServerCase):
         self.assertRegex(tool.shape(self.good("namespaces")),
                          r"^NAME  CLOCK  QUEUES  CLIENTS_WAITING  SCHEDULED  DEPENDS  WAITING  "
                          r"RUNNING  STALLED  COMPLETE  FAILED\n(.*\n)*one  client  0  0")
-        self.refused(2, "namespaces delete needs --yes where there is nobody to ask",
+        self.refused(2, "namespaces delete needs --yes when standard input is not a terminal",
                      "namespaces", "delete", "one")
         self.says("deleted one\n", "namespaces", "delete", "one", "--yes")
         self.assertNotIn("one", [ns["name"] for ns in self.json("namespaces", "list")])
@@ -172,7 +172,7 @@ class Doctor(tool.ServerCase):
         self.assertTrue(self.json("doctor", "--repair", "--yes")["repair"])
         self.assertEqual(self.json("doctor", "--force")["broken"], 0)
         self.assertTrue(self.json("doctor", "--force", "--repair", "--yes")["repair"])
-        self.refused(2, "doctor needs --yes where there is nobody to ask", "doctor", "--repair")
+        self.refused(2, "doctor needs --yes when standard input is not a terminal", "doctor", "--repair")
 
     def test_a_backup_can_be_opened(self):
         self.put("ann")
@@ -216,7 +216,7 @@ class Folder(tool.FileCase):
         done = self.run_tool("doctor")
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stderr.startswith("sluice: "), done.stderr)
-        self.refused(2, "doctor needs --yes where there is nobody to ask", "doctor", "--repair")
+        self.refused(2, "doctor needs --yes when standard input is not a terminal", "doctor", "--repair")
         done = self.run_tool("doctor", "--repair", "--yes")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(os.path.isdir(folder + ".damaged"))

@@ -34,7 +34,7 @@ class Rules:
         self.put(priority="5.0", jid="five")
         self.assertEqual(self.get("five")["priority"], 5)
         self.refused("invalid", "from 0 to 3162240000 seconds", delay="1e18")
-        self.refused("invalid", "from -1000000000 to 1000000000", priority="1e18")
+        self.refused("invalid", "from -2147483648 to 2147483647", priority="1e18")
         self.refused("invalid", "whole number", priority="5.5")
 
 

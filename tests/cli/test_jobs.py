@@ -111,7 +111,7 @@ class OnServer(Work, tool.ServerCase):
         self.put("first")
         self.good("put", "mail", "Send", "{}", "-j", "all", "--priority", "7", "--retries", "0",
                   "--tag", "a,b", "--tag", "c", "--domain", "d", "--deadline", "2100-01-01",
-                  "--backoff", "fixed:3", "--run-timeout", "10m", "--result-ttl", "1d",
+                  "--backoff", "fixed:3", "--run-timeout", "10m", "--lease", "0", "--result-ttl", "1d",
                   "--max-crashes", "2", "--on-dependency-failure", "cancel",
                   "--unique", "key", "--unique-until", "started", "--on-conflict", "refuse",
                   "--depends", "first")
@@ -121,9 +121,9 @@ class OnServer(Work, tool.ServerCase):
         self.assertEqual({key: job[key] for key in wanted}, wanted)
         self.assertEqual(job["unique"]["key"], "key")
         self.assertEqual(self.json("options", "all")["given"],
-                         {"backoff": "fixed:3", "timeout": 600, "result-ttl": 86400,
+                         {"backoff": "fixed:3", "timeout": 600, "lease": 0, "result-ttl": 86400,
                           "max-crashes": 2, "on-dependency-failure": "cancel"})
-        self.refused(1, "job all is the same, and is depends", "put", "mail", "Send",
+        self.refused(1, "job all holds the lock and is depends", "put", "mail", "Send",
                      "--unique", "key", "--on-conflict", "refuse")
         self.good("put", "mail", "Send", "-j", "later", "--at", "2100-01-01T00:00:30Z")
         self.assertEqual(self.json("get", "later")["scheduled"], 4102444830.0)
@@ -168,6 +168,14 @@ class OnServer(Work, tool.ServerCase):
         jobs = self.lines("pop", "a", "b", "-n", "2", "--round-robin")
         self.assertEqual({job["queue"] for job in jobs}, {"a", "b"})
 
+    def test_the_best_of_all_queues_is_popped(self):
+        for queue, priority in (("a", 3), ("b", 1), ("c", 2)):
+            self.put(queue, queue, "--priority", priority)
+        jobs = self.lines("pop", "a", "b", "c", "-n", "2", "--best")
+        self.assertEqual([job["jid"] for job in jobs], ["b", "c"])
+        self.refused(1, "either round_robin or best, not both", "pop", "a", "--best",
+                     "--round-robin")
+
     def test_a_program_passes_its_lease_on(self):
         self.take("ann")
         token = self.json("get", "ann")["lease"]["token"]
@@ -183,6 +191,41 @@ class OnServer(Work, tool.ServerCase):
                   "--data", '{"n":2}')
         job = self.json("get", "ann")
         self.assertEqual((job["queue"], job["data"]), ("archive", {"n": 2}))
+
+    def test_there_can_be_no_limits_whatever_a_policy_says(self):
+        self.good("policy", "set", "klass", "Send", "--run-timeout", "1m", "--lease", "2m",
+                  "--result-ttl", "3m", "--max-crashes", "4")
+        self.put("ann", "mail", "--run-timeout", "0", "--lease", "0", "--result-ttl", "0",
+                 "--max-crashes", "0")
+        options = self.json("options", "ann")["in-effect"]
+        self.assertEqual([options[key] for key in ("timeout", "lease", "result-ttl", "max-crashes")],
+                         [0, 0, 0, 0])
+
+    def test_a_given_job_is_taken(self):
+        self.put("ann")
+        self.put("bob")
+        job = self.json("take", "bob", "--worker", "w1", "--lease", "1h")
+        self.assertEqual(job["jid"], "bob")
+        lease = self.json("get", "bob")["lease"]
+        self.assertEqual((lease["worker"], lease["length"]), ("w1", 3600))
+        self.good("heartbeat", "bob", "--lease", "30s")
+        self.assertEqual(self.json("get", "bob")["lease"]["length"], 30)
+        self.refused(1, "job bob cannot be taken now: running", "take", "bob")
+        self.assertEqual(self.run_tool("take", "eve").returncode, 3)
+        self.good("pop", "mail", "--lease", "2m")
+        self.assertEqual(self.json("get", "ann")["lease"]["length"], 120)
+
+    def test_a_kick_runs_what_failed_or_is_scheduled(self):
+        self.take("ann")
+        self.good("fail", "ann", "smtp", "refused")
+        self.put("bob", "mail", "--delay", "1h")
+        self.says("2 kicked\n", "kick", "ann", "bob")
+        self.refused(1, "job bob is neither failed nor scheduled: waiting", "kick", "bob")
+
+    def test_a_retry_need_not_count(self):
+        self.put("ann", "mail", "--retries", "0")
+        self.good("pop", "mail")
+        self.says("0\n", "retry", "ann", "--uncounted")
 
     def test_a_retry_says_how_many_remain(self):
         self.take("ann")

@@ -123,10 +123,10 @@ class Queues(tool.ServerCase):
         self.take("cat", "reports")
         self.assertEqual(
             self.good("queues"),
-            "QUEUE    WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  LISTENERS  PAUSED\n"
-            "mail           1        0        0          1        0          0          0  no\n"
-            "reports        0        1        0          0        0          0          0  no\n")
-        self.assertEqual([queue["queue"] for queue in self.json("queues")], ["mail", "reports"])
+            "QUEUE    WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  FAILED  RECURRING  LISTENERS  PAUSED\n"
+            "mail           1        0        0          1        0       0          0          0  no\n"
+            "reports        0        1        0          0        0       0          0          0  no\n")
+        self.assertEqual([queue["queue"] for queue in self.json("queues")["queues"]], ["mail", "reports"])
         self.assertRegex(self.good("queue", "mail"), r"(?m)^waiting +1$")
         self.says("2\n", "count", "--queue", "mail")
         self.says("1\n", "count", "--state", "running")
@@ -179,7 +179,7 @@ class Queues(tool.ServerCase):
         for jid, queue in (("a", "mail"), ("b", "mail"), ("c", "other")):
             self.take(jid, queue)
             self.good("fail", jid, "smtp", "refused")
-        self.says("GROUP  COUNT\nsmtp  3\n", "failed")
+        self.says("GROUP  COUNT  MESSAGE\nsmtp  3  refused\n", "failed")
         self.says("JID  KLASS  QUEUE  ATTEMPTS  WHEN  WORKER  MESSAGE\n"
                   "c  Send  other  1  TIME  w1  refused\n"
                   "b  Send  mail  1  TIME  w1  refused\n"
@@ -247,10 +247,10 @@ class Settings(tool.ServerCase):
 
     def test_policies_are_set_and_unset(self):
         self.says("set klass, Send\n", "policy", "set", "klass", "Send", "--backoff",
-                  "exponential:1:300:20", "--run-timeout", "10m", "--result-ttl", "2h",
+                  "exponential:1:300:20", "--run-timeout", "10m", "--lease", "5m", "--result-ttl", "2h",
                   "--max-crashes", "3", "--on-dependency-failure", "fail")
-        self.says("SCOPE  NAME  BACKOFF  TIMEOUT  RESULT-TTL  MAX-CRASHES  ON-DEPENDENCY-FAILURE\n"
-                  "klass  Send  exponential:1:300:20  10m  2h  3  fail\n", "policy")
+        self.says("SCOPE  NAME  BACKOFF  TIMEOUT  LEASE  RESULT-TTL  MAX-CRASHES  ON-DEPENDENCY-FAILURE\n"
+                  "klass  Send  exponential:1:300:20  10m  5m  2h  3  fail\n", "policy")
         self.says("unset klass, Send\n", "policy", "unset", "klass", "Send")
         self.assertEqual(self.json("policy", "list"), [])
 

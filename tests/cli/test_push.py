@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Where the server pushes jobs to, as the tool says it: docs/push.md. What is pushed is not looked at
-here; nobody listens at these addresses, and nothing is put."""
+here; no server listens at these addresses, and nothing is put."""
 
 import tool
 
@@ -34,7 +34,8 @@ class Push(tool.ServerCase):
         self.assertEqual(self.json("push"), [])
 
     def test_what_is_refused(self):
-        self.refused(3, 'there is no push of "Nothing"', "push", "unset", "Nothing")
+        for act in ("unset", "try"):
+            self.refused(3, 'there is no push of "Nothing"', "push", act, "Nothing")
         done = self.run_tool("push", "set", "Backfill", "ftp://example.com")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
 
@@ -43,7 +44,7 @@ class File(tool.FileCase):
     def test_a_folder_pushes_nothing_and_says_so(self):
         self.good("put", "mail", "Send", "{}")
         for name, words in (("Q.PUSHES", ()), ("Q.PUSH.SET", ("set", "Backfill", HREF)),
-                            ("Q.PUSH.UNSET", ("unset", "Backfill"))):
+                            ("Q.PUSH.UNSET", ("unset", "Backfill")), ("Q.PUSH.TRY", ("try", "Backfill"))):
             self.refused(1, f"{name} needs a server: it is sluiced that pushes jobs", "push", *words)
 
 

@@ -192,13 +192,13 @@ class Keys(Watched):
         terminal.wait_for(">reports")
         terminal.keys("p")
         terminal.wait_for("Queue reports is paused")
-        self.assertTrue(self.ask("Q.QUEUE", "reports").endswith('"paused", :1]'))
+        self.assertIn('"paused", :1', self.ask("Q.QUEUE", "reports"))
         terminal.wait_for(lambda text: any(line.startswith(">reports") and line.endswith("paused")
                                            for line in text.splitlines()))
-        self.assertTrue(self.ask("Q.QUEUE", "mail").endswith('"paused", :0]'))
+        self.assertIn('"paused", :0', self.ask("Q.QUEUE", "mail"))
         terminal.keys("p")
         terminal.wait_for("Queue reports goes on")
-        self.assertTrue(self.ask("Q.QUEUE", "reports").endswith('"paused", :0]'))
+        self.assertIn('"paused", :0', self.ask("Q.QUEUE", "reports"))
         self.quit(terminal)
 
     def test_keys__cancel_asks_first(self):

@@ -71,7 +71,7 @@ def encode(value):
 
 
 def free_port():
-    """A port that nobody listens on, and that nobody is given meanwhile."""
+    """A port without a listener, which no other process is given meanwhile."""
     holder = socket.socket()
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     holder.bind(("127.0.0.1", 0))

@@ -120,7 +120,7 @@ static const struct call *find_call(const char *name)
     give_up("there is no such call", name);
 }
 
-// Whoever sent this line may have read what other threads said before: what they did came before
+// The sender of this line may have read what other threads said before: what they did came before
 // it, and a sanitizer that looks for races should know that.
 static void meet_others(void)
 {

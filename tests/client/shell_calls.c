@@ -109,7 +109,7 @@ static struct sluice_put put_of(const json_t *given, struct put_lists *lists)
         INTEGER(priority),  NUMBER(delay),        NUMBER(at),        INTEGER(retries),
         TEXT(domain),       NUMBER(deadline),     TEXT(backoff),     NUMBER(timeout),
         NUMBER(result_ttl), INTEGER(max_crashes), TEXT(unique),      TEXT(on_dependency_failure),
-        TEXT(unique_until), NUMBER(unique_for),   TEXT(on_conflict),
+        TEXT(unique_until), NUMBER(unique_for),   TEXT(on_conflict), NUMBER(lease),
     };
 #undef TEXT
 #undef INTEGER
@@ -195,7 +195,9 @@ static enum sluice_status take_jobs(struct request *request)
         .queues = queues,
         .wait = json_number_value(json_object_get(given, "wait")),
         .round_robin = json_is_true(json_object_get(given, "round_robin")),
+        .best = json_is_true(json_object_get(given, "best")),
         .worker = json_string_value(json_object_get(given, "worker")),
+        .lease = json_number_value(json_object_get(given, "lease")),
     };
     enum sluice_status status =
         sluice_take(find_thing(word_text(request, 0)), &take, jobs, count, &taken, &request->error);
@@ -242,6 +244,24 @@ static enum sluice_status attach(struct request *request)
         json_integer_value(word(request, 3)), &job, &request->error);
     if (!status) {
         keep_thing(word_text(request, 4), job);
+    }
+    return status;
+}
+
+// ["take_job", queue, jid, {"worker": ..., "lease": ...} or null, name]
+static enum sluice_status take_job(struct request *request)
+{
+    const json_t *given = word(request, 2);
+    const struct sluice_take take = {
+        .worker = json_string_value(json_object_get(given, "worker")),
+        .lease = json_number_value(json_object_get(given, "lease")),
+    };
+    struct sluice_job *job;
+    enum sluice_status status =
+        sluice_take_job(find_thing(word_text(request, 0)), word_text(request, 1),
+                        json_is_object(given) ? &take : NULL, &job, &request->error);
+    if (!status) {
+        keep_thing(word_text(request, 3), job);
     }
     return status;
 }
@@ -406,6 +426,7 @@ const struct call calls[] = {
     { "show", show_job },
     { "free", free_job },
     { "attach", attach },
+    { "take_job", take_job },
     { "heartbeat", heartbeat },
     { "keepalive", keep_alive },
     { "start", start },

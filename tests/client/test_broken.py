@@ -34,9 +34,6 @@ def found(**more):
                     "scheduled": None, "lease": None, **more}])
 
 
-MISSING = encode([None])
-
-
 class Broken(unittest.TestCase):
     maxDiff = None
 
@@ -120,98 +117,37 @@ class Repeating(Broken):
         self.assertEqual(len(fake.heard), 10)
 
 
+def words_of_request(words):
+    """The id of a request."""
+    return words[words.index("REQUEST") + 1]
+
+
 class Putting(Broken):
-    def test_one_that_was_heard_is_found(self):
-        fake = self.fake(CLOSE, found())
-        jid = self.shell(fake).ok("put", "q", NAMELESS)["jid"]
-        self.assertEqual(fake.names(), ["Q.PUT", "Q.GET"])
-        self.assertEqual(fake.heard[1], ["Q.GET", "default", jid])
+    def test_one_whose_answer_was_lost_is_asked_again_with_the_same_words(self):
+        for put in (PUT, NAMELESS):
+            fake = self.fake(CLOSE, then_close(b"$1\r\n"), text("b"))
+            self.assertEqual(self.shell(fake).ok("put", "q", put)["jid"], "b")
+            self.assertEqual(fake.names(), ["Q.PUT"] * 3)
+            self.assertEqual(fake.heard[0], fake.heard[1])
+            self.assertEqual(fake.heard[0], fake.heard[2])
+            self.assertEqual(len(words_of_request(fake.heard[0])), 24)
 
-    def test_one_that_was_not_is_put_again_with_the_same_jid(self):
-        fake = self.fake(CLOSE, MISSING, lambda _, words: text(words[words.index("JID") + 1]))
-        jid = self.shell(fake).ok("put", "q", NAMELESS)["jid"]
-        self.assertEqual(fake.names(), ["Q.PUT", "Q.GET", "Q.PUT"])
-        self.assertEqual(fake.heard[0], fake.heard[2])
-        self.assertEqual(fake.heard[1], ["Q.GET", "default", jid])
-
-    def test_a_jid_of_the_librarys_own_is_nobody_elses_whatever_became_of_the_job(self):
-        for since in ({"state": "complete", "queue": None}, {"data": "[]", "queue": "other"},
-                      {"state": "running", "attempts": 1, "moved": float(NOW - 60)}):
-            fake = self.fake(CLOSE, found(**since))
-            self.shell(fake).ok("put", "q", NAMELESS)
-            self.assertEqual(fake.names(), ["Q.PUT", "Q.GET"])
-
-    def put_over(self, put=None, clock=TIME, **job):
-        """Puts a job whose jid the caller chose, and for which this one is found."""
-        fake = self.fake(CLOSE, found(**job), clock, text("a"))
-        status = self.shell(fake).status("put", "q", {**PUT, **(put or {})})
-        self.assertEqual(fake.names()[:3], ["Q.PUT", "Q.GET", "TIME"])
-        return status, len(fake.names()) - 3
-
-    def test_a_job_that_was_there_before_is_not_taken_for_it(self):
-        before = float(NOW - 60)
-        for job in ({}, {"state": "complete", "queue": None, "attempts": 1}, {"klass": "other"},
-                    {"state": "running", "attempts": 1}, {"state": "failed", "attempts": 3}):
-            self.assertEqual(self.put_over(moved=before, **job), ("ok", 1), job)
-        self.assertEqual(self.put_over({"priority": 7, "delay": 9}, moved=before), ("ok", 1))
-
-    def test_one_that_is_in_line_as_it_was_put_was_heard(self):
-        self.assertEqual(self.put_over(), ("ok", 0))
-        self.assertEqual(self.put_over(state="depends"), ("ok", 0))
-        self.assertEqual(self.put_over({"priority": 7, "retries": 2}, priority=7, retries=2),
-                         ("ok", 0))
-        self.assertEqual(self.put_over({"retries": -1}, retries=0), ("ok", 0))
-        for put in ({"delay": 9.5}, {"at": NOW + 9.5}):
-            self.assertEqual(self.put_over(put, state="scheduled", scheduled=NOW + 9.5), ("ok", 0))
-
-    def test_one_that_is_due_by_now_was_heard_whenever_it_was_to_be(self):
-        for put in ({"at": NOW - 9.5}, {"at": NOW}, {"delay": 0.25}):
-            self.assertEqual(self.put_over(put, moved=NOW - 0.25), ("ok", 0), put)
-
-    def test_one_that_was_popped_since_was_heard(self):
-        # By as much as clocks may be off, and no more: later than that is later than now.
-        self.assertEqual(self.put_over(state="running", attempts=1, moved=NOW + 1.0), ("ok", 0))
-
-    def test_it_is_unknown_when_the_job_is_from_a_time_that_is_still_to_come(self):
-        """The server's clock was set back, and it cannot be told what was before the call."""
-        for job in ({}, {"state": "running", "attempts": 1}, {"state": "complete", "attempts": 1}):
-            self.assertEqual(self.put_over(moved=NOW + 300.0, **job), ("unknown", 0), job)
-
-    def test_it_is_unknown_when_the_job_shows_no_more_than_that_something_happened(self):
-        """To put it again could take it from a worker, and to say that it is put could lose it."""
-        for job in ({"state": "complete", "queue": None, "attempts": 1}, {"klass": "other"},
-                    {"attempts": 1}, {"data": "[]"}, {"queue": "other"},
-                    {"state": "scheduled", "scheduled": NOW + 9.0}):
-            self.assertEqual(self.put_over(**job), ("unknown", 0), job)
-        for put in ({"priority": 7}, {"retries": 2}, {"delay": 9}, {"at": NOW + 9}):
-            self.assertEqual(self.put_over(put), ("unknown", 0), put)
-
-    def test_it_is_unknown_when_it_was_popped_just_about_when_the_call_began(self):
-        began = time.monotonic()
-
-        def clock(_connection, _words):
-            us = int((time.monotonic() - began) * 1e6)
-            return encode([str(NOW + us // 1_000_000), str(us % 1_000_000)])
-        self.assertEqual(self.put_over(clock=clock, state="running", attempts=1, moved=NOW + 0.9),
-                         ("unknown", 0))
-
-    def test_it_is_unknown_when_the_server_does_not_say_the_time(self):
-        for answer in (b"-NOPERM you may not\r\n", encode([]), encode(["x", "y"]), encode(7)):
-            fake = self.fake(CLOSE, found(), answer)
-            self.assertEqual(self.shell(fake).status("put", "q", PUT), "unknown")
+    def test_each_has_an_id_of_its_own(self):
+        fake = self.fake(otherwise=text("a"))
+        shell = self.shell(fake)
+        for _ in range(10):
+            shell.ok("put", "q", PUT)
+        self.assertEqual(len({words_of_request(words) for words in fake.heard}), 10)
 
     def test_it_does_not_go_on_for_ever(self):
-        fake = self.fake(otherwise=lambda _, words: MISSING if words[0] == "Q.GET"
-                         else CLOSE(_, words))
+        fake = self.fake(otherwise=CLOSE)
         status = self.shell(fake, timeout=PATIENCE_S).status("put", "q", PUT)
-        # When the time ends between two attempts it is known that the one before was not heard.
-        self.assertIn(status, ("unknown", "unreachable"))
+        self.assertEqual(status, "unknown")
         self.assertGreater(len(fake.heard), 1)
 
-    def test_it_is_unknown_when_it_cannot_be_looked_for(self):
-        for step, timeout in ((b"-NOPERM you may not\r\n", LIMIT_S), (SILENT, PATIENCE_S)):
-            fake = self.fake(CLOSE, step)
-            self.assertEqual(self.shell(fake, timeout=timeout).status("put", "q", PUT), "unknown")
+    def test_it_is_unknown_when_the_server_says_nothing(self):
+        fake = self.fake(CLOSE, SILENT)
+        self.assertEqual(self.shell(fake, timeout=PATIENCE_S).status("put", "q", PUT), "unknown")
 
     def test_it_is_refused_without_a_doubt_when_it_could_not_be_sent(self):
         holder, port = free_port()
@@ -219,20 +155,17 @@ class Putting(Broken):
             shell = self.shell(url=f"sluice://127.0.0.1:{port}", timeout=0.2)
             self.assertEqual(shell.status("put", "q", PUT), "unreachable")
 
-    def test_many_of_which_some_were_heard(self):
-        fake = self.fake(CLOSE, found(), TIME, MISSING, text("b"), MISSING, b"-STATE no\r\n")
+    def test_many_are_asked_again_each_with_its_id(self):
+        fake = self.fake(CLOSE, b"*3\r\n$1\r\na\r\n-STATE no\r\n$1\r\nc\r\n")
         answer = self.shell(fake).ask("put_many", "q", [PUT, {**PUT, "jid": "b"},
                                                         {**PUT, "jid": "c"}])
         self.assertEqual(answer["status"], "state")
-        self.assertEqual(answer["results"], [["ok", "a", ""], ["ok", "b", ""],
-                                             ["state", "c", "no"]])
-
-    def test_many_ask_for_the_time_once(self):
-        for clock, wanted in ((TIME, "ok"), (b"-NOPERM you may not\r\n", "unknown")):
-            fake = self.fake(CLOSE, found(), clock, otherwise=found())
-            answer = self.shell(fake).ask("put_many", "q", [PUT] * 20)
-            self.assertEqual({result[0] for result in answer["results"]}, {wanted})
-            self.assertEqual(fake.names(), ["Q.MPUT", "Q.GET", "TIME"] + ["Q.GET"] * 19)
+        self.assertEqual(answer["results"], [["ok", "a", ""], ["state", "b", "no"],
+                                             ["ok", "c", ""]])
+        self.assertEqual(fake.names(), ["Q.MPUT"] * 2)
+        self.assertEqual(fake.heard[0], fake.heard[1])
+        ids = [fake.heard[0][i + 1] for i, word in enumerate(fake.heard[0]) if word == "REQUEST"]
+        self.assertEqual(len(set(ids)), 3)
 
     def test_many_end_in_time_when_the_server_is_gone(self):
         fake = self.fake(CLOSE, otherwise=SILENT)
@@ -255,88 +188,78 @@ class Putting(Broken):
         self.assertEqual([result[0] for result in answer["results"]], ["ok", "unknown"])
 
 
-def history(*entries):
-    """The answer to Q.HISTORY: the worker for a pop, or else what happened."""
-    return encode([{"what": "put", "worker": None}] +
-                  [{"what": entry, "worker": None} if entry in ("put", "done", "failed", "retried",
-                                                                "timed-out")
-                   else {"what": "popped", "worker": entry} for entry in entries])
+class AnyCommand(Broken):
+    def asked_again(self, *words):
+        """The words that were sent twice."""
+        fake = self.fake(CLOSE, encode("OK"))
+        self.assertEqual(self.shell(fake).status("call", "q", list(words)), "ok", words)
+        self.assertEqual(fake.heard[0], fake.heard[1])
+        return fake.heard[0]
+
+    def test_what_takes_the_id_of_a_request_is_given_one(self):
+        for words, places in ((["Q.PUT", "q", "k", "{}"], 5),
+                              (["Q.PUT", "q", "k", "{}", "JID", "a", "TAG", "REQUEST"], 5),
+                              (["Q.REQUEUE", "a", "q", "k", "{}"], 6),
+                              (["q.recur", "r", "q", "k", "{}", "INTERVAL", "60"], 6),
+                              (["Q.RESTORE", "{}", "{}"], 2)):
+            sent = self.asked_again(*words)
+            self.assertEqual(sent[places], "REQUEST", sent)
+            self.assertEqual(sent[:1] + sent[2:places] + sent[places + 2:], words)
+
+    def test_an_id_that_is_given_stays(self):
+        self.assertEqual(self.asked_again("Q.PUT", "q", "k", "{}", "TAG", "x", "request", "mine"),
+                         ["Q.PUT", "default", "q", "k", "{}", "TAG", "x", "request", "mine"])
+
+    def test_each_of_many_is_given_one(self):
+        sent = self.asked_again("Q.MPUT", "3", "q", "k", "1", "5", "q", "k", "2", "JID", "b")
+        self.assertEqual(sent[:7], ["Q.MPUT", "default", "5", "q", "k", "1", "REQUEST"])
+        self.assertEqual(sent[8:13], ["7", "q", "k", "2", "REQUEST"])
+        self.assertEqual(sent[14:], ["JID", "b"])
+
+    def test_what_settles_under_a_token_is_asked_again_as_it_is(self):
+        for words in (["Q.COMPLETE", "a", "w", "TOKEN", "1"], ["Q.RETURN", "a", "w", "TOKEN", "1"],
+                      ["Q.FAIL", "a", "w", "g", "m", "token", "1"],
+                      ["Q.RETRY", "a", "w", "DELAY", "1", "TOKEN", "1"],
+                      ["Q.MCOMPLETE", "4", "a", "w", "TOKEN", "1", "4", "b", "w", "TOKEN", "2"]):
+            self.assertEqual(self.asked_again(*words), [words[0], "default", *words[1:]])
+
+    def test_all_else_that_writes_is_asked_once(self):
+        for words in (["Q.COMPLETE", "a", "w"], ["Q.FAIL", "a", "w", "TOKEN", "m"],
+                      ["Q.MCOMPLETE", "4", "a", "w", "TOKEN", "1", "2", "b", "w"],
+                      ["Q.MPUT", "9", "q", "k"], ["Q.PUT", "q", "k"], ["Q.CANCEL", "a"],
+                      ["Q.LOG", "a", "w", "line", "TOKEN", "1"]):
+            fake = self.fake(CLOSE, encode("OK"))
+            self.assertEqual(self.shell(fake).status("call", "q", words), "unknown", words)
+            self.assertEqual(len(fake.heard), 1)
 
 
 class Settling(Broken):
-    def settle(self, *words, found_as, wanted, since=("me", "done")):
-        shell, fake = self.taken(CLOSE, b"-STATE job a is not running\r\n", found_as,
-                                 history(*since), worker="me")
-        answer = shell.ask(*words)
-        self.assertEqual(answer["status"], wanted)
-        self.assertEqual(fake.names()[3], "Q.GET")
-        self.assertEqual(fake.heard[1], fake.heard[2])
-        self.assertEqual(shell.ok("show", "job")["lost"], "kept" if wanted == "ok" else "lost")
-        return answer
+    def test_each_way_is_asked_again_with_the_token(self):
+        for words, step in ((("done", "job", "{}"), text("complete")),
+                            (("advance", "job", "next", None, 0), text("waiting")),
+                            (("fail", "job", "group", "why"), b"+OK\r\n"),
+                            (("retry", "job", 1, None, None), b":3\r\n"),
+                            (("return", "job"), b"+OK\r\n")):
+            shell, fake = self.taken(CLOSE, then_close(step[:-1]), step, worker="me")
+            answer = shell.ask(*words)
+            self.assertEqual(answer["status"], "ok", words)
+            self.assertEqual(answer.get("remaining"), 3 if words[0] == "retry" else None)
+            self.assertEqual(fake.heard[1], fake.heard[2])
+            self.assertEqual(fake.heard[1], fake.heard[3])
+            self.assertEqual(fake.heard[1][fake.heard[1].index("TOKEN") + 1], "7")
+            self.assertEqual(shell.ok("show", "job")["lost"], "kept")
 
-    def test_done_was_heard(self):
-        for since in (("me", "done"), ("other", "put", "me", "timed-out", "done")):
-            self.settle("done", "job", "{}", wanted="ok", since=since,
-                        found_as=found(state="complete", queue=None, attempts=1))
+    def test_a_refusal_is_one_also_when_it_was_asked_again(self):
+        for refusal, status, lost in ((b"-STALE not yours\r\n", "stale", "lost"),
+                                      (b"-NOT_FOUND gone\r\n", "not_found", "canceled")):
+            shell, fake = self.taken(CLOSE, refusal)
+            self.assertEqual(shell.status("done", "job", None), status)
+            self.assertEqual(shell.ok("show", "job")["lost"], lost)
+            self.assertEqual(fake.names(), ["Q.POP", "Q.COMPLETE", "Q.COMPLETE"])
 
-    def test_done_was_not(self):
-        self.settle("done", "job", "{}", found_as=found(state="waiting"), wanted="state")
-        self.settle("done", "job", "{}", found_as=MISSING, wanted="state")
-
-    def test_another_has_done_it(self):
-        """The lease was lost before, and the job is complete all the same."""
-        for since, attempts in ((("me", "timed-out", "other", "done"), 2),
-                                (("me", "timed-out", "me", "done"), 2),
-                                (("me", "put", "other", "done"), 1)):
-            self.settle("done", "job", "{}", wanted="state", since=since,
-                        found_as=found(state="complete", queue=None, attempts=attempts))
-
-    def test_with_a_history_that_says_nothing_of_pops_the_attempts_count(self):
-        """It keeps the first entry and the last, or only the first."""
-        for since in (("done",), ()):
-            for attempts, wanted in ((1, "ok"), (2, "state")):
-                self.settle("done", "job", "{}", wanted=wanted, since=since,
-                            found_as=found(state="complete", queue=None, attempts=attempts))
-        for since in (("put",), ()):
-            self.settle("advance", "job", "next", None, 0, found_as=found(queue="next"),
-                        wanted="ok", since=since)
-
-    def test_failed_was_heard(self):
-        self.settle("fail", "job", "group", "why", wanted="ok", since=("me", "failed"),
-                    found_as=found(state="failed", attempts=1, failure={"worker": "me"}))
-
-    def test_failed_was_not(self):
-        self.settle("fail", "job", "group", "why", found_as=found(state="complete", attempts=1),
-                    wanted="state")
-        self.settle("fail", "job", "group", "why", wanted="state",
-                    since=("me", "timed-out", "failed"),
-                    found_as=found(state="failed", attempts=1, failure={"worker": None}))
-
-    def test_retry_was_heard(self):
-        answer = self.settle("retry", "job", 1, None, None, since=("me", "retried"), wanted="ok",
-                             found_as=found(state="scheduled", remaining=3, attempts=1))
-        self.assertEqual(answer["remaining"], 3)
-
-    def test_retry_was_heard_and_was_the_last(self):
-        answer = self.settle("retry", "job", 1, None, None, since=("me", "failed"), wanted="ok",
-                             found_as=found(state="failed", remaining=-1, attempts=1))
-        self.assertEqual(answer["remaining"], -1)
-
-    def test_retry_was_not(self):
-        self.settle("retry", "job", 1, None, None, wanted="state",
-                    found_as=found(state="running", lease={"worker": "w"}, attempts=1))
-        self.settle("retry", "job", 1, None, None, wanted="state", since=("me", "timed-out"),
-                    found_as=found(state="stalled", attempts=1))
-
-    def test_advance_was_heard(self):
-        self.settle("advance", "job", "next", None, 0, found_as=found(queue="next"), wanted="ok",
-                    since=("me", "done", "put"))
-
-    def test_advance_was_not(self):
-        self.settle("advance", "job", "next", None, 0, found_as=found(queue="q"), wanted="state")
-        for since in (("me", "timed-out", "other", "done", "put"), ("me", "put")):
-            self.settle("advance", "job", "next", None, 0, found_as=found(queue="next"),
-                        wanted="state", since=since)
+    def test_it_is_unknown_when_the_server_stays_away(self):
+        shell, _ = self.taken(CLOSE, SILENT, timeout=PATIENCE_S)
+        self.assertEqual(shell.status("done", "job", None), "unknown")
 
     def test_a_refusal_at_the_first_time_is_one(self):
         shell, fake = self.taken(b"-STALE not yours\r\n", b"-NOT_FOUND job a does not exist\r\n")

@@ -78,6 +78,13 @@ class Audit(sluiced.TestCase):
         ann.expect("Q.AUDIT NAMESPACE other", "-NOPERM ...")
         self.assertNotIn('"other"', ann.ask("Q.AUDIT NAMESPACE app"))
 
+    def test_entries_are_found_by_user_and_command(self):
+        self.login("root").expect("Q.PAUSE app mail", "+OK")
+        self.login("ann").expect("Q.UNPAUSE app mail", "+OK")
+        self.assertIn('"command", "Q.PAUSE"', self.newest("USER", "root", "KIND", "act"))
+        self.assertIn('"user", "root"', self.newest("COMMAND", "q.pause"))
+        self.assertNotIn('"user"', self.login("root").ask("Q.AUDIT USER nobody"))
+
     def test_line_breaks_do_not_make_lines(self):
         ann = self.login("ann")
         ann.expect(("Q.CONFIG.SET", "app", "x-note", "a\r\nb\x1b[31m"), "+OK")

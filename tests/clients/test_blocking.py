@@ -193,7 +193,7 @@ class Pops(Base):
         self.boss.send("Q.POP", self.ns, "w", 1, "q")
         self.got(self.boss, "a")
         popper = self.popper("w1", "1 WAIT 60 q")
-        # Only now, so that somebody waits when it is lost.
+        # Only now, so that a client waits when it is lost.
         self.boss.expect(f"Q.CONFIG.SET {self.ns} heartbeat 0.1", "+OK")
         self.boss.ask(f"Q.HEARTBEAT {self.ns} a w")
         self.got(popper, "a")

@@ -406,7 +406,7 @@ class Transactions(sluiced.TestCase):
             c.expect("PING", "+QUEUED")
             name = "CLIENT REPLY" if "REPLY" in refused.upper() else refused.split()[0]
             c.expect(refused, f"-UNSUPPORTED {name} cannot be part of a transaction: it does not "
-                              "have just one answer")
+                              "have exactly one reply")
             c.expect("EXEC", "-EXECABORT...")
         c.expect("MULTI", "+OK")
         c.expect("CLIENT ID", "+QUEUED")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Logins: passwords are checked beside the loop, guesses lock out nobody but their own address."""
+"""Logins: passwords are checked beside the loop, guesses lock out only their own address."""
 
 import base64
 import hashlib

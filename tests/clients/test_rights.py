@@ -32,6 +32,26 @@ class Rights(sluiced.TestCase):
         words = reply.replace("[", "").replace("]", "").replace('"', "").split(", ")
         return words[words.index("token") + 1].lstrip(":")
 
+    def test_a_denied_or_refused_write_creates_no_namespace(self):
+        root = self.login("root")
+        root.expect("Q.USER.SET limited PASSWORD pl RIGHT new*/mail-*:put+work", "+OK")
+        before = root.ask("Q.NAMESPACES")
+        c = self.client()
+        c.expect("AUTH limited pl", "+OK")
+        for i, words in enumerate(("Q.PUT {} other Send {{}}", "Q.PUT {} mail-1 Send not-json",
+                                   "Q.PUT {} mail-1 Send {{}} DEPENDS none", "Q.PAUSE {} mail-1",
+                                   "Q.POP {} w 1 other",
+                                   "Q.RECUR {} r other Send {{}} INTERVAL 9", "Q.TRACK {} a",
+                                   "Q.CONFIG.SET {} heartbeat 9", "Q.PUSH.SET {} a https://a.example/",
+                                   "Q.PUT old{} mail-1 Send {{}}")):
+            c.expect(words.format(f"new{i}"), "-...")
+            c.expect("MULTI", "+OK")
+            c.ask(words.format(f"new{i}"))
+            c.ask("EXEC")
+        self.assertEqual(root.ask("Q.NAMESPACES"), before)
+        c.expect("Q.PUT new mail-1 Send {} JID a", '"a"')
+        self.assertIn('"new"', root.ask("Q.NAMESPACES"))
+
     def test_a_producer_puts_into_its_queues_and_nothing_else(self):
         c = self.login("producer")
         c.expect("Q.PUT app mail-in Send {} JID p1", '"p1"')

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Who is let in, what he may do there, and what nobody else sees: passwords, users, TLS."""
+"""Authentication, permissions and what stays hidden from other users: passwords, users, TLS."""
 
 import ctypes
 import ctypes.util
@@ -222,13 +222,20 @@ class Rights(sluiced.TestCase):
         ann.expect("CLIENT KILL ID 1", "-NOPERM ...")
         root.expect("SCRIPT FLUSH", "+OK")
 
-    def test_the_query_of_a_push_address_is_for_administrators(self):
-        root = self.login("root", "pr")
-        root.expect("Q.PUSH.SET app Mail https://worker.example/hook?token=s3cret", "+OK")
-        self.assertIn("https://worker.example/hook?token=s3cret", root.ask("Q.PUSHES app"))
-        shown = self.login("ann", "pa").ask("Q.PUSHES app")
-        self.assertIn('"https://worker.example/hook?..."', shown)
-        self.assertNotIn("s3cret", shown)
+    def test_path_and_query_of_a_push_address_are_for_administrators(self):
+        root, ann = self.login("root", "pr"), self.login("ann", "pa")
+        for href, shown in (("https://worker.example/hook?token=s3cret", "https://worker.example/..."),
+                            ("https://worker.example:8443/s3cret/in", "https://worker.example:8443/..."),
+                            ("http://[2606:4700::1]/s3cret", "http://[2606:4700::1]/..."),
+                            ("https://worker.example?s3cret", "https://worker.example/..."),
+                            ("https://worker.example#s3cret", "https://worker.example/..."),
+                            ("https://worker.example/", "https://worker.example/"),
+                            ("https://worker.example", "https://worker.example")):
+            root.expect(f"Q.PUSH.SET app Mail {href}", "+OK")
+            self.assertIn(f'"{href}"', root.ask("Q.PUSHES app"))
+            given = ann.ask("Q.PUSHES app")
+            self.assertIn(f'"{shown}"', given)
+            self.assertNotIn("s3cret", given)
         root.expect("Q.PUSH.UNSET app Mail", "+OK")
         self.assertNotIn("s3cret", "".join(self.server.log))
 
@@ -376,7 +383,7 @@ class Tls(unittest.TestCase):
         for name in ("ann", "bob"):
             self.assertEqual(self.talk(port, name)[0], b"+PONG\r\n" * 1000)
         self.list_revoked("bob")
-        self.reload("were read again")
+        self.reload("settings reloaded")
         self.assertEqual(self.talk(port, "ann")[0], b"+PONG\r\n" * 1000)
         self.expect_refused(port, "bob")
         self.server.hear("certificate revoked")
@@ -427,7 +434,7 @@ class Tls(unittest.TestCase):
         os.replace(self.path("client.pem"), self.path("server.pem"))
         os.replace(self.path("client.key"), self.path("server.key"))
         self.server.process.send_signal(signal.SIGHUP)
-        self.server.hear("were read again")
+        self.server.hear("settings reloaded")
         self.assertEqual(self.talk(port)[1], ((("commonName", "client"),),))
 
     def test_a_handshake_that_does_not_fit_at_once_goes_on_when_there_is_room(self):
@@ -477,7 +484,7 @@ class Tls(unittest.TestCase):
         with open(self.path("server.pem"), "w", encoding="utf-8") as file:
             file.write("no certificate\n")
         self.server.process.send_signal(signal.SIGHUP)
-        self.assertIn("server.pem cannot be used", self.server.hear("stay as they were"))
+        self.assertIn("server.pem cannot be used", self.server.hear("settings not reloaded"))
         with sluiced.Client(self.server) as client:
             client.expect("AUTH new", "-WRONGPASS...")
             client.expect("AUTH old", "+OK")

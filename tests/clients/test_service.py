@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The server as a service: settings from three places, signals, the service manager."""
 
+import json
 import os
 import pty
 import signal
@@ -8,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
 import sluiced
 
@@ -89,7 +91,7 @@ class Settings(unittest.TestCase):
             client.expect("AUTH old", "+OK")
         self.write("password new\n")
         self.server.process.send_signal(signal.SIGHUP)
-        self.server.hear("were read again")
+        self.server.hear("settings reloaded")
         with sluiced.Client(self.server) as client:
             client.expect("AUTH old", "-WRONGPASS ...")
             client.expect("AUTH new", "+OK")
@@ -100,9 +102,61 @@ class Settings(unittest.TestCase):
         self.server.start()
         self.write("max-payload 2M\nmax-paylod 3M\n")
         self.server.process.send_signal(signal.SIGHUP)
-        self.server.hear("stay as they were")
+        self.server.hear("settings not reloaded")
         self.assertTrue(any("sluiced.conf:2" in line for line in self.server.log))
         self.assertEqual(self.value("max-payload"), "1MiB")
+
+
+class Drain(unittest.TestCase):
+    REFUSED = "-BUSY the server is draining..."
+
+    def setUp(self):
+        self.server = sluiced.Server()
+        self.addCleanup(self.server.__exit__)
+        self.server.start()
+
+    def ready(self):
+        url = f"http://127.0.0.1:{self.server.http_port}/readyz"
+        with urllib.request.urlopen(url, timeout=sluiced.LIMIT_S) as answer:
+            return json.load(answer)
+
+    def test_puts_are_refused_and_work_goes_on(self):
+        with sluiced.Client(self.server) as client:
+            client.expect("Q.PUT app q K {} JID a", '"a"')
+            client.expect("Q.PUT app q K {} JID b DELAY 1000", '"b"')
+            self.assertNotIn("draining", self.ready())
+            client.expect("Q.DRAIN", "+OK")
+            self.server.hear("draining: puts are refused")
+            client.expect("Q.PUT app q K {} JID c", self.REFUSED)
+            client.expect("Q.MPUT app 3 q K {}", self.REFUSED)
+            client.expect("T.PUT app Send []", self.REFUSED)
+            self.assertIn("draining:1", client.ask("INFO persistence"))
+            self.assertEqual(self.ready(), {"state": "ready", "draining": True})
+            self.assertIn('"a"', client.ask("Q.POP app w 1 q"))
+            client.expect("Q.COMPLETE app a w", '"complete"')
+            client.expect("Q.KICK app b", ":1")
+            client.expect("Q.REQUEUE app b q K {}", '"b"')
+            client.expect("Q.DRAIN OFF", "+OK")
+            self.server.hear("draining ended")
+            client.expect("Q.PUT app q K {} JID c", '"c"')
+            self.assertIn("draining:0", client.ask("INFO persistence"))
+
+    def test_a_signal_drains_it_until_it_starts_again(self):
+        self.server.process.send_signal(signal.SIGUSR1)
+        self.server.hear("draining: puts are refused")
+        with sluiced.Client(self.server) as client:
+            client.expect("Q.PUT app q K {}", self.REFUSED)
+        self.server.restart()
+        with sluiced.Client(self.server) as client:
+            client.expect("Q.PUT app q K {} JID a", '"a"')
+
+    def test_recurring_jobs_make_no_jobs(self):
+        with sluiced.Client(self.server) as client:
+            client.expect("Q.DRAIN", "+OK")
+            client.expect("Q.RECUR app often q K {} INTERVAL 3600 DELAY 0", "+OK")
+            client.expect("Q.LENGTH app q", ":0")
+            client.expect("Q.DRAIN OFF", "+OK")
+            sluiced.until(lambda: client.ask("Q.LENGTH app q") == ":1")
 
 
 class Manager(unittest.TestCase):

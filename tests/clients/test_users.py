@@ -153,9 +153,9 @@ class Precedence(unittest.TestCase):
                     file.write("\n".join(("user root pr *:admin", *lines)) + "\n")
 
             def reload():
-                count = sum("settings were read again" in line for line in server.log)
+                count = sum("settings reloaded" in line for line in server.log)
                 server.process.send_signal(signal.SIGHUP)
-                sluiced.until(lambda: sum("settings were read again" in line
+                sluiced.until(lambda: sum("settings reloaded" in line
                                           for line in server.log) > count, "the reload")
 
             def who(password):

@@ -3,12 +3,13 @@
 // vanish soon, recurring jobs make up for few runs, and what piles up is canceled.
 #include "calls.h"
 
-#include "engine/bulk.h"
-#include "engine/limit.h"
+#include "engine/bulk/bulk.h"
+#include "engine/lanes/limit.h"
 #include "engine/policy.h"
+#include "engine/recurring/zone.h"
+#include "engine/request.h"
 #include "engine/state.h"
 #include "engine/workers.h"
-#include "engine/zone.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static uint64_t below(struct caller *caller, uint64_t limit)
     return random_below(&caller->random, limit);
 }
 
-static bool chance(struct caller *caller, unsigned percent)
+static bool weak_random(struct caller *caller, unsigned percent)
 {
     return below(caller, 100) < percent;
 }
@@ -67,12 +68,12 @@ static struct slice data(struct caller *caller)
     if (below(caller, 200) == 0) {
         return some_text(caller, DATA_LARGE_MIN, DATA_LARGE_MAX);
     }
-    return chance(caller, 70) ? some_text(caller, 10, 300) : some_text(caller, 300, 3000);
+    return weak_random(caller, 70) ? some_text(caller, 10, 300) : some_text(caller, 300, 3000);
 }
 
 static struct slice queue(struct caller *caller)
 {
-    return chance(caller, 30) ? slice_from_cstr(queues[0]) : NAME(caller, queues);
+    return weak_random(caller, 30) ? slice_from_cstr(queues[0]) : NAME(caller, queues);
 }
 
 static struct slice any_jid(struct caller *caller)
@@ -139,11 +140,11 @@ static struct holder held(struct caller *caller)
         struct slice worker = slice_from_cstr(workers[(first + i) % COUNT(workers)]);
         const struct job *jobs[8];
         struct page page = { .count = COUNT(jobs), .jobs = jobs };
-        engine_worker_jobs(caller->engine, caller->now_us, worker, chance(caller, 20), &page);
+        engine_worker_jobs(caller->engine, caller->now_us, worker, weak_random(caller, 20), &page);
         if (page.found) {
             struct job_view view;
             job_view(caller->engine, jobs[below(caller, page.found)], &view);
-            bool wrong = chance(caller, 3);
+            bool wrong = weak_random(caller, 3);
             return (struct holder){ .jid = view.jid,
                                     .worker = worker,
                                     .token = view.token + (wrong ? 1 : 0) };
@@ -164,22 +165,25 @@ static int64_t delay(struct caller *caller)
 static void draw_options(struct caller *caller, struct job_options *options)
 {
     *options = (struct job_options){ 0 };
-    if (chance(caller, 50)) {
+    if (weak_random(caller, 50)) {
         options->backoff.kind = BACKOFF_FIXED + (enum backoff_kind)below(caller, 3);
         options->backoff.base_us = delay(caller);
-        options->backoff.cap_us = chance(caller, 40) ? HOUR : 0;
+        options->backoff.cap_us = weak_random(caller, 40) ? HOUR : 0;
         options->backoff.jitter_percent = (uint32_t)below(caller, 101);
     }
-    if (chance(caller, 30)) {
+    if (weak_random(caller, 30)) {
         options->timeout_us = (int64_t)(1 + below(caller, 100)) * SECOND;
     }
-    if (chance(caller, 30)) {
-        options->result_ttl_us = chance(caller, 50) ? delay(caller) : LONG;
+    if (weak_random(caller, 30)) {
+        options->result_ttl_us = weak_random(caller, 50) ? delay(caller) : LONG;
     }
-    if (chance(caller, 30)) {
+    if (weak_random(caller, 30)) {
         options->crashes_max = (int64_t)below(caller, 4) - 1;
     }
-    if (chance(caller, 50)) {
+    if (weak_random(caller, 30)) {
+        options->lease_us = ((int64_t)below(caller, 100) - 1) * SECOND;
+    }
+    if (weak_random(caller, 50)) {
         options->dependency_policy = (enum dependency_policy)below(caller, DEPENDENCY_RUN + 1);
     }
 }
@@ -200,14 +204,43 @@ static void draw_unique(struct caller *caller, struct put_request *request)
 {
     static const char *const contents[] = { "{\"n\": 1, \"m\": 2}", "{\"m\":2,\"n\":1}", "[null]" };
     request->unique.until = (enum unique_until)below(caller, UNIQUE_FOR_TIME + 1);
-    request->unique.for_us = chance(caller, 80) ? delay(caller) : LONG;
+    request->unique.for_us = weak_random(caller, 80) ? delay(caller) : LONG;
     request->unique.conflict = (enum unique_conflict)below(caller, UNIQUE_REFUSE + 1);
-    if (chance(caller, 70)) {
+    if (weak_random(caller, 70)) {
         request->unique.by = UNIQUE_BY_KEY;
         request->unique.key = NAME(caller, keys);
     } else {
         request->unique.by = UNIQUE_BY_CONTENTS;
         request->data = NAME(caller, contents);
+    }
+}
+
+// Sometimes as a request with an id, which may have come before.
+static void put_once(struct caller *caller, const struct put_request *request)
+{
+    const struct job *job;
+    bool once = weak_random(caller, 30), known = false;
+    char id[24];
+    int size = snprintf(id, sizeof(id), "request-%u", (unsigned)below(caller, 200));
+    struct slice answer;
+    const struct request_words words = { .id = slice_make(id, (size_t)size),
+                                         .digest = below(caller, 2),
+                                         .answer_max = request->jid.size };
+    enum status status = STATUS_OK;
+    if (once) {
+        status =
+            engine_request_begin(caller->engine, caller->now_us, &words, &known, &answer, NULL);
+        expect(status);
+    }
+    if (status || known) {
+        return;
+    }
+    status = engine_put(caller->engine, caller->now_us, request, &job, NULL);
+    expect(status);
+    if (once && status) {
+        engine_request_cancel(caller->engine);
+    } else if (once) {
+        engine_request_end(caller->engine, request->jid);
     }
 }
 
@@ -219,36 +252,35 @@ static void call_put(struct caller *caller)
                                    .jid = any_jid(caller),
                                    .klass = NAME(caller, klasses),
                                    .data = data(caller) };
-    if (chance(caller, 40)) {
+    if (weak_random(caller, 40)) {
         request.worker = NAME(caller, workers);
     }
-    if (chance(caller, 20)) {
+    if (weak_random(caller, 20)) {
         request.delay_us = delay(caller);
     }
-    request.has_priority = chance(caller, 30);
+    request.has_priority = weak_random(caller, 30);
     request.priority = (int32_t)below(caller, 5) - 2;
-    request.has_retries = chance(caller, 40);
+    request.has_retries = weak_random(caller, 40);
     request.retries = (int32_t)below(caller, 4);
-    request.has_tags = chance(caller, 30);
+    request.has_tags = weak_random(caller, 30);
     if (request.has_tags) {
         request.tags = some_tags(caller, &tag_list);
     }
-    request.has_domain = chance(caller, 60);
+    request.has_domain = weak_random(caller, 60);
     request.domain = NAME(caller, domains);
-    request.has_deadline = chance(caller, 10);
+    request.has_deadline = weak_random(caller, 10);
     request.deadline_us = caller->now_us + delay(caller);
-    if (chance(caller, 25)) {
+    if (weak_random(caller, 25)) {
         draw_options(caller, &options);
         request.options = &options;
     }
-    if (chance(caller, 20)) {
+    if (weak_random(caller, 20)) {
         draw_unique(caller, &request);
     }
-    if (chance(caller, 20)) {
+    if (weak_random(caller, 20)) {
         request.depends = some_jids(caller, &depends);
     }
-    const struct job *job;
-    expect(engine_put(caller->engine, caller->now_us, &request, &job, NULL));
+    put_once(caller, &request);
 }
 
 static void call_cancel(struct caller *caller)
@@ -297,10 +329,10 @@ static void call_depends(struct caller *caller)
     struct names list;
     struct slice name = jid_in(caller, state_bit(JOB_DEPENDS));
     struct slices depends = some_jids(caller, &list);
-    if (chance(caller, 50)) {
+    if (weak_random(caller, 50)) {
         expect(engine_depends_on(caller->engine, caller->now_us, name, depends, MISSING_COMPLETE,
                                  NULL));
-    } else if (chance(caller, 70)) {
+    } else if (weak_random(caller, 70)) {
         expect(engine_depends_off(caller->engine, caller->now_us, name, depends, NULL));
     } else {
         expect(engine_depends_off_all(caller->engine, caller->now_us, name, NULL));
@@ -313,7 +345,7 @@ static void call_tag(struct caller *caller)
     const struct job *job;
     struct slice name = jid_in(caller, ~0U);
     struct slices some = some_tags(caller, &list);
-    if (chance(caller, 60)) {
+    if (weak_random(caller, 60)) {
         expect(engine_tag_add(caller->engine, caller->now_us, name, some, &job, NULL));
     } else {
         expect(engine_tag_remove(caller->engine, caller->now_us, name, some, &job, NULL));
@@ -323,7 +355,7 @@ static void call_tag(struct caller *caller)
 static void call_track(struct caller *caller)
 {
     bool changed;
-    if (chance(caller, 50)) {
+    if (weak_random(caller, 50)) {
         expect(engine_track(caller->engine, caller->now_us, jid_in(caller, ~0U), &changed, NULL));
     } else {
         expect(engine_untrack(caller->engine, caller->now_us, any_jid(caller), &changed, NULL));
@@ -339,7 +371,7 @@ static void call_pop(struct caller *caller)
     struct names list;
     struct pop_request request = { .worker = NAME(caller, workers),
                                    .queues = some_of(caller, &list, queues, COUNT(queues)),
-                                   .order = chance(caller, 50) ? POP_ORDERED : POP_ROUND_ROBIN,
+                                   .order = weak_random(caller, 50) ? POP_ORDERED : POP_ROUND_ROBIN,
                                    .count = PICK(caller, counts) };
     const struct job *jobs[5];
     size_t popped;
@@ -349,24 +381,28 @@ static void call_pop(struct caller *caller)
 static void call_heartbeat(struct caller *caller)
 {
     int64_t expires_us;
-    const struct holder holder = held(caller);
-    struct slice replaced = chance(caller, 20) ? data(caller) : SLICE_EMPTY;
-    expect(engine_heartbeat(caller->engine, caller->now_us, &holder, replaced, &expires_us, NULL));
+    const struct heartbeat_request request = {
+        .holder = held(caller),
+        .data = weak_random(caller, 20) ? data(caller) : SLICE_EMPTY,
+        .has_lease = weak_random(caller, 20),
+        .lease_us = (int64_t)below(caller, 100) * SECOND,
+    };
+    expect(engine_heartbeat(caller->engine, caller->now_us, &request, &expires_us, NULL));
 }
 
 static void call_complete(struct caller *caller)
 {
     enum job_state state;
     struct complete_request request = { .holder = held(caller) };
-    if (chance(caller, 10)) {
+    if (weak_random(caller, 10)) {
         request.data = data(caller);
     }
-    if (chance(caller, 40)) {
+    if (weak_random(caller, 40)) {
         request.result = some_text(caller, 1, 200);
     }
-    if (chance(caller, 30)) {
+    if (weak_random(caller, 30)) {
         request.next = queue(caller);
-        request.has_delay = chance(caller, 30);
+        request.has_delay = weak_random(caller, 30);
         request.delay_us = delay(caller);
     }
     expect(engine_complete(caller->engine, caller->now_us, &request, &state, NULL));
@@ -384,11 +420,11 @@ static void call_retry(struct caller *caller)
 {
     int32_t remaining;
     struct retry_request request = { .holder = held(caller),
-                                     .to = chance(caller, 30) ? queue(caller) : SLICE_EMPTY,
-                                     .has_delay = chance(caller, 50),
+                                     .to = weak_random(caller, 30) ? queue(caller) : SLICE_EMPTY,
+                                     .has_delay = weak_random(caller, 50),
                                      .delay_us = delay(caller),
                                      .seed = random_u64(&caller->random) };
-    request.has_failure = chance(caller, 50);
+    request.has_failure = weak_random(caller, 50);
     if (request.has_failure) {
         request.group = NAME(caller, groups);
         request.message = some_text(caller, 0, 100);
@@ -433,7 +469,7 @@ static void call_recur(struct caller *caller)
     static const char *const crons[] = { "*/5 * * * *", "0 3 * * *", "30 2 * * *" };
     struct names list;
     struct slice jid = NAME(caller, recurrings);
-    if (chance(caller, 30)) {
+    if (weak_random(caller, 30)) {
         expect(engine_unrecur(caller->engine, caller->now_us, jid, NULL));
         return;
     }
@@ -444,18 +480,18 @@ static void call_recur(struct caller *caller)
                                      .backlog = 1 + (int64_t)below(caller, 3),
                                      .retries = (int32_t)below(caller, 3),
                                      .domain = NAME(caller, domains) };
-    if (chance(caller, 40)) {
+    if (weak_random(caller, 40)) {
         request.cron = NAME(caller, crons);
-        request.missed = chance(caller, 50) ? RECUR_MISSED_ONE : RECUR_MISSED_SKIP;
-        request.overlap = chance(caller, 50) ? RECUR_OVERLAP_ALLOW : RECUR_OVERLAP_SKIP;
-        if (chance(caller, 50)) {
+        request.missed = weak_random(caller, 50) ? RECUR_MISSED_ONE : RECUR_MISSED_SKIP;
+        request.overlap = weak_random(caller, 50) ? RECUR_OVERLAP_ALLOW : RECUR_OVERLAP_SKIP;
+        if (weak_random(caller, 50)) {
             request.zone = ZONE_NAME;
         }
     } else {
         request.interval_us = (int64_t)(10 + below(caller, 200)) * SECOND;
         request.offset_us = (int64_t)below(caller, 20) * SECOND;
     }
-    if (chance(caller, 40)) {
+    if (weak_random(caller, 40)) {
         request.tags = some_tags(caller, &list);
     }
     expect(engine_recur(caller->engine, caller->now_us, &request, NULL));
@@ -495,7 +531,7 @@ static void call_config(struct caller *caller)
     struct slice name = slice_from_cstr(option->name);
     // Without a small one complete jobs would pile up.
     bool keep = slice_equal(name, SLICE("jobs-history-count"));
-    if (!keep && chance(caller, 30)) {
+    if (!keep && weak_random(caller, 30)) {
         expect(engine_config_unset(caller->engine, caller->now_us, name, NULL));
     } else {
         expect(engine_config_set(caller->engine, caller->now_us, name, NAME(caller, option->values),
@@ -505,17 +541,17 @@ static void call_config(struct caller *caller)
 
 static void call_limit(struct caller *caller)
 {
-    struct slice of = chance(caller, 30) ? SLICE_EMPTY : queue(caller);
+    struct slice of = weak_random(caller, 30) ? SLICE_EMPTY : queue(caller);
     struct slice domain = NAME(caller, limit_domains);
-    if (chance(caller, 40)) {
+    if (weak_random(caller, 40)) {
         expect(engine_limit_unset(caller->engine, caller->now_us, of, domain, NULL));
         return;
     }
-    const struct limit limit = { .has_rate = chance(caller, 60),
+    const struct limit limit = { .has_rate = weak_random(caller, 60),
                                  .rate_count = 1 + (int64_t)below(caller, 5),
                                  .rate_period_us = (int64_t)(1 + below(caller, 10)) * SECOND,
                                  .burst = 1 + (int64_t)below(caller, 4),
-                                 .has_concurrency = chance(caller, 40),
+                                 .has_concurrency = weak_random(caller, 40),
                                  .concurrency = (int64_t)below(caller, 4),
                                  .has_weight = true,
                                  .weight = 1 + (int64_t)below(caller, 10) };
@@ -525,8 +561,8 @@ static void call_limit(struct caller *caller)
 static void call_policy(struct caller *caller)
 {
     struct job_options options = { 0 };
-    bool by_klass = chance(caller, 50);
-    if (chance(caller, 65)) {
+    bool by_klass = weak_random(caller, 50);
+    if (weak_random(caller, 65)) {
         draw_options(caller, &options);
     }
     expect(engine_policy_set(caller->engine, caller->now_us, by_klass ? POLICY_KLASS : POLICY_QUEUE,
@@ -536,17 +572,18 @@ static void call_policy(struct caller *caller)
 static void call_bulk(struct caller *caller)
 {
     struct names list;
-    struct bulk_request request = { .act = (enum bulk_act)below(caller, BULK_UNTAG + 1),
-                                    .dry_run = chance(caller, 20) };
-    request.filter.queue = chance(caller, 60) ? queue(caller) : SLICE_EMPTY;
-    request.filter.tag = chance(caller, 30) ? NAME(caller, tags) : SLICE_EMPTY;
-    request.filter.has_state = chance(caller, 60);
-    request.filter.state = (enum job_state)below(caller, JOB_STATE_COUNT);
-    if (request.act == BULK_CANCEL) {
+    struct bulk_request request = { .act = (enum bulk_act)below(caller, BULK_ACTS),
+                                    .dry_run = weak_random(caller, 20) };
+    request.filter.queue = weak_random(caller, 60) ? queue(caller) : SLICE_EMPTY;
+    request.filter.tag = weak_random(caller, 30) ? NAME(caller, tags) : SLICE_EMPTY;
+    bool any = weak_random(caller, 40);
+    request.filter.states = any ? 0 : 1U << below(caller, JOB_STATE_COUNT);
+    request.priority = request.act == BULK_PRIORITY ? (int32_t)below(caller, 3) : 0;
+    if (request.act == BULK_CANCEL || request.act == BULK_DELETE) {
         request.filter.klass = RECURRING_KLASS;
     } else if (request.act == BULK_MOVE) {
         request.to = queue(caller);
-    } else if (request.act != BULK_RETRY) {
+    } else if (request.act == BULK_TAG || request.act == BULK_UNTAG) {
         request.tags = some_tags(caller, &list);
     }
     uint64_t id;
@@ -608,7 +645,7 @@ static const struct call {
     { call_worker, 8 },  { call_tick, 30 },
 };
 
-// Cancels what recurring jobs made and nobody took.
+// Cancels what recurring jobs made and no worker took.
 static void thin_out(struct caller *caller)
 {
     const struct bulk_request request = { .act = BULK_CANCEL, .filter.klass = RECURRING_KLASS };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Damage larger than a byte: files that are gone, cut, longer, exchanged, from another store or of
-// another version; and folders that cannot be a store, or are one that somebody else has open.
+// another version; and folders that cannot be a store, or are one that another process has open.
 #include "small.h"
 
 #include "base/bytes.h"
@@ -171,7 +171,7 @@ static void cut_file(struct scene *scene, const struct image *from, const struct
                              file->size - 4096,
                              file->size - SECTOR_SIZE,
                              file->size - 1 };
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, sizes); i++) {
         if (sizes[i] < file->size) {
             resize_file(scene, from, file, sizes[i]);
         }
@@ -187,7 +187,7 @@ static void lengthen_file(struct scene *scene, const struct image *from,
                           const struct image_file *file)
 {
     static const size_t more[] = { 1, SECTOR_SIZE, 4096, 65536 };
-    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, more); i++) {
         resize_file(scene, from, file, file->size + more[i]);
     }
 }
@@ -416,7 +416,7 @@ static int is_denied(const char *path)
     return status == STATUS_DENIED && error.detail[0] ? 0 : 1;
 }
 
-// Everything belongs to nobody, so that the system's administrator can be nobody too.
+// Everything belongs to the user `nobody`, so that a test run as root can become that user.
 static void give_away(const struct image *image, const char *folder)
 {
     assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
@@ -436,7 +436,7 @@ static void test_damage__what_it_has_no_right_to(void **state)
     if (geteuid() == 0) {
         give_away(image, scene->folder);
     }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, names, names[i]); i++) {
         char path[IMAGE_PATH_MAX + 32];
         (void)snprintf(path, sizeof(path), "%s/%s", scene->folder, names[i]);
         assert_int_equal(chmod(path, 0), 0);

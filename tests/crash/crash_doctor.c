@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A store is damaged in many ways, and the doctor called: he finds something whenever it does not
+// A store is damaged in many ways, and the doctor called: it finds something whenever it does not
 // open, and nothing when it does; after a repair it opens, its engines are sound, every job whose
 // records were not hit is there, and the damaged folder is kept as it was.
 #include "patient.h"
@@ -67,7 +67,7 @@ static int scene_end(void **state)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What he says
+// What the doctor reports
 
 struct said {
     size_t bad;
@@ -221,7 +221,7 @@ static void try_image(struct scene *scene, const struct trial *trial, const stru
         fail_msg("%s: a check has changed something", trial->what);
     }
     if (opens != (status == STATUS_OK) || (said.bad > 0) != (status == STATUS_CORRUPT)) {
-        fail_msg("%s: it %s, and he says %s: %s\n%s", trial->what,
+        fail_msg("%s: it %s, and the doctor says %s: %s\n%s", trial->what,
                  opens ? "opens" : "does not open", status_name(status), error_sentence(&error),
                  said.words);
     }
@@ -332,7 +332,7 @@ static void test_doctor__a_base_without_a_beginning(void **state)
     }
 }
 
-// Arbitrary changes all over: whatever he makes of it must be sound.
+// Arbitrary changes all over: whatever the doctor makes of it must be sound.
 static void test_doctor__much_damage(void **state)
 {
     struct scene *scene = *state;
@@ -415,7 +415,7 @@ static void resize_file(struct scene *scene, const struct image *before,
                              file->size - 1,
                              file->size + 512,
                              file->size + 4096 };
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, sizes); i++) {
         static size_t tried;
         char what[128];
         struct image image;
@@ -624,13 +624,13 @@ static void test_doctor__an_interrupted_repair_leaves_the_folder_as_it_was(void 
     struct image image;
     image_copy(&image, &scene->patient.killed);
     image_find(&image, "journal-001")->bytes[0] ^= 1;
-    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, shares); i++) {
         image_write(&image, scene->path);
         run_interrupted(scene->path, shares[i]);
         assert_true(image_is_at(&image, scene->path, "lock"));
         assert_int_not_equal(access(scene->damaged, F_OK), 0);
     }
-    // What it left is in nobody's way.
+    // What it left does no harm.
     repair(scene, &(struct trial){ &scene->patient.killed, "after interruptions", ANY_NUMBER },
            &image);
     image_release(&image);

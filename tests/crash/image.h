@@ -29,7 +29,7 @@ void image_release(struct image *image);
 
 // NULL when there is none.
 struct image_file *image_find(const struct image *image, const char *name);
-// Whoever changes bytes behind `used` says so.
+// A caller that changes bytes behind `used` says so.
 void image_use(struct image_file *file, size_t upto);
 void image_remove(struct image *image, const char *name);
 void image_resize(struct image *image, const char *name, size_t size); // new bytes are zeros

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A process that works on a store until it is killed, and what it says about it while it does. Each
-// message is written whole, before or after what it is about, so that whoever reads them knows
+// message is written whole, before or after what it is about, so that the reader knows
 // after a kill what must be in the store and what may be.
 #ifndef SLUICE_TESTS_CRASH_KILL_H
 #define SLUICE_TESTS_CRASH_KILL_H
@@ -43,7 +43,7 @@ struct child_options {
     uint64_t kill_at; // the call that changes files at which it kills itself, from 1 on; 0: none
 };
 
-// How the store is opened, by the child and by whoever looks at it later: small and busy.
+// How the store is opened, by the child and by the parent, which looks at it later: small and busy.
 struct store_options kill_store_options(const char *path, enum store_durability durability);
 
 // The arguments of a program that is to be the child, and back. The strings belong to `arguments`.

@@ -48,7 +48,8 @@ struct store_options kill_store_options(const char *path, enum store_durability 
 static void say(enum message_kind kind, uint64_t n, uint64_t digest)
 {
     const struct message message = { kind, n, digest };
-    REQUIRE(write(CHILD_PIPE, &message, sizeof(message)) == sizeof(message), "nobody listens");
+    REQUIRE(write(CHILD_PIPE, &message, sizeof(message)) == sizeof(message),
+            "the parent does not listen");
 }
 
 static void check(enum status status, const struct error *error, const char *what)
@@ -123,8 +124,8 @@ static void acknowledge(struct child *child)
     }
 }
 
-// Whoever waits has looked at what is durable since the last step: a step that changed nothing is
-// durable without an event.
+// A waiting thread has looked at what is durable since the last step: a step that changed nothing
+// is durable without an event.
 static void wait_for_event(struct child *child)
 {
     struct pollfd event = { .fd = store_event(child->store), .events = POLLIN };
@@ -146,11 +147,11 @@ static void take_step(struct child *child)
 
 static void take_steps(struct child *child)
 {
-    uint64_t flight_max = 1 + random_below(&child->random, FLIGHT_MAX - 1);
+    uint64_t delivery_max = 1 + random_below(&child->random, FLIGHT_MAX - 1);
     while (child->submitted < child->options->steps) {
         struct error why = { 0 };
         enum store_state state = store_state(child->store, &why);
-        if (state == STORE_BUSY || child->submitted - child->acknowledged >= flight_max) {
+        if (state == STORE_BUSY || child->submitted - child->acknowledged >= delivery_max) {
             wait_for_event(child);
             continue;
         }
@@ -158,7 +159,7 @@ static void take_steps(struct child *child)
             check(STATUS_IO, &why, "state");
         }
         take_step(child);
-        if (child->submitted - child->acknowledged >= flight_max ||
+        if (child->submitted - child->acknowledged >= delivery_max ||
             random_below(&child->random, 4) == 0) {
             acknowledge(child);
         }

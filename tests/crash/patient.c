@@ -2,8 +2,8 @@
 #include "patient.h"
 
 #include "base/bytes.h"
-#include "engine/changes.h"
 #include "engine/check.h"
+#include "engine/records/changes.h"
 #include "store/store.h"
 #include "workload.h"
 

@@ -237,8 +237,8 @@ struct choice {
     bool there;   // any of it: a name, or a size that gets smaller
     bool resized; // a size that a write brought with it, or one that gets larger
     bool torn;
-    uint64_t tear;   // seed for its sectors
-    unsigned chance; // of a sector, in 8
+    uint64_t tear;        // seed for its sectors
+    unsigned weak_random; // of a sector, in 8
 };
 
 static const struct choice whole = { .there = true, .resized = true };
@@ -249,7 +249,7 @@ static bool sector_chosen(const struct choice *choice, size_t index)
         return choice->there;
     }
     struct random random = { choice->tear + index * 0x9E3779B97F4A7C15U };
-    return random_below(&random, 8) < choice->chance;
+    return random_below(&random, 8) < choice->weak_random;
 }
 
 // Puts an operation, or what was chosen of it, on a disk. What is younger there stays.
@@ -475,7 +475,7 @@ static struct choice draw_style(struct draw *draw, const struct trace_op *op, si
         choice.torn = true;
         choice.resized = random_below(random, 2);
         choice.tear = random_u64(random);
-        choice.chance = 1U + (unsigned)random_below(random, 7);
+        choice.weak_random = 1U + (unsigned)random_below(random, 7);
     }
     return choice;
 }

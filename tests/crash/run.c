@@ -2,7 +2,7 @@
 #include "run.h"
 
 #include "disk.h"
-#include "engine/changes.h"
+#include "engine/records/changes.h"
 #include "power.h"
 #include "random.h"
 #include "scratch.h"

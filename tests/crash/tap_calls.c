@@ -267,7 +267,7 @@ ssize_t call_copy_file_range(int from, off_t *from_at, int to, off_t *to_at, siz
 ssize_t call_sendfile(int to, int from, off_t *at, size_t size) CALL("sendfile");
 ssize_t call_sendfile64(int to, int from, off_t *at, size_t size) SAME("sendfile64", "sendfile");
 
-// A system may not have these between two files; whoever calls them has to copy by hand then.
+// A system may not have these between two files; the caller has to copy by hand then.
 ssize_t call_copy_file_range(int from, off_t *from_at, int to, off_t *to_at, size_t size,
                              unsigned flags)
 {

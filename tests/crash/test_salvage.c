@@ -4,9 +4,9 @@
 #include "workload.h"
 
 #include "base/bytes.h"
-#include "engine/changes.h"
 #include "engine/check.h"
-#include "engine/salvage.h"
+#include "engine/records/changes.h"
+#include "engine/records/salvage.h"
 #include "random.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
 // every step, an engine with the same digest.
 #include "workload.h"
 
-#include "engine/changes.h"
+#include "engine/records/changes.h"
 #include "random.h"
 #include "test.h"
 

@@ -2,8 +2,8 @@
 #include "workload.h"
 
 #include "calls.h"
-#include "engine/changes.h"
-#include "engine/snapshot.h"
+#include "engine/records/changes.h"
+#include "engine/records/snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 //
 // A text that is refused is answered with "no" and the sentence. A request that is not understood
 // ends the program, since it is a mistake in the check.
-#include "engine/cron.h"
+#include "engine/recurring/cron.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "command_world.h"
 
 #include "engine/check.h"
-#include "engine/metrics.h"
-#include "engine/snapshot.h"
+#include "engine/measure/metrics.h"
+#include "engine/records/snapshot.h"
 #include "require.h"
 
 #include <string.h>
@@ -106,7 +106,7 @@ static size_t count_room_max(const struct reply *reply)
     return ((const struct counted *)(const void *)reply)->room;
 }
 
-static const struct reply_form counted_form;
+static const struct reply_ops counted_form;
 
 static size_t count_measure(struct reply *reply, reply_say *say, const void *about)
 {
@@ -115,7 +115,7 @@ static size_t count_measure(struct reply *reply, reply_say *say, const void *abo
     return apart.said;
 }
 
-static const struct reply_form counted_form = {
+static const struct reply_ops counted_form = {
     .null = count_null,
     .word = count_text,
     .text = count_text,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "drive.h"
-#include "faces/http_member.h"
-#include "faces/http_route.h"
+#include "faces/http/member.h"
+#include "faces/http/route.h"
 #include "generate.h"
 #include "http_world.h"
 #include "require.h"
@@ -12,7 +12,7 @@ enum {
     WIRE_MAX = 1 << 25,
 };
 
-struct asking {
+struct local_call {
     struct generator generator;
     struct buffer path, query, body, wire;
 };
@@ -68,10 +68,10 @@ static void append_value(struct buffer *out, const struct argument *argument, st
     }
 }
 
-static void append_member(struct asking *asking, const struct given *given,
+static void append_member(struct local_call *local_call, const struct given *given,
                           const struct given_argument *at)
 {
-    struct buffer *out = &asking->body;
+    struct buffer *out = &local_call->body;
     struct http_member member;
     http_member_of(at->argument, &member);
     append_string(out, member.name);
@@ -97,25 +97,25 @@ static bool is_in_path(const struct http_route *route, const struct argument *ar
     return http_route_has_parameter(route, member.singular);
 }
 
-static void append_object(struct asking *asking, const struct http_route *route,
+static void append_object(struct local_call *local_call, const struct http_route *route,
                           const struct given *given)
 {
     bool first = true;
-    buffer_append_char(&asking->body, '{');
+    buffer_append_char(&local_call->body, '{');
     for (size_t i = 0; i < given->argument_count; i++) {
         if (is_in_path(route, given->arguments[i].argument)) {
             continue;
         }
         if (!first) {
-            buffer_append_char(&asking->body, ',');
+            buffer_append_char(&local_call->body, ',');
         }
         first = false;
-        append_member(asking, given, &given->arguments[i]);
+        append_member(local_call, given, &given->arguments[i]);
     }
-    buffer_append_char(&asking->body, '}');
+    buffer_append_char(&local_call->body, '}');
 }
 
-static void append_query(struct asking *asking, const struct http_route *route,
+static void append_query(struct local_call *local_call, const struct http_route *route,
                          const struct given *given)
 {
     for (size_t i = 0; i < given->argument_count; i++) {
@@ -126,24 +126,24 @@ static void append_query(struct asking *asking, const struct http_route *route,
         }
         http_member_of(at->argument, &member);
         for (size_t v = 0; v < at->count + (at->argument->type == ARGUMENT_FLAG); v++) {
-            buffer_append_char(&asking->query, asking->query.size ? '&' : '?');
-            append_escaped(&asking->query, member.name);
-            buffer_append_char(&asking->query, '=');
-            append_escaped(&asking->query,
+            buffer_append_char(&local_call->query, local_call->query.size ? '&' : '?');
+            append_escaped(&local_call->query, member.name);
+            buffer_append_char(&local_call->query, '=');
+            append_escaped(&local_call->query,
                            at->count ? given->values[at->first + v] : SLICE("true"));
         }
     }
 }
 
 // The route's path with something in place of each parameter.
-static void append_path(struct asking *asking, const struct http_route *route,
+static void append_path(struct local_call *local_call, const struct http_route *route,
                         const struct given *given)
 {
     struct slice rest = slice_from_cstr(route->path);
     while (rest.size) {
         const char *brace = memchr(rest.data, '{', rest.size);
         size_t plain = brace ? (size_t)(brace - rest.data) : rest.size;
-        buffer_append(&asking->path, slice_sub(rest, 0, plain));
+        buffer_append(&local_call->path, slice_sub(rest, 0, plain));
         rest = slice_sub(rest, plain, SIZE_MAX);
         if (!brace) {
             return;
@@ -151,7 +151,7 @@ static void append_path(struct asking *asking, const struct http_route *route,
         size_t end = (size_t)((const char *)memchr(rest.data, '}', rest.size) - rest.data);
         struct slice name = slice_sub(rest, 1, end - 1);
         struct slice value =
-            slice_equal(name, SLICE("ns")) ? SLICE("app") : generate_name(&asking->generator);
+            slice_equal(name, SLICE("ns")) ? SLICE("app") : generate_name(&local_call->generator);
         for (size_t i = 0; i < given->argument_count; i++) {
             struct http_member member;
             http_member_of(given->arguments[i].argument, &member);
@@ -159,38 +159,38 @@ static void append_path(struct asking *asking, const struct http_route *route,
                 value = given->values[given->arguments[i].first];
             }
         }
-        append_escaped(&asking->path, value);
+        append_escaped(&local_call->path, value);
         rest = slice_sub(rest, end + 1, SIZE_MAX);
     }
 }
 
-static void append_headers(struct asking *asking)
+static void append_headers(struct local_call *local_call)
 {
     static const char *const headers[] = {
         "Idempotency-Key: a\r\n",   "Accept: application/json\r\n", "Accept-Encoding: gzip\r\n",
         "If-None-Match: \"a\"\r\n", "Prefer: wait=0\r\n",
     };
-    struct draw *draw = asking->generator.draw;
+    struct draw *draw = local_call->generator.draw;
     if (draw_chance(draw, 48)) {
-        buffer_printf(&asking->wire, "%s",
+        buffer_printf(&local_call->wire, "%s",
                       headers[draw_below(draw, sizeof(headers) / sizeof(headers[0]))]);
     }
     if (draw_chance(draw, 8)) {
         // A key of a size that is a limit, of bytes that a header may have.
-        struct slice key = generate_hostile(&asking->generator);
-        buffer_append(&asking->wire, SLICE("Idempotency-Key: "));
+        struct slice key = generate_hostile(&local_call->generator);
+        buffer_append(&local_call->wire, SLICE("Idempotency-Key: "));
         for (size_t i = 0; i < key.size && i < 70000; i++) {
-            buffer_append_char(&asking->wire, 'k');
+            buffer_append_char(&local_call->wire, 'k');
         }
-        buffer_append(&asking->wire, SLICE("\r\n"));
+        buffer_append(&local_call->wire, SLICE("\r\n"));
     }
 }
 
-static void make_body(struct asking *asking, const struct http_world *world,
+static void make_body(struct local_call *local_call, const struct http_world *world,
                       const struct http_route *route)
 {
     static struct given given;
-    struct draw *draw = asking->generator.draw;
+    struct draw *draw = local_call->generator.draw;
     const struct command *one =
         route->command ? commands_find(world->commands, slice_from_cstr(route->command)) : NULL;
     const struct command *many =
@@ -200,51 +200,51 @@ static void make_body(struct asking *asking, const struct http_world *world,
     if (many && (!one || draw_chance(draw, 64))) {
         const struct command *each = many->each ? many->each : many;
         uint32_t count = draw_below(draw, 4);
-        buffer_append_char(&asking->body, '[');
+        buffer_append_char(&local_call->body, '[');
         for (uint32_t i = 0; i < count; i++) {
             if (i) {
-                buffer_append_char(&asking->body, ',');
+                buffer_append_char(&local_call->body, ',');
             }
-            generate_arguments(&asking->generator, each, &given);
-            append_object(asking, route, &given);
+            generate_arguments(&local_call->generator, each, &given);
+            append_object(local_call, route, &given);
         }
-        buffer_append_char(&asking->body, ']');
+        buffer_append_char(&local_call->body, ']');
     } else if (one) {
-        generate_arguments(&asking->generator, one, &given);
+        generate_arguments(&local_call->generator, one, &given);
         if (with_body) {
-            append_object(asking, route, &given);
+            append_object(local_call, route, &given);
         } else {
-            append_query(asking, route, &given);
+            append_query(local_call, route, &given);
         }
     }
-    append_path(asking, route, &given);
-    if (asking->body.size && draw_chance(draw, 8)) {
-        buffer_clear(&asking->body);
-        buffer_append(&asking->body, generate_hostile(&asking->generator));
+    append_path(local_call, route, &given);
+    if (local_call->body.size && draw_chance(draw, 8)) {
+        buffer_clear(&local_call->body);
+        buffer_append(&local_call->body, generate_hostile(&local_call->generator));
     }
 }
 
-static void make_request(struct asking *asking, const struct http_world *world,
+static void make_request(struct local_call *local_call, const struct http_world *world,
                          const struct http_route *route)
 {
-    buffer_clear(&asking->path);
-    buffer_clear(&asking->query);
-    buffer_clear(&asking->body);
-    buffer_clear(&asking->wire);
-    make_body(asking, world, route);
-    buffer_printf(&asking->wire, "%s ", route->method);
-    buffer_append(&asking->wire, buffer_slice(&asking->path));
-    buffer_append(&asking->wire, buffer_slice(&asking->query));
-    buffer_printf(&asking->wire, " HTTP/1.1\r\nHost: a\r\nContent-Length: %zu\r\n",
-                  asking->body.size);
-    append_headers(asking);
-    if (asking->body.size) {
-        buffer_append(&asking->wire, SLICE("Content-Type: application/json\r\n"));
+    buffer_clear(&local_call->path);
+    buffer_clear(&local_call->query);
+    buffer_clear(&local_call->body);
+    buffer_clear(&local_call->wire);
+    make_body(local_call, world, route);
+    buffer_printf(&local_call->wire, "%s ", route->method);
+    buffer_append(&local_call->wire, buffer_slice(&local_call->path));
+    buffer_append(&local_call->wire, buffer_slice(&local_call->query));
+    buffer_printf(&local_call->wire, " HTTP/1.1\r\nHost: a\r\nContent-Length: %zu\r\n",
+                  local_call->body.size);
+    append_headers(local_call);
+    if (local_call->body.size) {
+        buffer_append(&local_call->wire, SLICE("Content-Type: application/json\r\n"));
     }
-    buffer_append(&asking->wire, SLICE("\r\n"));
-    buffer_append(&asking->wire, buffer_slice(&asking->body));
-    require(!asking->wire.status && !asking->body.status && !asking->path.status &&
-                !asking->query.status,
+    buffer_append(&local_call->wire, SLICE("\r\n"));
+    buffer_append(&local_call->wire, buffer_slice(&local_call->body));
+    require(!local_call->wire.status && !local_call->body.status && !local_call->path.status &&
+                !local_call->query.status,
             "a request does not fit");
 }
 
@@ -258,11 +258,12 @@ static bool is_known(const struct http_world *world, const struct http_route *ro
 static size_t drive(struct draw *draw, size_t steps, struct drive_counts *counts)
 {
     struct http_world world;
-    struct asking asking;
+    struct local_call local_call;
     size_t step = 0;
     http_world_init(&world);
-    generator_init(&asking.generator, draw, world.now_us);
-    struct buffer *const buffers[] = { &asking.path, &asking.query, &asking.body, &asking.wire };
+    generator_init(&local_call.generator, draw, world.now_us);
+    struct buffer *const buffers[] = { &local_call.path, &local_call.query, &local_call.body,
+                                       &local_call.wire };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
         buffer_init(buffers[i], &allocator_system, WIRE_MAX);
     }
@@ -275,15 +276,15 @@ static size_t drive(struct draw *draw, size_t steps, struct drive_counts *counts
     for (; step < steps && step < DRIVE_STEPS_MAX && !draw_is_over(draw) &&
            world.memory.used < BOUNDED_ENOUGH;
          step++) {
-        generator_clear(&asking.generator);
+        generator_clear(&local_call.generator);
         if (draw_chance(draw, 24)) {
             world.now_us += (int64_t)draw_below(draw, 5000) * 1000;
         }
-        asking.generator.now_us = world.now_us;
+        local_call.generator.now_us = world.now_us;
         uint32_t at = drive_pick(draw, count, put, pop);
         const struct http_route *route = &http_routes.items[at];
-        make_request(&asking, &world, route);
-        bool worked = http_world_ask(&world, buffer_slice(&asking.wire));
+        make_request(&local_call, &world, route);
+        bool worked = http_world_ask(&world, buffer_slice(&local_call.wire));
         if (is_known(&world, route)) {
             drive_note(counts, at, route->method, route->path, worked);
         }
@@ -295,7 +296,7 @@ static size_t drive(struct draw *draw, size_t steps, struct drive_counts *counts
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
         buffer_release(buffers[i]);
     }
-    generator_release(&asking.generator);
+    generator_release(&local_call.generator);
     http_world_release(&world);
     return step;
 }

@@ -127,8 +127,8 @@ static struct slice generate_of(struct generator *generator, char letter)
 {
     static const struct argument integer = { .name = "integer",
                                              .type = ARGUMENT_INTEGER,
-                                             .min = -1000000000,
-                                             .max = 1000000000 },
+                                             .min = INT32_MIN,
+                                             .max = INT32_MAX },
                                  seconds = { .name = "seconds",
                                              .type = ARGUMENT_SECONDS,
                                              .max = INT64_C(3162240000000000) },

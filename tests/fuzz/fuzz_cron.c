@@ -4,8 +4,8 @@
 #include "fuzz.h"
 
 #include "base/timefmt.h"
-#include "engine/cron.h"
 #include "engine/engine.h"
+#include "engine/recurring/cron.h"
 
 #include <stdbool.h>
 #include <stdio.h>

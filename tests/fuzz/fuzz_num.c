@@ -5,7 +5,6 @@
 
 #include "base/num.h"
 #include "base/timefmt.h"
-#include "base/uuid.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -117,20 +116,6 @@ static void check_moment(struct slice text, struct buffer *buffer)
             "a moment did not survive being printed");
 }
 
-static void check_uuid(struct slice text)
-{
-    struct uuid uuid;
-    struct uuid again;
-    if (uuid_parse(text, &uuid)) {
-        return;
-    }
-    char formatted[UUID_TEXT_SIZE];
-    uuid_format(&uuid, formatted);
-    require(!uuid_parse(slice_make(formatted, sizeof(formatted)), &again) &&
-                memcmp(&again, &uuid, sizeof(uuid)) == 0,
-            "a UUID did not survive being printed");
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct slice text = slice_make(data, size);
@@ -141,7 +126,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_double(text, &buffer);
     check_seconds(text, &buffer);
     check_moment(text, &buffer);
-    check_uuid(text);
     buffer_release(&buffer);
     return 0;
 }

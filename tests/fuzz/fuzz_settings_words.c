@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/buffer.h"
-#include "server/settings_words.h"
+#include "server/config/settings_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

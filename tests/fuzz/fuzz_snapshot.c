@@ -2,13 +2,13 @@
 // A saved engine with changed bytes and a checksum that is right all the same: it must load or be
 // refused, and what loads must work. The input is a list of changes: two bytes of where, one of
 // what.
-#include "engine/bulk.h"
+#include "engine/bulk/bulk.h"
 #include "engine/check.h"
-#include "engine/explain.h"
-#include "engine/limit.h"
+#include "engine/explain/explain.h"
+#include "engine/lanes/limit.h"
 #include "engine/policy.h"
-#include "engine/snapshot.h"
-#include "engine/zone.h"
+#include "engine/records/snapshot.h"
+#include "engine/recurring/zone.h"
 
 #include "base/bytes.h"
 #include "base/crc32c.h"

@@ -231,7 +231,7 @@ static struct slice item_value(struct generator *generator)
         "\"attempts\":65535,\"crashes\":65535",
         "\"remaining\":-1",
         "\"domain\":{\"hex\":\"ff00\"}",
-        "\"priority\":-1000000000",
+        "\"priority\":-2147483648",
         "\"history\":[{\"when\":1,\"what\":\"put\",\"queue\":\"a\"},{\"when\":2,\"note\":\"n\"}]",
         "\"log\":[{\"when\":1,\"line\":\"l\"}],\"progress\":{\"fraction\":1}",
         "\"options\":{\"timeout\":0,\"on-dependency-failure\":\"run\"}",
@@ -403,11 +403,11 @@ static bool is_given(struct generator *generator, const struct argument *argumen
 {
     if (argument->flags & ARGUMENT_OPTION) {
         // With made up jids no call would be about what another one made.
-        uint32_t chance = is_called(argument, "JID")        ? 240
-                          : is_called(argument, "INTERVAL") ? 128
-                          : is_called(argument, "DEPENDS")  ? 64
-                                                            : generator->options;
-        return draw_chance(generator->draw, chance);
+        uint32_t weak_random = is_called(argument, "JID")        ? 240
+                               : is_called(argument, "INTERVAL") ? 128
+                               : is_called(argument, "DEPENDS")  ? 64
+                                                                 : generator->options;
+        return draw_chance(generator->draw, weak_random);
     }
     return !(argument->flags & ARGUMENT_OPTIONAL) || draw_chance(generator->draw, 160);
 }

@@ -7,7 +7,7 @@
 
 #include "api/call.h"
 #include "bounded.h"
-#include "faces/http.h"
+#include "faces/http/http.h"
 
 struct http_world {
     struct bounded memory; // the engine's; a world must stay where it is

@@ -66,7 +66,7 @@ static void say_end(struct reply *reply)
     require(((struct counter *)(void *)reply)->left == 0, "a list is not full");
 }
 
-static const struct reply_form form = {
+static const struct reply_ops form = {
     .null = say_null,
     .text = say_text,
     .integer = say_integer,

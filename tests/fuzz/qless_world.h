@@ -5,7 +5,7 @@
 #define SLUICE_FUZZ_QLESS_WORLD_H
 
 #include "bounded.h"
-#include "faces/qless.h"
+#include "faces/qless/qless.h"
 
 struct qless_world {
     struct bounded memory; // the engine's; a world must stay where it is

@@ -2,7 +2,7 @@
 // The HTTP face without a server: requests on standard input, answers on standard output, over an
 // engine of its own. Time stands still; what would wait answers at once.
 #include "api/call.h"
-#include "faces/http.h"
+#include "faces/http/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 """Random commands, made up from the model's own state, so that most of them hit something."""
 
 from generator_jobs import JobCommands
-from generator_names import DOMAINS, QUEUES, RECURRING, START, STATES, TAGS, WORKERS, ZONES, Names
+from generator_names import DOMAINS, LONG, QUEUES, RECURRING, START, STATES, TAGS, WORKERS, ZONES, Names
 from generator_queues import QueueCommands
 from generator_recurring import RecurringCommands
 from model import DAY, SECOND
@@ -25,17 +25,19 @@ class Generator(Names, JobCommands, QueueCommands, RecurringCommands):
         self.rates = self.clock == "server" or self.chance(0.5)
         # Commands that have to come first.
         self.waiting = [self.command("zone_set", **self.zone_around(name)) for name in ZONES]
+        self.settlings = []  # of late, with their tokens
+        self.requests = []
 
     # Each with how often it comes.
     WEIGHTS = {
-        "put": 200, "pop": 170, "complete": 90, "heartbeat": 40, "fail": 35, "retry": 50,
+        "put": 200, "pop": 170, "take": 30, "kick": 12, "complete": 90, "heartbeat": 40, "fail": 35, "retry": 50,
         "start": 12, "timeout": 12, "return": 12, "held": 4, "get": 15, "result_kept": 8,
         "cancel": 20, "delete": 12, "priority": 20,
         "update_data": 6, "log": 15, "depends_on": 15, "depends_off": 15, "depends_off_all": 6,
         "peek": 20, "unfail": 18, "unfail_job": 8, "failure_groups": 5, "failed": 8,
         "tag_add": 15, "tag_remove": 12, "tagged": 8, "tag_top": 5, "track": 12, "untrack": 6, "tracked": 3,
         "queue": 20, "queue_names": 3, "length": 4, "jobs": 25, "pause": 3, "unpause": 12,
-        "forget": 3, "stats": 10, "recur": 14, "unrecur": 6, "recurring_get": 5,
+        "forget": 3, "stats": 10, "recur": 14, "unrecur": 6, "recur_pause": 5, "recur_run": 3, "recurring_get": 5,
         "recur_update": 8, "recur_tag": 3, "recur_untag": 3, "recurring": 5, "workers": 8,
         "worker_jobs": 8, "worker_deregister": 2, "worker_offline": 4, "config_get": 4,
         "config_all": 2, "config_set": 18, "config_unset": 14, "tick": 25,
@@ -43,7 +45,7 @@ class Generator(Names, JobCommands, QueueCommands, RecurringCommands):
         "limit_set": 16, "limit_unset": 12, "limits": 2, "lane": 15, "policy_set": 10,
         "policies": 2, "zone_set": 4, "recurring_runs": 5, "cron_runs": 8, "bulk": 16,
         "bulk_get": 4, "bulks": 2, "bulk_stop": 2, "explain": 40, "count": 10, "priorities": 4,
-        "metrics": 6, "set_time": 6,
+        "metrics": 6, "rates": 8, "set_time": 6,
     }
     NAMES = list(WEIGHTS)
     CUMULATIVE = []
@@ -57,7 +59,24 @@ class Generator(Names, JobCommands, QueueCommands, RecurringCommands):
             return self.waiting.pop()
         self.advance()
         name = self.rng.choices(self.NAMES, cum_weights=self.CUMULATIVE)[0]
-        return self.command(name, **getattr(self, "make_" + name)())
+        arguments = getattr(self, "make_" + name)()
+        if name in ("put", "recur") and self.chance(0.3):
+            arguments = self.once(name, arguments)
+        return self.command(name, **arguments)
+
+    def once(self, name, arguments):
+        """As a request with an id; or one from before, sometimes with other words."""
+        if self.requests and self.chance(0.4):
+            again = self.rng.choice(self.requests)
+            if again[0] == name and self.chance(0.9):
+                return again[1]
+            return {**arguments, "request": again[1]["request"],
+                    "digest": again[1]["digest"] if self.chance(0.5) else self.rng.getrandbits(63)}
+        request = self.rng.choice(["", LONG]) if self.chance(0.01) else \
+            f"r{self.rng.getrandbits(40)}"
+        arguments = {**arguments, "request": request, "digest": self.rng.getrandbits(63)}
+        self.requests = [*self.requests[-20:], (name, arguments)]
+        return arguments
 
     def command(self, name, /, **arguments):
         return {"cmd": name, "now": self.given_now(name), **arguments}
@@ -127,7 +146,7 @@ class Generator(Names, JobCommands, QueueCommands, RecurringCommands):
     def given_now(self, name):
         """What the caller says; with the server's clock it may lag behind."""
         roll = self.rng.random()
-        if name in ("lane", "metrics"):
+        if name in ("lane", "metrics", "rates"):
             return self.now
         if roll < 0.001 and name != "tick":
             return self.rng.choice([-1, 253402300800000000])
@@ -169,7 +188,8 @@ class Generator(Names, JobCommands, QueueCommands, RecurringCommands):
                          for domain in ["", *DOMAINS]]
         for queue in ["", *QUEUES]:
             commands += [{"cmd": "count", "queue": queue, "state": state} for state in STATES]
-            commands += [{"cmd": "priorities", "queue": queue}, {"cmd": "metrics", "queue": queue}]
+            commands += [{"cmd": "priorities", "queue": queue}, {"cmd": "metrics", "queue": queue},
+                         {"cmd": "rates", "queue": queue if self.clock == "server" else "none"}]
         return [{**command, "now": self.now} for command in commands]
 
     def zones_again(self):

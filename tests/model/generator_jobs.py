@@ -32,7 +32,7 @@ class JobCommands:
         elif self.chance(0.5):
             arguments["keeps_time"] = True
         if self.chance(0.3):
-            arguments["priority"] = rng.randint(-2, 2)
+            arguments["priority"] = self.priority()
         if self.chance(0.4):
             arguments["retries"] = rng.randint(0, 3)
         if self.chance(0.3):
@@ -107,7 +107,7 @@ class JobCommands:
 
     def make_priority(self):
         return {"jid": self.jid("waiting", "stalled", "scheduled"),
-                "priority": self.rng.randint(-3, 3)}
+                "priority": self.priority()}
 
     def make_update_data(self):
         return {"jid": self.jid(), "data": self.data()}
@@ -161,11 +161,27 @@ class JobCommands:
                      "count": self.rng.choice([1, 1, 1, 2, 3, 5, 10])}
         if self.chance(0.4):
             arguments["round_robin"] = True
+        elif self.chance(0.4):
+            arguments["best"] = True
         if self.clock == "client" and self.chance(0.3):
             arguments["no_grace"] = True
+        if self.chance(0.15):
+            arguments["lease"] = self.lease()
         if self.chance(0.005):
             arguments["worker"] = self.rng.choice(["", LONG, ODD])
         return arguments
+
+    def make_take(self):
+        jid = self.jid("waiting", "stalled") if self.chance(0.7) else self.jid()
+        worker = self.worker() if self.chance(0.99) else self.rng.choice(["", LONG, ODD])
+        arguments = {"worker": worker, "jid": jid}
+        if self.chance(0.2):
+            arguments["lease"] = self.lease()
+        return arguments
+
+    def make_kick(self):
+        states = ("failed", "scheduled") if self.chance(0.8) else ()
+        return {"jids": [self.jid(*states) for _ in range(self.rng.randint(1, 3))]}
 
     def make_peek(self):
         return {"queue": self.queue(), "count": self.rng.randint(1, 8)}
@@ -174,6 +190,8 @@ class JobCommands:
         arguments = self.held()
         if self.chance(0.2):
             arguments["data"] = self.data()
+        if self.chance(0.2):
+            arguments["lease"] = self.lease()
         return arguments
 
     def make_start(self):
@@ -183,7 +201,7 @@ class JobCommands:
         return self.held()
 
     def make_return(self):
-        return self.held()
+        return self.settling("return", self.held())
 
     def make_progress(self):
         arguments = self.held(queue_too=True)
@@ -204,6 +222,20 @@ class JobCommands:
             line = self.rng.choice(["", "l" * 5000])
         return {**self.held(queue_too=True), "line": line}
 
+    def settling(self, name, arguments):
+        """A settling; or, as a client asks that was not answered, one from before."""
+        job = self.model.jobs.get(arguments["jid"])
+        if self.settlings and self.chance(0.2):
+            again = self.rng.choice(self.settlings)
+            if again[0] == name or self.chance(0.1):
+                return {**arguments, **again[1]} if again[0] == name else \
+                    {**arguments, "jid": again[1]["jid"], "worker": again[1]["worker"],
+                     "token": again[1]["token"]}
+        if job and job.token:
+            self.settlings = self.settlings[-30:]
+            self.settlings.append((name, {**arguments, "token": job.token}))
+        return arguments
+
     def make_complete(self):
         arguments = self.held(queue_too=True)
         if self.chance(0.2):
@@ -218,7 +250,7 @@ class JobCommands:
             if self.chance(0.3):
                 arguments["depends"] = [self.dependency() for _ in range(self.rng.randint(0, 2))]
                 arguments["must_be_there"] = self.chance(0.5)
-        return arguments
+        return self.settling("complete", arguments)
 
     def make_fail(self):
         arguments = {**self.held(), "group": self.rng.choice(GROUPS), "message": self.message()}
@@ -227,8 +259,8 @@ class JobCommands:
         if self.chance(0.01):
             arguments["group"] = self.rng.choice(["", LONG, ODD])
         if self.chance(0.2):
-            arguments = {**arguments, "jid": self.jid(), "forced": True}
-        return arguments
+            return {**arguments, "jid": self.jid(), "forced": True}
+        return self.settling("fail", arguments)
 
     def make_retry(self):
         arguments = {**self.held(), "seed": self.rng.getrandbits(63)}
@@ -239,7 +271,9 @@ class JobCommands:
         if self.chance(0.4):
             arguments["group"] = self.rng.choice(GROUPS)
             arguments["message"] = self.message()
-        return arguments
+        if self.chance(0.2):
+            arguments["uncounted"] = True
+        return self.settling("retry", arguments)
 
     def make_unfail_job(self):
         return {"jid": self.jid("failed")}

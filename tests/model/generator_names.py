@@ -25,7 +25,7 @@ DEPENDENCY_POLICIES = ["hold", "cancel", "fail", "run"]
 
 
 class Names:
-    """Draws of all kinds. Whoever inherits has `rng`, `model`, `clock` and `now`."""
+    """Draws of all kinds. A class that inherits has `rng`, `model`, `clock` and `now`."""
 
     def chance(self, share):
         return self.rng.random() < share
@@ -120,9 +120,22 @@ class Names:
             options["result_ttl_us"] = rng.choice([SECOND, 5 * SECOND, 600 * SECOND, -1])
         if self.chance(0.35):
             options["crashes_max"] = rng.choice([1, 1, 2, 3, -1])
+        if self.chance(0.3):
+            options["lease_us"] = self.lease() if self.chance(0.9) else -1
         if self.chance(0.6):
             options["dependency_policy"] = rng.choice(DEPENDENCY_POLICIES)
         return options
+
+    def priority(self):
+        if self.chance(0.1):
+            return self.rng.choice([-2**31, -2**31 + 1, -2**31 + 2, 2**31 - 1])
+        return self.rng.randint(-3, 3)
+
+    def lease(self):
+        """The length of a lease; now and then one that may not be."""
+        if self.chance(0.02):
+            return self.rng.choice([1, 999, 100 * 366 * 86400 * SECOND + 1])
+        return self.rng.choice([1000, SECOND, 5 * SECOND, 90 * SECOND, 3600 * SECOND, 0])
 
     def backoff(self):
         rng = self.rng

@@ -11,6 +11,8 @@ OPTIONS = {
     "histogram-history": ["0", "1", "7"],
     "jobs-history": ["0", "60", "3600", "604800"],
     "jobs-history-count": ["0", "1", "-1", "5", "20", "50000"],
+    "request-history": ["0", "1", "60", "86400"],
+    "request-history-count": ["0", "3", "20", "100000"],
     "max-worker-age": ["60", "3600", "86400"],
     "max-job-history": ["0", "-1", "1", "2", "5", "100"],
     "max-job-log": ["1", "2", "5", "100"],
@@ -119,20 +121,27 @@ class QueueCommands:
         if self.chance(0.12):
             wanted["group"] = self.group()
         if self.chance(0.4):
-            wanted["state"] = rng.choice(STATES)
+            wanted["states"] = rng.sample(STATES, rng.choice([1, 1, 2, 3]))
+        if self.chance(0.06):
+            wanted["worker"] = rng.choice(WORKERS)
+        if self.chance(0.06):
+            wanted["domain"] = rng.choice(DOMAINS)
         if self.chance(0.15):
             wanted["older_us"] = rng.choice([0, 1, 10, 3600]) * SECOND
         if self.chance(0.15):
             wanted["newer_us"] = rng.choice([0, 1, 10, 3600]) * SECOND
         if self.chance(0.01):
             wanted["queue"] = LONG
-        act = rng.choice(["cancel", "retry", "retry", "move", "move", "tag", "tag", "tag", "untag"])
+        act = rng.choice(["cancel", "retry", "retry", "move", "move", "tag", "tag", "tag", "untag", "delete",
+                          "priority", "timeout"])
         arguments = {"filter": wanted, "act": act}
         if act == "move":
             arguments["to"] = self.queue_or_bad()
         elif act in ("tag", "untag"):
             arguments["tags"] = self.tags()
-        if self.chance(0.9 if act == "cancel" and len(wanted) < 2 else 0.3):
+        elif act == "priority":
+            arguments["priority"] = rng.choice([-1, 0, 0, 1, 7])
+        if self.chance(0.9 if act in ("cancel", "delete") and len(wanted) < 2 else 0.3):
             arguments["dry_run"] = True
         return arguments
 
@@ -164,6 +173,10 @@ class QueueCommands:
 
     def make_metrics(self):
         return {"queue": self.queue_or_all()}
+
+    def make_rates(self):
+        # With the client clock time goes back, and the newest second is that of any call.
+        return {"queue": self.queue_or_all() if self.clock == "server" else "none"}
 
     # Failures, tags, tracked jobs
 

@@ -72,6 +72,12 @@ class RecurringCommands:
     def make_unrecur(self):
         return {"jid": self.rng.choice(RECURRING + ["nobody"])}
 
+    def make_recur_pause(self):
+        return {"jid": self.rng.choice(RECURRING + ["nobody"]), "paused": self.chance(0.4)}
+
+    def make_recur_run(self):
+        return {"jid": self.rng.choice(RECURRING + ["nobody"])}
+
     def make_recurring_get(self):
         return {"jid": self.rng.choice(RECURRING)}
 

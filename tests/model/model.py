@@ -12,7 +12,7 @@ two calls.
 The rules stand in the files model_NOUN.py; here they come together, with what happens by itself.
 """
 
-from model_base import DAY, LINE_LOST, NEVER, SECOND, TIME_MAX, Refused, page
+from model_base import DAY, LINE_LOST, NEVER, SECOND, TIME_MAX, Refused, check_name, page
 from model_bulk import BulkRules
 from model_depends import DependsRules
 from model_explain import ExplainRules
@@ -46,7 +46,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         self.jobs = {}
         self.kept_locks = {}  # (by, key): a job that is gone
         self.kept_results = {}  # jid: a job that is gone
-        self.done = set()  # jids of complete jobs that are gone
+        self.requests = []  # (id, when, digest, answer) of those that are remembered
+        self.done = {}  # jids of complete jobs that are gone, and by which token and worker
         self.recurrings = {}
         self.zones = {}
         self.workers = {}
@@ -67,6 +68,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         self.listed = {}  # name: when it came onto the list
         self.stats = {}  # queue: {day: StatsDay}
         self.metrics = {}  # queue, or "" for all: Metrics
+        self.series = {}  # queue, or "" for all: Series
+        self.second = -1  # of the last thing that happened
         self.bulks = []
         self.bulks_begun = 0
         self.numbers_given = 0  # to jobs and recurring jobs, as they are made
@@ -77,13 +80,40 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
     def call(self, command):
         self.events = []
         try:
-            reply = getattr(self, "call_" + command["cmd"])(command)
+            reply = self.call_once(command) if "request" in command else self.perform(command)
             status = "ok"
         except Refused as refused:
             status, reply = refused.status, None
         if len(self.queues) > len(self.listed):
             self.drop_queues()
         return status, reply, self.events
+
+    def perform(self, command):
+        return getattr(self, "call_" + command["cmd"])(command)
+
+    def forget_requests(self, now):
+        while self.requests and self.requests[0][1] <= now - self.option_us("request-history"):
+            del self.requests[0]
+
+    def call_once(self, command):
+        """A call that is repeated with the id of its request is answered as the first time."""
+        now = self.begin(command)
+        check_name(command["request"])
+        kept = self.option_us("request-history")
+        self.forget_requests(now)
+        self.requests = [each for each in self.requests
+                         if each[0] != command["request"] or each[1] > now - kept]
+        for request, _, digest, answer in self.requests:
+            if request == command["request"]:
+                if digest != command["digest"]:
+                    raise Refused("invalid")
+                return answer
+        keep = self.option_int("request-history-count") if kept > 0 else 0
+        reply = self.perform(command)
+        if keep:
+            self.requests.append((command["request"], now, command["digest"], command["jid"]))
+            self.requests = self.requests[-keep:]
+        return reply
 
     def tell(self, kind, channels, when, jid="", queue="", worker="", to="", group="", message="",
              option="", value=""):
@@ -115,6 +145,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
             self.happen(now)
             self.instant = now
             self.forget_workers(now)
+            self.forget_requests(now)
+        self.pass_second(now)
         return now
 
     def things_to_come(self):
@@ -171,7 +203,7 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
             self.deal_with_failed()
 
     def due_bound(self, now, enough):
-        """At most so many things would happen by now; for whoever makes up the commands. Not
+        """At most so many things would happen by now; for the generator of commands. Not
         counted on when there are more than enough."""
         bound = 0
         for when, _, kind, _, subject in self.things_to_come():
@@ -200,6 +232,9 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         change = to - self.begin(command)
         if change < 0:
             self.line_floor = max(self.line_floor, self.last)
+            if to // SECOND < self.second:
+                self.series = {}
+                self.second = to // SECOND
         self.last = to
         for job in self.in_state("running"):
             job.expires += change
@@ -256,6 +291,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         """Waiters, times and rates are not saved."""
         self.waiters = {}
         self.metrics = {}
+        self.series = {}
+        self.second = -1
         return {"saved": True, "stored": True}
 
     def call_check(self, command):

@@ -5,6 +5,8 @@ import unicodedata
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
+LEASE_MIN = 1000
+LEASE_MAX = 100 * 366 * 86400 * 1_000_000
 TIME_MAX = 253402300799999999
 NEVER = 2**63 - 1
 NAME_SIZE_MAX = 255
@@ -17,6 +19,8 @@ DEFAULTS = {
     "jobs-history": "604800",
     "jobs-history-count": "50000",
     "jobs-history-jids": "500000",
+    "request-history": "86400",
+    "request-history-count": "100000",
     "max-bytes": "0",
     "max-dependency-search": "10000",
     "max-dependents": "10000",
@@ -86,11 +90,14 @@ class Job:
         # The lease: it ends at `end`, which is `expires` and, in the grace, the end of the grace.
         self.token = 0
         self.expires = 0
+        self.lease_us = 0  # the length of its own
         self.end = 0
         self.run_ends = 0
         self.grace = False
         self.started = False
         self.pid = 0
+        # How it was settled last: token, worker, act and outcome.
+        self.settled = None
         # What its runs told.
         self.progress = -1
         self.progress_message = ""
@@ -129,8 +136,14 @@ def full_options(given):
         "timeout_us": given.get("timeout_us", 0),
         "result_ttl_us": given.get("result_ttl_us", 0),
         "crashes_max": given.get("crashes_max", 0),
+        "lease_us": given.get("lease_us", 0),
         "dependency_policy": given.get("dependency_policy", "unset"),
     }
+
+
+def check_lease(lease):
+    if lease and not LEASE_MIN <= lease <= LEASE_MAX:
+        raise Refused("invalid")
 
 
 def check_name(name):

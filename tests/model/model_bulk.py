@@ -41,7 +41,11 @@ class BulkRules:
                 and wanted.get("klass", "") in ("", job.klass)
                 and (not wanted.get("tag", "") or wanted["tag"] in job.tags)
                 and (not group or (job.state == "failed" and job.group == group))
-                and wanted.get("state", job.state) == job.state
+                and (not wanted.get("states") or job.state in wanted["states"])
+                and wanted.get("domain", "") in ("", job.domain)
+                and (not wanted.get("worker") or
+                     (job.state == "running" and job.worker == wanted["worker"]))
+                and not (command["act"] == "priority" and job.priority == command["priority"])
                 and ("older_us" not in wanted or age >= wanted["older_us"])
                 and ("newer_us" not in wanted or age <= wanted["newer_us"]))
 
@@ -53,6 +57,12 @@ class BulkRules:
                                                 not self.locked_out(job, now))
         if act == "move":
             return job.state in MOVABLE and not self.locked_out(job, now)
+        if act == "delete":
+            return job.state in ("complete", "failed") and not job.dependents
+        if act == "priority":
+            return True
+        if act == "timeout":
+            return job.state == "running"
         new = [tag for tag in command["tags"] if tag not in job.tags]
         if act == "tag":
             fits = len(job.tags) + len(set(new)) <= self.option_int("max-tags")
@@ -67,6 +77,12 @@ class BulkRules:
             self.join_line(job, now)
         elif act == "move":
             self.move(job, command["to"], now)
+        elif act == "delete":
+            self.delete(job, now)
+        elif act == "priority":
+            self.set_priority(job, command["priority"])
+        elif act == "timeout":
+            self.time_out(job, now)
         else:
             for tag in command["tags"]:
                 if act == "tag":
@@ -127,7 +143,7 @@ class BulkRules:
     def call_bulk(self, command):
         now = self.begin(command)
         wanted = command["filter"]
-        for name in ("queue", "klass", "tag", "group"):
+        for name in ("queue", "klass", "tag", "group", "worker", "domain"):
             check_name_or_empty(wanted.get(name, ""))
         if command["act"] == "move":
             check_name(command["to"])

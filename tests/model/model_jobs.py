@@ -5,6 +5,9 @@ from model_base import (DAY, IN_LINE, LINE_OTHER, MESSAGE_SIZE_MAX, Job, Refused
                         check_name_or_empty, check_new_name, cut, full_options)
 from model_policies import check_options
 
+UNFAIL_MAX = 10000  # jobs moved by one call
+PRIORITY_MIN = -2**31
+
 
 class JobRules:
     def find(self, jid):
@@ -67,6 +70,8 @@ class JobRules:
         job.state = "waiting"
         job.due = 0
         job.lined = max(when, self.line_floor)
+        if job.priority < PRIORITY_MIN + 2:
+            job.lined -= job.lined % 16
         job.place = (LINE_OTHER, job.priority, job.lined)
         self.lane_joined((job.queue, job.domain))
 
@@ -186,7 +191,7 @@ class JobRules:
         check_name(command["group"])
         moved, kept = 0, 0
         for jid in list(self.groups.get(command["group"], [])):
-            if moved == command["count"]:
+            if moved == min(command["count"], UNFAIL_MAX):
                 break
             if self.locked_out(self.jobs[jid], now):
                 kept += 1
@@ -206,6 +211,24 @@ class JobRules:
             raise Refused("exists")
         self.unfail_into(job, job.queue, now)
 
+    def call_kick(self, command):
+        now = self.begin(command)
+        for jid in command["jids"]:
+            job = self.find(jid)
+            if job.state not in ("failed", "scheduled"):
+                raise Refused("state")
+            if job.state == "failed" and self.locked_out(job, now):
+                raise Refused("exists")
+        kicked = 0
+        for job in [self.jobs[jid] for jid in command["jids"]]:
+            if job.state == "scheduled":
+                self.join_line(job, now)
+                kicked += 1
+            elif job.state == "failed" and not self.locked_out(job, now):
+                self.unfail_into(job, job.queue, now)
+                kicked += 1
+        return kicked
+
     def call_failure_groups(self, command):
         return [[group, len(jids)] for group, jids in self.groups.items()]
 
@@ -224,9 +247,10 @@ class JobRules:
             self.jobs[dependent].dependencies.remove(job.jid)
         self.keep_promises(job)
         if job.state == "complete":
-            self.done.add(job.jid)
+            settled = job.settled and job.settled[2:] == ("complete", "complete")
+            self.done[job.jid] = job.settled[:2] if settled else None
         else:
-            self.done.discard(job.jid)
+            self.done.pop(job.jid, None)
         del self.jobs[job.jid]
 
     def cancel(self, job, when):
@@ -312,6 +336,7 @@ class JobRules:
         self.settle(job, queue, now, delay)
         self.look_at_dependencies(job)
         self.meter("queued", queue, now)
+        self.happens("put", queue, now)
 
         self.tell("put", ["log"], now, jid=jid, queue=queue)
         if old_worker and old_worker != command.get("worker", ""):
@@ -375,6 +400,7 @@ class JobRules:
             "attempts": job.attempts,
             "token": job.token,
             "expires": job.expires,
+            "lease_us": job.lease_us,
             "run_ends_us": job.run_ends,
             "scheduled": job.due,
             "time": job.time,
@@ -418,14 +444,19 @@ class JobRules:
         job = self.find(command["jid"])
         if job.state not in ("complete", "failed") or job.dependents:
             raise Refused("state")
+        self.delete(job, now)
+
+    def delete(self, job, now):
         self.drop_result(job)
         self.remove(job)
         self.finish(job, "deleted", now)
 
     def call_priority(self, command):
         self.begin(command)
-        job = self.find(command["jid"])
-        job.priority = command["priority"]
+        self.set_priority(self.find(command["jid"]), command["priority"])
+
+    def set_priority(self, job, priority):
+        job.priority = priority
         if job.state in IN_LINE:
             job.place = (LINE_OTHER, job.priority, 0)
             job.lined = job.time  # when it came into the line is forgotten

@@ -182,7 +182,7 @@ class LaneRules:
         """A job came into its line."""
         bucket = self.buckets.get(lane)
         if bucket and len(self.lane_line(lane)) == 1 and bucket.full(self.instant):
-            del self.buckets[lane]  # nobody was late for what it did not take up
+            del self.buckets[lane]  # no job was late for what it did not take up
         if self.fair(lane[0]) and lane not in self.turns:
             self.give_turn(lane)
 

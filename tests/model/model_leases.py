@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Leases: how they are given, renewed and lost, and what their holders may say."""
 
-from model_base import LINE_LOST, LINE_TIMED_OUT, Refused, check_name, check_new_name, cut
+from model_base import (LINE_LOST, LINE_TIMED_OUT, Refused, check_lease, check_name,
+                        check_new_name, cut)
 
 RETIRE_MAX = 100
 LOG_LINE_SIZE_MAX = 4096
@@ -12,7 +13,12 @@ class LeaseRules:
     def grace_us(self):
         return self.option_us("grace-period")
 
-    def lease_us(self, queue):
+    def lease_us(self, job):
+        """How long a lease lasts that is given or renewed now."""
+        option = self.in_effect(job, "lease_us")
+        if job.lease_us or option > 0:
+            return job.lease_us or option
+        queue = job.queue
         for name in (queue + "-heartbeat", "heartbeat-" + queue):
             if self.option(name) is not None:
                 return self.option_us(name)
@@ -31,12 +37,34 @@ class LeaseRules:
             raise Refused("stale")
         return job
 
+    def settled_before(self, command, act):
+        """How the holder has settled the job the same way before; None when it has not."""
+        jid, token, worker = command["jid"], command.get("token", 0), command["worker"]
+        check_name(jid)
+        job = self.jobs.get(jid)
+        held = job and job.state == "running" and (job.worker, job.token) == (worker, token)
+        if not token or held:
+            return None
+        found = None
+        if job and job.settled and job.settled[:2] == (token, worker):
+            found = job.settled[2:]
+        elif self.done.get(jid) == (token, worker):
+            found = ("complete", "complete")
+        if found and found[0] != act or not found and job and job.state != "running":
+            raise Refused("stale")
+        return found
+
+    @staticmethod
+    def note_settled(job, by, act, outcome):
+        job.settled = (*by, act, outcome)
+
     def lease_runs_out(self, job, when):
         """The first step: the holder is told, and has the grace period left."""
         self.tell_tracker("stalled", when, job)
         self.write_history(job, when, "timed-out")
         self.tell("lock_lost", ["log", "worker"], when, jid=job.jid, worker=job.worker)
         self.count(job.queue, when, "lost_leases")
+        self.happens("lost", job.queue, when)
         job.grace = True
         job.end = when + self.grace_us()
 
@@ -56,13 +84,14 @@ class LeaseRules:
             return False
         return True
 
-    def lease(self, job, worker, now):
+    def lease(self, job, worker, now, lease_us):
         timeout = self.in_effect(job, "timeout_us")
         job.state = "running"
         job.place = None
         job.due = 0
         job.worker = worker
         job.run_ends = now + timeout if timeout > 0 else 0
+        job.lease_us = lease_us
         self.renew(job, now)
         job.started = False
         job.pid = 0
@@ -71,7 +100,7 @@ class LeaseRules:
 
     def renew(self, job, now):
         """No lease reaches beyond the end of the run."""
-        job.expires = now + self.lease_us(job.queue)
+        job.expires = now + self.lease_us(job)
         if job.run_ends:
             job.expires = min(job.expires, job.run_ends)
         job.end = job.expires
@@ -81,6 +110,7 @@ class LeaseRules:
         job.worker = ""
         job.token = 0
         job.expires = 0
+        job.lease_us = 0
         job.end = 0
         job.run_ends = 0
         job.grace = False
@@ -107,12 +137,15 @@ class LeaseRules:
         check_new_name(self.clock, command["worker"])
         for queue in command["queues"]:
             check_name(queue)
+        check_lease(command.get("lease", 0))
         for queue in command["queues"]:
             if queue not in self.paused:
                 self.number_queue(queue)
                 self.see_worker(command["worker"], now).listens.add(queue)
         popped = []
-        if command.get("round_robin"):
+        if command.get("best"):
+            popped = self.pop_best(command, now)
+        elif command.get("round_robin"):
             # In turn, until each has given nothing since the last job came.
             queues = command["queues"]
             turn = in_vain = 0
@@ -128,6 +161,38 @@ class LeaseRules:
                     popped += self.pop_from(queue, command, now, left)
         return [self.view(job) for job in popped]
 
+    def call_take(self, command):
+        now = self.begin(command)
+        check_new_name(self.clock, command["worker"])
+        check_lease(command.get("lease", 0))
+        check_name(command["jid"])
+        job = self.jobs.get(command["jid"])
+        if not job:
+            return []
+        if self.clock == "client" and job.queue and job.queue not in self.paused:
+            self.bring_job(job, now)
+        if job.state not in ("waiting", "stalled") or job.queue in self.paused or \
+                self.queue_room(job.queue, now) == 0 or \
+                not self.may_run((job.queue, job.domain), now):
+            return []
+        self.number_queue(job.queue)
+        self.see_worker(command["worker"], now).listens.add(job.queue)
+        self.hand_out(job, command, now)
+        return [self.view(job)]
+
+    def bring_job(self, job, now):
+        """Client clock: what is due of a job that is to be taken."""
+        self.look_at_deadlines(job.queue, now)
+        if job.state == "scheduled" and job.due <= now:
+            self.join_line(job, now)
+        elif job.state == "running" and job.end <= now:
+            in_grace, end = job.grace, job.end
+            if not in_grace:
+                self.lease_runs_out(job, now)
+            if in_grace or self.grace_us() <= 0:
+                if self.lease_is_lost(job, now):
+                    self.stall(job, LINE_LOST, end)
+
     def queue_room(self, queue, now):
         """How many more leases the queue may have; None when there is no limit."""
         limit = self.queue_limit(queue)
@@ -140,26 +205,45 @@ class LeaseRules:
         return [job for job in self.leases(queue)
                 if self.clock == "server" or not self.ran_out(job, now)]
 
-    def pop_from(self, queue, command, now, count):
+    def pop_best(self, command, now):
+        """Of the first jobs of all queues the best, again and again."""
+        queues = [queue for queue in command["queues"]
+                  if self.look_at_queue(queue, command, now, command["count"])]
+        popped = []
+        while len(popped) < command["count"]:
+            heads = [self.next_job(queue, now) for queue in queues
+                     if self.queue_room(queue, now) != 0]
+            heads = [job for job in heads if job]
+            if not heads:
+                break
+            job = min(heads, key=lambda job: (job.priority, job.place[0], job.id))
+            self.hand_out(job, command, now)
+            popped.append(job)
+        return popped
+
+    def look_at_queue(self, queue, command, now, count):
+        """How many jobs it may hand out; client clock: what is due in it happens."""
         if queue in self.paused:
-            return []
+            return 0
         if self.clock == "client":
             self.look_at_deadlines(queue, now)
         room = self.queue_room(queue, now)
         if room is not None:
             count = min(count, room)
-        if count == 0:
-            return []
-        if self.clock == "client":
+        if count and self.clock == "client":
             lost = self.take_lost(queue, now, count, command.get("no_grace", False))
             self.move_recurring(queue, now, count - lost)
             self.move_scheduled(queue, now, count - lost)
+        return count
+
+    def pop_from(self, queue, command, now, count):
+        count = self.look_at_queue(queue, command, now, count)
         jobs = []
         while len(jobs) < count:
             job = self.next_job(queue, now)
             if job is None:
                 break
-            self.hand_out(job, command["worker"], now)
+            self.hand_out(job, command, now)
             jobs.append(job)
         return jobs
 
@@ -171,7 +255,8 @@ class LeaseRules:
         lined = job.place[2]
         return lined if job.history[0][0] < lined <= now else 0
 
-    def hand_out(self, job, worker, now):
+    def hand_out(self, job, command, now):
+        worker = command["worker"]
         self.serve(job, now)
         since = self.since(job, now)
         self.leave_line(job)
@@ -180,12 +265,13 @@ class LeaseRules:
         if job.attempts == 0:
             self.measure("latency", job.queue, now - job.lined)
         self.meter("run", job.queue, now)
+        self.happens("popped", job.queue, now)
         job.time = now
         job.attempts += 1
         job.deadline = 0
         self.forget_progress(job)
         self.unlock(job, "started")
-        self.lease(job, worker, now)
+        self.lease(job, worker, now, command.get("lease", 0))
         self.tell_tracker("popped", now, job)
         lane = (job.queue, job.domain)
         concurrency = self.concurrency(lane)
@@ -231,10 +317,12 @@ class LeaseRules:
 
     def call_heartbeat(self, command):
         now = self.begin(command)
+        check_lease(command.get("lease", 0))
         job = self.find_held(command)
         if job.run_ends and now >= job.run_ends:
             raise Refused("stale")
         job.data = command.get("data") or job.data
+        job.lease_us = command.get("lease", job.lease_us)
         self.renew(job, now)
         self.see_worker(job.worker, now)
         return job.expires
@@ -279,14 +367,19 @@ class LeaseRules:
             raise Refused("invalid")
         if next_queue:
             check_name(next_queue)
+        before = self.settled_before(command, "complete")
+        if before:
+            return before[1]
         job = self.find_held(command, queue_too=True)
         self.check_depends(job.jid, command)
+        by = job.token, job.worker
 
         old_queue = job.queue
         ttl = self.in_effect(job, "result_ttl_us")
         self.write_history(job, now, "done")
         self.count_time(old_queue, now, "run", now - job.time)
         self.measure("runtime", old_queue, now - job.time)
+        self.happens("completed", old_queue, now)
         if not next_queue:
             self.measure_complete(job, now)
         job.time = now
@@ -305,10 +398,12 @@ class LeaseRules:
             job.attempts = 0
             self.add_dependencies(job, command.get("depends", []))
             self.settle(job, next_queue, now, delay)
+            self.note_settled(job, by, "complete", job.state)
             self.look_at_dependencies(job)
         else:
             self.tell("completed", ["log"], now, jid=job.jid, queue=old_queue)
             job.state = "complete"
+            self.note_settled(job, by, "complete", "complete")
             job.result_until = now + ttl if ttl > 0 and job.result else 0
             self.unlock(job, "started", "finished")
             dependents, job.dependents = job.dependents, []
@@ -342,9 +437,13 @@ class LeaseRules:
         now = self.begin(command)
         check_new_name(self.clock, command["group"])
         forced = command.get("forced", False)
+        if not forced and self.settled_before(command, "fail"):
+            return
         job = self.find(command["jid"]) if forced else self.find_held(command)
         if job.state == "failed":
             raise Refused("state")
+        if not forced:
+            self.note_settled(job, (job.token, job.worker), "fail", 0)
         worker = command["worker"] if forced else job.worker
         group, message = command["group"], command["message"]
         if job.state == "running" and job.worker != worker:
@@ -364,12 +463,19 @@ class LeaseRules:
         now = self.begin(command)
         if "group" in command:
             check_name(command["group"])
+        if command.get("to", ""):
+            check_name(command["to"])
+        before = self.settled_before(command, "retry")
+        if before:
+            return before[1]
         job = self.find_held(command)
         worker, old_queue = job.worker, job.queue
         to = command.get("to", "") or old_queue
-        check_name(to)
-        job.remaining -= 1
-        if job.remaining < 0:
+        uncounted = command.get("uncounted", False)
+        if not uncounted:
+            job.remaining -= 1
+        self.note_settled(job, (job.token, job.worker), "retry", job.remaining)
+        if job.remaining < 0 and not uncounted:
             self.see_queue(to, now)
             group, message, blamed = (
                 (command["group"], command["message"], worker) if "group" in command else
@@ -392,7 +498,9 @@ class LeaseRules:
         self.write_history(job, now, "retried", worker=worker, group=group, message=message,
                            until=now + delay if delay > 0 else 0)
         self.settle(job, to, now, delay)
-        self.count(to, now, "retries")
+        self.happens("retried", to, now)
+        if not uncounted:
+            self.count(to, now, "retries")
         return job.remaining
 
     def call_held(self, command):
@@ -401,7 +509,11 @@ class LeaseRules:
 
     def call_return(self, command):
         now = self.begin(command)
-        self.time_out(self.find_held(command), now)
+        if self.settled_before(command, "return"):
+            return
+        job = self.find_held(command)
+        self.note_settled(job, (job.token, job.worker), "return", 0)
+        self.time_out(job, now)
 
     def call_timeout(self, command):
         now = self.begin(command)

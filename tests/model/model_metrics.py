@@ -11,6 +11,8 @@ WINDOW = 60  # full seconds, or full spans
 
 HISTOGRAMS = ("lifetime", "time_to_completion", "time_to_failure", "runtime", "latency", "attempts")
 METERS = ("queued", "run")
+# Not failures: what fails because of something else counts for the second in which the engine comes to it.
+THINGS = ("put", "popped", "completed", "retried", "lost")
 
 
 def bucket_of(value):
@@ -62,7 +64,38 @@ class Metrics:
         return view
 
 
+class Series:
+    """How often each thing happened in each second."""
+
+    def __init__(self):
+        self.things = {name: Counter() for name in THINGS}
+
+    def add(self, thing, second):
+        self.things[thing][second] += 1
+        for each in [each for each in self.things[thing] if each < second - 2 * WINDOW]:
+            del self.things[thing][each]
+
+    def between(self, first, end):
+        return [sum(count for second, count in self.things[name].items() if first <= second < end)
+                for name in THINGS]
+
+
 class MetricsRules:
+    def happens(self, thing, queue, when):
+        """It counts for the second of the call, or of when it was due; time does not go back."""
+        self.pass_second(when)
+        for name in (queue, ""):
+            self.series.setdefault(name, Series()).add(thing, self.second)
+
+    def pass_second(self, now):
+        self.second = max(self.second, now // SECOND)
+
+    def call_rates(self, command):
+        second = max(self.second, command["now"] // SECOND)
+        series = self.series.get(command["queue"], Series())
+        return {"minute": series.between(second - WINDOW, second),
+                "second": series.between(second - 1, second)}
+
     def measures(self, queue):
         """Those of the queue and those of all."""
         return [self.metrics.setdefault(name, Metrics()) for name in (queue, "")]

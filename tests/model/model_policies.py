@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How jobs are run: their own options, those of their klass and their queue, and the backoff."""
 
-from model_base import TIME_MAX, Refused, check_name, full_options
+from model_base import TIME_MAX, Refused, check_lease, check_name, full_options
 
 BACKOFF_LIST_MAX = 16
 MASK = 2**64 - 1
@@ -22,10 +22,12 @@ def check_options(options):
         backoff = {**backoff, "list_us": []}
     if min(times) < 0 or max(options["timeout_us"], options["result_ttl_us"], *times) > TIME_MAX:
         raise Refused("invalid")
+    if options["lease_us"] > 0:
+        check_lease(options["lease_us"])
     if backoff["kind"] == "unset":
         backoff = full_options({})["backoff"]
     kept = {name: max(-1, options[name])
-            for name in ("timeout_us", "result_ttl_us", "crashes_max")}
+            for name in ("timeout_us", "result_ttl_us", "crashes_max", "lease_us")}
     return {**options, **kept, "backoff": backoff}
 
 

@@ -148,6 +148,7 @@ class QueueRules:
         for name in self.queues.keys() - used:
             del self.queues[name]
             self.metrics.pop(name, None)
+            self.series.pop(name, None)
 
     def see_queue(self, name, now):
         """A queue is listed from its first job or recurring job on."""
@@ -163,18 +164,33 @@ class QueueRules:
         if self.clock == "client":
             self.move_scheduled(queue, now)
         leases = self.leases(queue)
-        stalled = [job for job in leases if self.ran_out(job, now)]
+        lapsed = len([job for job in leases if self.ran_out(job, now)])
+        seen = lapsed if self.clock == "client" else 0
+        stalled = len(self.in_state("stalled", queue))
         return {
             "name": queue,
-            "waiting": len(self.line(queue)),
-            "running": len(leases) - len(stalled),
-            "stalled": len(stalled),
+            "waiting": len(self.line(queue)) - stalled,
+            "running": len(leases) - seen,
+            "stalled": stalled + seen,
+            "lapsed": lapsed,
+            "failed": len(self.in_state("failed", queue)),
+            "oldest": self.oldest_in_line(queue),
             "scheduled": len(self.in_state("scheduled", queue)),
             "depends": len(self.in_state("depends", queue)),
             "recurring": len(self.recurring_in(queue)),
             "listeners": len([w for w in self.workers.values() if queue in w.listens]),
             "paused": queue in self.paused,
         }
+
+    def oldest_in_line(self, queue):
+        """Since when the first job in line could run. Those whose priority was changed have forgotten that, and only the
+        first of them is looked at; so for those with a domain, and those without."""
+        parts = {}
+        for job in self.line(queue):
+            parts.setdefault((bool(job.domain), job.place[:-1]), []).append(job)
+        since = [max(job.place[-1], 0) or job.time for jobs in parts.values()
+                 for job in jobs[:1] + [each for each in jobs if each.place[-1] > 0][:1]]
+        return min(since, default=0)
 
     def call_queue_names(self, command):
         return sorted(self.listed, key=lambda name: self.listed[name])

@@ -15,6 +15,7 @@ class Recurring:
     def __init__(self, jid):
         self.jid = jid
         self.count = 0
+        self.paused = False
 
     def following(self, when):
         """The run after the one at that time."""
@@ -70,10 +71,16 @@ class RecurringRules:
         """Makes the next job, dated by when it was due. Whether it came to that."""
         due = recurring.next
         recurring.next = recurring.following(due)
+        if recurring.paused:
+            return False
         if recurring.overlap == "skip":
             last = self.jobs.get(f"{recurring.jid}-{recurring.count}")
             if last and last.state not in FINISHED:
                 return False
+        self.make_run(recurring, due)
+        return True
+
+    def make_run(self, recurring, due):
         recurring.count = self.free_number(recurring)
         job = self.make_job(f"{recurring.jid}-{recurring.count}", due)
         job.klass = recurring.klass
@@ -91,7 +98,8 @@ class RecurringRules:
         self.write_history(job, due, "put", queue=recurring.queue)
         self.join_line(job, due)
         self.meter("queued", recurring.queue, due)
-        return True
+        self.happens("put", recurring.queue, due)
+        return job
 
     def free_number(self, recurring):
         """The number of the next job: a hundred are tried one by one, then the steps double."""
@@ -201,6 +209,14 @@ class RecurringRules:
         self.begin(command)
         self.recurrings.pop(command["jid"], None)
 
+    def call_recur_pause(self, command):
+        self.begin(command)
+        self.find_recurring(command["jid"]).paused = command["paused"]
+
+    def call_recur_run(self, command):
+        now = self.begin(command)
+        self.make_run(self.find_recurring(command["jid"]), now)
+
     def find_recurring(self, jid):
         if jid not in self.recurrings:
             raise Refused("not_found")
@@ -223,6 +239,7 @@ class RecurringRules:
             "missed": recurring.missed,
             "overlap": recurring.overlap,
             "next": recurring.next,
+            "paused": recurring.paused,
             "priority": recurring.priority,
             "retries": recurring.retries,
             "count": recurring.count,

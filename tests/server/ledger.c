@@ -187,7 +187,9 @@ void ledger_act_acknowledged(struct ledger *ledger, size_t job, uint64_t token, 
         }
         return;
     }
-    if (entry->complete || entry->failed) {
+    // Sent again by one who did not hear the answer, it is answered once more.
+    bool repeats = act == ACT_COMPLETE && entry->complete && entry->unheard;
+    if ((entry->complete || entry->failed) && !repeats) {
         fail_msg("violation: %s of j%zu was taken after it had ended", act_names[act], job);
     }
     if (ends) {
@@ -197,16 +199,28 @@ void ledger_act_acknowledged(struct ledger *ledger, size_t job, uint64_t token, 
     }
 }
 
+void ledger_next_answered_complete(struct ledger *ledger, size_t job, uint64_t token)
+{
+    const struct entry *entry = &ledger->entries[job];
+    if (token == entry->token && !entry->unheard) {
+        fail_msg("violation: j%zu was completed for good by its %s", job, act_names[ACT_NEXT]);
+    }
+    ledger_act_acknowledged(ledger, job, token, ACT_COMPLETE, 0);
+}
+
 void ledger_act_refused(struct ledger *ledger, size_t job, uint64_t token, enum lease_act act,
                         int64_t heard_us, struct slice why)
 {
     struct entry *entry = &ledger->entries[job];
     ledger->refusals++;
-    if (token != entry->token || heard_us >= held_until(entry, job)) {
+    // With or without a next queue it repeats those that were sent before.
+    bool completes = act == ACT_COMPLETE || act == ACT_NEXT;
+    bool done = completes && entry->complete;
+    if (token != entry->token || (heard_us >= held_until(entry, job) && !done)) {
         return;
     }
-    unsigned mine = act != ACT_HEARTBEAT;
-    if (entry->ends <= mine) {
+    unsigned mine = (act != ACT_HEARTBEAT) + (completes ? entry->unheard : 0);
+    if (done || entry->ends <= mine) {
         fail_msg("violation: %s of j%zu by the holder of the lease was refused: %.*s",
                  act_names[act], job, SLICE_PRINT(why));
     }
@@ -226,6 +240,7 @@ void ledger_act_unknown(struct ledger *ledger, size_t job, uint64_t token, enum 
     if (act == ACT_HEARTBEAT) {
         entry->expires_up_us = INT64_MAX;
     } else if (act == ACT_COMPLETE || act == ACT_FAIL) {
+        entry->unheard += act == ACT_COMPLETE;
         ledger->open -= !entry->out;
         entry->out = true;
     }
@@ -234,7 +249,7 @@ void ledger_act_unknown(struct ledger *ledger, size_t job, uint64_t token, enum 
 // ---------------------------------------------------------------------------------------------
 // Kills
 
-// A lease that ran out while nobody could renew it begins anew when the server is back.
+// A lease that ran out while no worker could renew it begins anew when the server is back.
 void ledger_down(struct ledger *ledger, int64_t dead_us, int64_t started_us)
 {
     ledger->dead_us = dead_us;
@@ -252,7 +267,7 @@ void ledger_down(struct ledger *ledger, int64_t dead_us, int64_t started_us)
             entry->expires_low_us = started_us + LEDGER_HEARTBEAT_US;
             ledger->renewed++;
         }
-        // One that ran out while the server loaded was renewed too, and nobody can tell.
+        // One that ran out while the server loaded was renewed too, which cannot be seen.
         entry->expires_up_us = INT64_MAX;
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What the server has acknowledged, held against what it says later. It knows nothing of the server
-// but its words: answers that came, requests whose fate nobody knows since the server was killed,
+// but its words: answers that came, requests whose fate is unknown since the server was killed,
 // and the times that the server itself gave.
 //
 //      put sent --> acknowledged, or handed out, or unknown (may be there or not)
 //      lease    --> complete, fail: acknowledged (the end), refused, or unknown
+//                   an unknown complete may be sent again with its token, and is answered the same
 //               --> given back (retry, complete with a next queue): may be handed out again
 //               --> neither: not handed out again before it has run out
 //
@@ -51,6 +52,7 @@ struct entry {
     int64_t popped_us;                             // when that was handed out
     int64_t expires_low_us, expires_up_us;         // when it runs out: not before, not after
     unsigned ends;                                 // acts sent that end this lease
+    unsigned unheard;                              // completes among them without an answer
     bool maybe_complete, maybe_failed, maybe_back; // one of them may have worked
     bool complete, failed;                         // surely, for good
     bool out;                                      // one of these, or perhaps: not open
@@ -89,6 +91,8 @@ void ledger_act_sent(struct ledger *ledger, size_t job, uint64_t token, enum lea
 // `expires_us` is of a heartbeat.
 void ledger_act_acknowledged(struct ledger *ledger, size_t job, uint64_t token, enum lease_act act,
                              int64_t expires_us);
+// A complete with a next queue was answered that the job is complete: it repeats one without.
+void ledger_next_answered_complete(struct ledger *ledger, size_t job, uint64_t token);
 // `heard_us` is when the answer was read.
 void ledger_act_refused(struct ledger *ledger, size_t job, uint64_t token, enum lease_act act,
                         int64_t heard_us, struct slice why);

@@ -69,7 +69,7 @@ void load_put(struct load *load, struct worker *worker);
 void load_wait(struct worker *worker, const char *ns); // a pop that waits without end
 void load_act(struct load *load, struct worker *worker, enum lease_act act); // on a lease it holds
 bool load_take(struct load *load, struct worker *worker); // false when the connection is over
-// Closes the connection; nobody will know what became of its requests.
+// Closes the connection; what became of its requests is unknown.
 void load_vanish(struct load *load, struct worker *worker, bool reset);
 
 void load_connect(struct load *load, uint16_t port);

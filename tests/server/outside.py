@@ -30,12 +30,17 @@ def cpu_seconds(of):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def figure(client, section, name):
-    """A number that INFO says."""
-    for line in client.ask("INFO", section).strip('"').split("\r\n"):
+def number_in(info, name):
+    """A number in a reply to INFO."""
+    for line in info.strip('"').split("\r\n"):
         if line.startswith(name + ":"):
             return int(line.split(":")[1])
-    raise AssertionError(f"INFO {section} has no {name}")
+    raise AssertionError(f"INFO has no {name}: {info}")
+
+
+def figure(client, section, name):
+    """A number that INFO says."""
+    return number_in(client.ask("INFO", section), name)
 
 
 def until(client, section, name, wanted):

@@ -209,6 +209,17 @@ enum {
     QUESTIONS = sizeof(questions) / sizeof(questions[0]),
 };
 
+// Takes the age and the rates of queues, which change with time, out of a text as JSON. They are last.
+static void drop_times(char *text)
+{
+    for (char *age; (age = strstr(text, ",\"age\":"));) {
+        const char *end = strstr(age, "}}");
+        assert_non_null(end);
+        const char *rest = end + 1;
+        memmove(age, rest, strlen(rest) + 1);
+    }
+}
+
 static char *ask(struct exchange *exchange, const char *const words[6])
 {
     struct sluice_value *value = NULL;
@@ -223,6 +234,7 @@ static char *ask(struct exchange *exchange, const char *const words[6])
         assert_true(asprintf(&text, "%s %s", sluice_status_name(status), error.message) > 0);
     } else {
         text = sluice_value_json(value);
+        drop_times(text);
     }
     sluice_value_free(value);
     return text;

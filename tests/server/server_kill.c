@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The server is killed again and again while workers use it, and started again on the same folder.
-// Nothing that it acknowledged may be lost or undone, nobody may get what somebody else holds, and
-// in the end every job is accounted for. It is the process that dies, not the machine: so this
+// Nothing that it acknowledged may be lost or undone, no client may get what another client holds,
+// and in the end every job is accounted for. It is the process that dies, not the machine: so this
 // holds for every durability that hands its data to the system before it answers, which is all but
 // never.
 #include "load.h"

@@ -187,7 +187,7 @@ static void run_once(struct scene *scene)
     process_hear(&scene->process);
 }
 
-// Jobs whose lease was lost come back, and there is somebody for them.
+// Jobs whose lease was lost come back, and there is a client for them.
 static void let_come_back(struct scene *scene)
 {
     while (scene->load.ledger.open > OPEN_MAX) {
@@ -212,7 +212,7 @@ static void check_nobody_is_left(uint16_t port)
     static const char *const wanted[] = { "connected_clients:1\r\n", "blocked_clients:0\r\n" };
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         if (!memmem(text.data, text.size, wanted[i], strlen(wanted[i]))) {
-            fail_msg("violation: somebody is left: %.*s", SLICE_PRINT(text));
+            fail_msg("violation: a client is left: %.*s", SLICE_PRINT(text));
         }
     }
     client_release(&client);

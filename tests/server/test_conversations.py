@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Several connections that say at random what a server has of its own: MULTI, SUBSCRIBE, CLIENT REPLY,
-pops that wait, floods that somebody does not read, ends at any moment. Each is asked now and then
+pops that wait, floods that the client does not read, ends at any moment. Each is asked now and then
 whether it got as many answers as it should have. The seed that is printed replays it."""
 
 import os
@@ -26,7 +26,7 @@ class Connection(sluiced.Client):
         super().__init__(server, unix=server.path("socket"))
         self.due, self.multi, self.off, self.skip = 0, False, False, False
         self.sent = 0  # bytes since it last read its replies
-        self.may_end = False  # by the server: it listens, or somebody has ended it
+        self.may_end = False  # by the server: it listens, or another client has ended it
         self.say("HELLO", "3")
         self.say("CLIENT", "ID")
         self.answer()

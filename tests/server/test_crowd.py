@@ -106,15 +106,18 @@ class Crowd(unittest.TestCase):
 class Reserve(unittest.TestCase):
     USERS = ("--user", "root pr *:admin", "--user", "ann pa app:write")
     FLAGS = ("--max-connections", "4", "--reserved-connections", "2")
+    NEWCOMERS = 2 * 64  # as crowd.h has it
 
     def serve(self, *flags):
         server = sluiced.Server("--segment-size", "1M", "--reserve-size", "1M", *flags)
         server.__enter__()
         self.addCleanup(server.__exit__)
+        self.opened = 0  # connections of the test
         return server
 
     def client(self, server, login=None):
         client = sluiced.Client(server)
+        self.opened += 1
         self.addCleanup(client.close)
         if login:
             client.expect(f"AUTH {login}", "+OK")
@@ -151,15 +154,84 @@ class Reserve(unittest.TestCase):
 
     def test_a_flood_without_credentials_keeps_nobody_out(self):
         server = self.serve(*self.FLAGS, *self.USERS)
-        crowd = [self.client(server) for _ in range(20)]
+        crowd = [self.client(server) for _ in range(2 * self.NEWCOMERS)]
         ann = self.client(server, "ann pa")
-        crowd += [self.client(server) for _ in range(20)]
+        crowd += [self.client(server) for _ in range(2 * self.NEWCOMERS)]
         ann.expect("PING", "+PONG")
         root = self.client(server, "root pr")
-        self.assertGreater(outside.figure(root, "stats", "evicted_connections"), 30)
+        self.assertGreater(outside.figure(root, "stats", "evicted_connections"),
+                           2 * self.NEWCOMERS)
         self.assertIn(b"200 OK", self.get(server, "/healthz"))
         crowd[0].hear("-ERR max number of clients reached")
         crowd[0].hear(None)
+
+    def flood(self, server, count, first=0, http=False):
+        """Connections that send nothing, each from an address of its own."""
+        crowd = []
+        for i in range(first, first + count):
+            one = socket.create_connection(
+                ("127.0.0.1", server.http_port if http else server.port), sluiced.LIMIT_S,
+                source_address=(f"127.1.{i // 250}.{1 + i % 250}", 0))
+            self.addCleanup(one.close)
+            crowd.append(one)
+        self.opened += count
+        return crowd
+
+    def until_accepted(self, client):
+        """Until the server has seen all that were opened: each listener has a queue of its own."""
+        sluiced.until(lambda: outside.figure(client, "stats", "total_connections_received") >=
+                      self.opened, "all connections to be accepted")
+
+    def test_a_flood_from_many_addresses_leaves_time_to_authenticate(self):
+        # Whether all ordinary connections have users, or all but one.
+        for users in (4, 3):
+            with self.subTest(users):
+                server = self.serve(*self.FLAGS, *self.USERS)
+                crowd = [self.client(server, "ann pa") for _ in range(users)]
+                self.flood(server, 2 * self.NEWCOMERS)
+                self.until_accepted(crowd[0])
+                root = self.client(server)
+                probe = socket.create_connection(("127.0.0.1", server.http_port), sluiced.LIMIT_S)
+                self.opened += 1
+                self.addCleanup(probe.close)
+                self.flood(server, self.NEWCOMERS // 2, first=1000)
+                self.until_accepted(crowd[0])
+                probe.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.assertIn(b"200 OK", probe.recv(4096))
+                root.expect("AUTH root pr", "+OK")
+                # A client that has authenticated stays, and an administrator's address is remembered.
+                known = self.client(server)
+                self.flood(server, 2 * self.NEWCOMERS, first=2000)
+                known.expect("AUTH root pr", "+OK")
+                for one in (*crowd, root):
+                    one.expect("PING", "+PONG")
+
+    def test_a_flood_from_one_address_replaces_its_own(self):
+        server = self.serve(*self.FLAGS, *self.USERS)
+        crowd = [self.client(server, "ann pa") for _ in range(4)]
+        root = self.flood(server, 1)[0]
+        for _ in range(4 * self.NEWCOMERS):
+            self.client(server)
+        root.sendall(request("AUTH", "root", "pr"))
+        self.assertEqual(root.recv(100), b"+OK\r\n")
+        crowd[0].expect("PING", "+PONG")
+
+    def test_a_user_that_authenticates_takes_the_place_of_an_unauthenticated_one(self):
+        server = self.serve(*self.FLAGS, *self.USERS)
+        self.flood(server, 20)
+        crowd = [self.client(server, "ann pa") for _ in range(4)]
+        for one in crowd:
+            one.expect("PING", "+PONG")
+        fifth = self.client(server)
+        fifth.expect("AUTH ann pa", "-ERR max number of clients reached: max-connections 4 reached...")
+
+    def test_the_reserve_holds_as_many_administrators_as_the_setting_says(self):
+        server = self.serve(*self.FLAGS, *self.USERS)
+        crowd = [self.client(server, "root pr") for _ in range(6)]
+        seventh = self.client(server)
+        seventh.expect("AUTH root pr",
+                       "-ERR max number of clients reached: max-connections 4 reached...")
+        crowd[5].expect("PING", "+PONG")
 
     def test_a_reserved_connection_that_does_not_authenticate_is_closed(self):
         server = self.serve(*self.FLAGS, *self.USERS, "--auth-timeout", "1h")
@@ -243,7 +315,7 @@ class NoDescriptors(unittest.TestCase):
             server.start()
             line = server.hear("open files limit allows fewer connections")
             self.assertIn("connections=12 reserved=4 max-connections=10000 open-files=64 "
-                          "open-files-needed=10052", line)
+                          "open-files-needed=10308", line)
             self.assertIn("ulimit -n", line)
             server.stop()
             server.environment["LIMIT"] = "50"

@@ -299,7 +299,7 @@ class Full(unittest.TestCase):
             server.process.terminate()
             client.hear("-NO_SPACE ...")
             self.assertEqual(server.wait(), 1)
-            self.assertIn("nothing is taken any more", "".join(server.log))
+            self.assertIn("store failed: refusing all changes", "".join(server.log))
             server.start()
             with sluiced.Client(server) as again:
                 again.expect("Q.LENGTH app mail", ":1")

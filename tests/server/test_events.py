@@ -78,7 +78,7 @@ class Telling(Case):
         paths = {
             "?queue=mail": [("put", "a"), ("put", "c"), ("completed", "a")],
             "?queue=fax&queue=te%20lex": [("put", "b"), ("put", "d")],
-            "?jid=a&jid=b": [("put", "a"), ("put", "b"), ("completed", "a")],
+            "?jid=a&jid=b": [("put", "a"), ("put", "b"), ("popped", "a"), ("completed", "a")],
             "?kind=completed": [("completed", "a")],
             "?kind=completed&kind=put&queue=mail": [("put", "a"), ("put", "c"), ("completed", "a")],
             "?tracked=true": [("track", "c"), ("popped", "c"), ("canceled", "c")],
@@ -339,7 +339,7 @@ class Durable(Case):
         end = time.monotonic() + sluiced.LIMIT_S
         while "store_state:stuck" not in other.ask("INFO persistence"):
             self.assertLess(time.monotonic(), end, "it does not say that it is stuck")
-        # It is there to be seen, but nobody is told, not even who comes now.
+        # It is there to be seen, but no client is told, not even one that connects now.
         other.expect("Q.LENGTH app mail", ":2")
         listener.socket.setblocking(False)
         with self.assertRaises(BlockingIOError):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """A pop hands out as many jobs as its reply has room for, on every face; one that fits no reply is
-reported and stops nobody; and no command changes something that it then cannot say."""
+reported and stops no client; and no command changes something that it then cannot say."""
 
 import json
 import unittest

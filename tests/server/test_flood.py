@@ -160,6 +160,30 @@ class Unauthenticated(Case):
         other.expect("Q.PUT app mail Send {} JID ann", '"ann"')
         self.assertLess(grown() // 60, PLAIN_MAX * (2 if outside.SANITIZED else 1))
 
+    def test_requests_without_end_are_ended(self):
+        """Empty ones have no reply that could hold them up; others are read by their client."""
+        server = self.serve("--password", "secret", "--auth-timeout", "1h")
+        for block in (b"\r\n", b"*0\r\n", b"*-1\r\n", b"PING\r\n", request("HELLO", "3")):
+            with self.subTest(block):
+                sent, block = 0, block * (65536 // len(block))
+                with socket.create_connection(("127.0.0.1", server.port), sluiced.LIMIT_S) as one:
+                    one.settimeout(sluiced.LIMIT_S)
+                    try:
+                        while True:
+                            self.assertLess(sent, 64 * MIB, "it is not ended")
+                            one.sendall(block)
+                            sent += len(block)
+                            while select.select([one], [], [], 0)[0]:
+                                if not one.recv(65536):
+                                    raise ConnectionError
+                    except ConnectionError:
+                        pass
+        server.hear("too much sent before authentication")
+        # A client that has authenticated may.
+        other = self.client(server, "secret")
+        other.send_raw(b"\r\n" * (4 * MIB))
+        other.expect("PING", "+PONG")
+
     def test_handshakes_that_stall(self):
         server = self.serve("--password", "secret", "--auth-timeout", "2s")
         other = self.client(server, "secret")

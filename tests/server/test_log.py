@@ -129,7 +129,7 @@ class Flood(Case):
         server = self.serve(sluiced.Server("--log-rate", "1", "--log-burst", "1"))
         provoke(server, 50)
         server.process.send_signal(signal.SIGHUP)
-        server.hear(" info the settings were read again")
+        server.hear(" info settings reloaded")
 
     def test_what_was_suppressed_is_told_before_the_server_ends(self):
         server = self.serve(sluiced.Server("--log-rate", "1", "--log-burst", "1"))

@@ -2,8 +2,12 @@
 """The memory limit: at it, what grows is refused, jobs can be popped and completed, and then puts are
 taken again; what is counted is what the process uses; limits of namespaces and queues."""
 
+import os
 import resource
+import shutil
+import tempfile
 import unittest
+from unittest import mock
 
 import outside
 import sluiced
@@ -22,6 +26,58 @@ def put_many(client, first, count, data=DATA, queue="mail"):
     client.send_raw(b"".join(request("Q.PUT", "app", queue, "Send", data, "JID", f"j{i}")
                              for i in range(first, first + count)))
     return [client.read() for _ in range(count)]
+
+
+def put_until_closed(client, first, count):
+    """The same, but gives only the replies before the connection was closed."""
+    replies = []
+    try:
+        client.send_raw(b"".join(request("Q.PUT", "app", "mail", "Send", DATA, "JID", f"j{i}")
+                                 for i in range(first, first + count)))
+        while len(replies) < count and (reply := client.read()) is not None:
+            replies.append(reply)
+    except (ConnectionError, AssertionError):
+        pass  # in the middle of a reply, too
+    return replies
+
+
+ENDED = "the connection has ended"
+
+
+class Insistent:
+    """A client that connects again when the server had no memory for a reply, and asks again."""
+
+    def __init__(self, server):
+        self.server = server
+        self.client = sluiced.Client(server)
+
+    def ask(self, *words):
+        def answer():
+            try:
+                reply = self.client.ask(*words)
+            except ConnectionError:
+                reply = None
+            if reply is None:
+                self.reconnect()
+            return reply
+        return sluiced.until(answer, f"an answer to {words[0]}")
+
+    def reconnect(self):
+        self.client.close()
+        self.client = sluiced.Client(self.server)
+
+    def put_many(self, first, count):
+        try:
+            replies = put_many(self.client, first, count)
+        except ConnectionError:
+            replies = [None]
+        if None in replies:
+            self.reconnect()
+            replies = [ENDED] * count  # whatever became of them
+        return replies
+
+    def close(self):
+        self.client.close()
 
 
 class Limit(unittest.TestCase):
@@ -120,26 +176,102 @@ class AddressSpace(unittest.TestCase):
                 size = int(file.read().split()[0]) * resource.getpagesize()
             hard = resource.prlimit(server.process.pid, resource.RLIMIT_AS)[1]
             resource.prlimit(server.process.pid, resource.RLIMIT_AS, (size + 48 * outside.MIB, hard))
-            taken, refused = set(range(10)), 0
+            taken, refused, unanswered = 10, 0, 0
             for first in range(10, 10000, BATCH):
-                for i, reply in enumerate(put_many(client, first, BATCH), first):
+                replies = put_until_closed(client, first, BATCH)
+                for i, reply in enumerate(replies, first):
                     if reply == f'"j{i}"':
-                        taken.add(i)
+                        taken += 1
                     else:
                         self.assertTrue(reply.startswith("-NO_MEMORY "), reply)
                         refused += 1
-                if refused > 2 * BATCH:
+                # The server closes a connection for whose buffers there is no memory.
+                unanswered += BATCH - len(replies)
+                if refused > 2 * BATCH or unanswered:
                     break
-            print(f"# {len(taken)} taken, {refused} refused")
-            self.assertGreater(refused, 0)
+            print(f"# {taken} taken, {refused} refused, {unanswered} unanswered")
+            self.assertGreater(refused + unanswered, 0)
+            self.assertIsNone(server.process.poll(), "the server has ended")
             resource.prlimit(server.process.pid, resource.RLIMIT_AS, (hard, hard))
-            sluiced.until(lambda: client.ask("Q.PUT app mail Send {} JID last") == '"last"', "a put")
-            client.expect("Q.LENGTH app mail", f":{len(taken) + 1}")
+            with sluiced.Client(server) as other:
+                sluiced.until(lambda: other.ask("Q.PUT app mail Send {} JID last") == '"last"', "a put")
+                length = int(other.ask("Q.LENGTH app mail")[1:])
+            self.assertTrue(taken + 1 <= length <= taken + 1 + unanswered, length)
             server.process.kill()
             server.wait()
             server.start()
             with sluiced.Client(server) as again:
-                again.expect("Q.LENGTH app mail", f":{len(taken) + 1}")
+                again.expect("Q.LENGTH app mail", f":{length}")
+
+
+    @unittest.skipIf(outside.SANITIZED, "a sanitizer needs address space of its own")
+    def test_a_server_that_is_started_with_little_address_space_lives_and_loses_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            limited = os.path.join(folder, "sluiced")
+            with open(limited, "w", encoding="ascii") as file:
+                file.write(f'#!/bin/sh\nulimit -v "$KIB"\nexec "{os.environ["SLUICED"]}" "$@"\n')
+            os.chmod(limited, 0o700)
+            # The smaller ones may not suffice to start; then it says so, and ends.
+            started = 0
+            for mib in (32, 256, 310, 320, 340, 384, 448, 640):
+                with self.subTest(mib):
+                    started += self.fill(limited, mib)
+            self.assertGreater(started, 2)
+
+    def fill(self, limited, mib):
+        """Whether it has started."""
+        server = outside.server("--max-memory", "none", "--checkpoint-interval", "20ms")
+        self.addCleanup(shutil.rmtree, server.folder, True)
+        server.environment["KIB"] = str(mib * 1024)
+        with mock.patch.dict(os.environ, {"SLUICED": limited}):
+            try:
+                server.start()
+            except AssertionError as error:
+                self.assertNotIn("Sanitizer", str(error))
+                self.assertGreater(server.process.wait(), 0, "ended by a signal")
+                server.process.stderr.close()
+                return False
+        self.addCleanup(lambda: server.process.poll() is None and server.process.kill())
+        taken, done, refused, client = set(), set(), 0, Insistent(server)
+        for first in range(0, 40000, BATCH):
+            for i, reply in enumerate(client.put_many(first, BATCH), first):
+                if reply == f'"j{i}"':
+                    taken.add(i)
+                elif reply != ENDED:
+                    self.assertRegex(reply, "^-(NO_MEMORY|NO_SPACE) ")
+                    refused += 1
+            if refused > 3 * BATCH:
+                break
+        self.assertGreater(refused, 0)
+        # What is asked is answered, and jobs can be done.
+        self.assertEqual(client.ask("PING"), "+PONG")
+        self.assertIn("memory", client.ask("INFO memory"))
+        if taken:
+            self.assertIn('"jid"', client.ask("Q.GET", "app", f"j{min(taken)}"))
+        for _ in range(20):
+            for part in client.ask("Q.POP app w 5 mail").split('"jid", "')[1:]:
+                jid = part.split('"')[0]
+                if client.ask("Q.COMPLETE", "app", jid, "w") == '"complete"':
+                    done.add(int(jid[1:]))
+        client.close()
+        server.hear("emory")
+        self.assertIsNone(server.process.poll(), "it has ended")
+        server.process.kill()
+        server.wait()
+        server.start()
+        try:
+            with sluiced.Client(server) as client:
+                for i in sorted(taken):
+                    given = client.ask("Q.GET", "app", f"j{i}")
+                    if i not in done:
+                        self.assertIn(f'"jid", "j{i}"', given)
+                    elif given != "[nil]":
+                        self.assertIn('"state", "complete"', given)
+                self.assertIn('"broken", :0', client.ask("Q.CHECK app FORCE"))
+        finally:
+            server.stop()
+        print(f"# {mib} MiB: {len(taken)} taken, {refused} refused, {len(done)} done")
+        return True
 
 
 class Quotas(unittest.TestCase):

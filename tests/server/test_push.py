@@ -3,6 +3,7 @@
 
 import base64
 import collections
+import contextlib
 import email.utils
 import hashlib
 import hmac
@@ -543,6 +544,25 @@ class Breaker(PushTest):
         self.assertEqual(self.client.push()["breaker"], "closed")
         self.assertIsNone(self.client.push()["last-error"])
 
+    def test_a_try_does_not_wait_for_the_cooldown(self):
+        well = threading.Event()
+        worker = self.worker(lambda _: (200 if well.is_set() else 500, b"", {}))
+        self.push(worker, "CONCURRENCY", "1", "FAILURES", "1", "COOLDOWN", "86400", "BACKOFF", "0")
+        for i in range(3):
+            self.client.put(f"j{i}", retries=50)
+        until(lambda: self.client.push()["breaker"] == "open", "the breaker to open")
+        self.assertIsNotNone(self.client.push()["next-try"])
+        self.client.do("Q.PUSH.TRY", "app", "Work")
+        until(lambda: len(worker.requests) == 2, "one try")
+        until(lambda: self.client.push()["breaker"] == "open", "the breaker to open again")
+        well.set()
+        self.client.do("Q.PUSH.TRY", "app", "Work")
+        for i in range(3):
+            self.client.until_state(f"j{i}", "complete")
+        self.assertEqual(self.client.push()["breaker"], "closed")
+        with self.assertRaisesRegex(Exception, "there is no push"):
+            self.client.do("Q.PUSH.TRY", "app", "Other")
+
 
 class Refused(PushTest):
     """Without the setting, no private address is reached."""
@@ -644,6 +664,22 @@ class Settings(unittest.TestCase):
                 self.assertEqual(client.do("Q.PUSHES", "app"), [])
             server.restart()
 
+    def test_a_server_stops_while_it_connects_to_a_worker(self):
+        with outside.server("--push-allow-private", "yes") as server, socket.socket() as worker, \
+                contextlib.ExitStack() as fillers:
+            # Nothing is accepted, and the queue of connections is full.
+            worker.bind(("127.0.0.1", 0))
+            worker.listen(0)
+            for _ in range(8):
+                filler = fillers.enter_context(socket.socket())
+                filler.setblocking(False)
+                filler.connect_ex(worker.getsockname())
+            with Talk(server) as client:
+                client.do("Q.PUSH.SET", "app", "Work", "http://127.0.0.1:%d/" % worker.getsockname()[1])
+                client.put("j1")
+                until(lambda: client.push()["running"] == 1, "the push to begin")
+            server.restart()
+
     def test_what_is_under_way_survives_the_end_of_its_push_and_ends_with_its_namespace(self):
         end = threading.Event()
         with outside.server("--push-allow-private", "yes") as server, \
@@ -725,7 +761,7 @@ class Settings(unittest.TestCase):
                 self.assertEqual(client.push("Other")["source"], "command")
                 write("push app Work nonsense")
                 server.process.send_signal(signal.SIGHUP)
-                until(lambda: "stay as they were" in "".join(server.log), "the refusal")
+                until(lambda: "settings not reloaded" in "".join(server.log), "the refusal")
                 self.assertEqual(client.push()["href"], two.href)
             self.hidden("".join(server.log))
 

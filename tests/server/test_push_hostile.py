@@ -37,6 +37,15 @@ ENDLESS = {
                  b"X-Header: value\r\n" * 100),
     "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
     "accepted": (b"HTTP/1.1 202 Accepted\r\n\r\n", BLOCK),
+    "extension": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x=", BLOCK),
+    "extensions": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                   b"1;" + b"x" * 1000 + b"\r\n1\r\n"),
+}
+# libcurl has limits of its own for one line.
+ENDLESS_LINES = {
+    "status": (b"HTTP/1.1 200 ", BLOCK),
+    "header": (b"HTTP/1.1 200 OK\r\nX-Header: ", BLOCK),
+    "trailer": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Trailer: ", BLOCK),
 }
 
 
@@ -58,6 +67,17 @@ class Endless(PushTest):
                 self.assertLess(self.received() - before, 4 * LIMIT)
                 until(lambda worker=worker: worker.running == 0, "the connection to be closed")
 
+    def test_an_answer_with_a_line_without_end_is_ended_and_is_a_failure(self):
+        for name, (head, block) in ENDLESS_LINES.items():
+            with self.subTest(name):
+                worker = self.worker(
+                    lambda request, head=head, block=block: send_until_closed(request, head, block))
+                self.push(worker, "TIMEOUT", "3600", pattern=name)
+                self.client.put(name, klass=name, retries=0)
+                job = self.client.until_state(name, "failed")
+                self.assertIn(job["failure"]["group"], ("push:too-large", "push:broken"))
+                until(lambda worker=worker: worker.running == 0, "the connection to be closed")
+
     def test_a_status_that_refuses_the_job_counts_though_its_body_does_not_end(self):
         worker = self.worker(lambda request: send_until_closed(
             request, b"HTTP/1.1 400 Bad Request\r\n\r\n", BLOCK))
@@ -73,6 +93,23 @@ class Endless(PushTest):
         self.push(worker)
         self.client.put("j1")
         self.assertEqual(self.client.until_state("j1", "complete")["result"], text.decode())
+
+    def test_an_answer_in_small_chunks_is_kept_whole(self):
+        text = b'"' + b"x" * (LIMIT // 8) + b'"'
+        chunks = b"".join(b"1\r\n" + text[i:i + 1] + b"\r\n" for i in range(len(text)))
+        worker = self.worker(lambda request: request.handler.connection.sendall(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"))
+        self.push(worker)
+        self.client.put("j1")
+        self.assertEqual(self.client.until_state("j1", "complete")["result"], text.decode())
+
+    def test_each_answer_on_a_kept_connection_may_be_as_large(self):
+        worker = self.worker(lambda _: (200, b'"' + b"x" * (LIMIT - 2) + b'"', {}))
+        self.push(worker)
+        for i in range(10):
+            self.client.put(f"j{i}", retries=0)
+            self.client.until_state(f"j{i}", "complete")
+        self.assertEqual(len({request.handler.client_address for request in worker.requests}), 1)
 
     def test_a_compressed_answer_is_not_unpacked(self):
         bomb = gzip.compress(b"0" * (100 * LIMIT))

@@ -12,7 +12,7 @@ from test_push import PushTest, Talk, Worker, until
 
 
 class Ends(PushTest):
-    """The pusher hears of every end of its lease, whoever brings it about."""
+    """The pusher hears of every end of its lease, whatever the cause."""
 
     def setUp(self):
         super().setUp()

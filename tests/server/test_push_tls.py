@@ -93,7 +93,7 @@ class Authority(TlsTest):
     def read_again(self):
         del self.server.log[:]
         self.server.process.send_signal(signal.SIGHUP)
-        test_push.until(lambda: any("settings were read again" in line for line in self.server.log),
+        test_push.until(lambda: any("settings reloaded" in line for line in self.server.log),
                         "the settings to be read")
 
     def test_another_file_counts_from_the_next_request_on(self):

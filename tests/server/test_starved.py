@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """A server whose memory runs out at any moment: the first allocation of a conversation fails, then
-the second, and so on, once or for a while. The server lives on; every request gets an answer or the
+the second, and so on, once or for a while, in the loop's thread and in the others. The server lives on; every request gets an answer or the
 end of its connection; what was acknowledged is there, also after a kill, and what was refused is
 not.
 
@@ -18,6 +18,8 @@ import web
 
 STRIDE = int(os.environ.get("SLUICE_STRIDE", "7" if outside.SANITIZED else "5"))
 FIELDS = ("calls", "first", "last", "threads", "failed")
+NAME_SIZE = 16
+BY_NAME = 2  # the value of `threads` for those of one name
 ENDED = "the connection has ended"
 
 
@@ -26,9 +28,9 @@ class Starve:
 
     def __init__(self, path):
         with open(path, "wb") as file:
-            file.write(bytes(8 * len(FIELDS)))
+            file.write(bytes(8 * len(FIELDS) + NAME_SIZE))
         with open(path, "r+b") as file:
-            self.map = mmap.mmap(file.fileno(), 8 * len(FIELDS))
+            self.map = mmap.mmap(file.fileno(), 8 * len(FIELDS) + NAME_SIZE)
 
     def get(self, field):
         return struct.unpack_from("=Q", self.map, 8 * FIELDS.index(field))[0]
@@ -43,6 +45,12 @@ class Starve:
         start = self.get("calls")
         self.set("last", start + number + count - 1)
         self.set("first", start + number)
+
+    def count_thread(self, name):
+        """From now on the calls of the threads of that name are counted."""
+        self.set("first", 0)
+        self.map[8 * len(FIELDS):] = name.encode().ljust(NAME_SIZE, b"\0")
+        self.set("threads", BY_NAME)
 
     def end(self):
         """Says how many calls have failed."""
@@ -213,7 +221,7 @@ class Starved(unittest.TestCase):
             except (OSError, AssertionError, ValueError, KeyError) as error:
                 if isinstance(error, TimeoutError):
                     raise
-                # Nobody knows what became of it.
+                # What became of it is unknown.
                 fates.refused.discard(f"{name}-h")
                 name = name + "x"
                 fates.ends += 1
@@ -272,6 +280,147 @@ class Starved(unittest.TestCase):
 
     def test_allocations_over_http_fail_for_a_while(self):
         self.each(self.web, 5)
+
+
+class Threads(unittest.TestCase):
+    """The same in the threads beside the loop's. What they do is not tied to a request: for each
+    failure it is waited, and meanwhile jobs are put."""
+
+    FLAGS = ("--push-allow-private", "yes", "--segment-size", "1M", "--reserve-size", "1M",
+             "--checkpoint-interval", "10ms", "--user", "root pr *:admin")
+    FAILURES = 40 if outside.SANITIZED else 80
+    PUTS_MAX = 300  # for one failure; a thread that allocates no more is not waited for
+
+    def setUp(self):
+        file = tempfile.NamedTemporaryFile()  # pylint: disable=consider-using-with
+        self.addCleanup(file.close)
+        self.starve = Starve(file.name)
+        self.server = sluiced.Server(*self.FLAGS, STARVE_FILE=file.name)
+        self.server.start()
+        self.addCleanup(self.server.__exit__)
+        self.fates = Fates()
+        self.number = 0
+        self.talk = self.log_in()
+
+    def log_in(self):
+        talk = Talk(self.server, self.fates)
+        self.assertEqual(talk.ask("AUTH", "root", "pr"), "+OK")
+        return talk
+
+    def put(self):
+        """A job that comes, or one that comes and goes."""
+        jid = f"j{self.number}"
+        self.number += 1
+        self.talk.put(jid, data='"' + "y" * (self.number * 37 % 5000) + '"')
+        if self.number % 3 == 0 and jid in self.fates.there:
+            self.talk.ask("Q.POP", "app", "w", 1, "mail")
+        return jid
+
+    def until_ready(self):
+        def is_ready():
+            state = self.talk.ask("INFO", "persistence")
+            self.assertNotIn("store_state:failed", state)
+            return "store_state:ready" in state
+        sluiced.until(is_ready, "the store to be ready")
+
+    def check(self):
+        self.starve.end()
+        self.until_ready()
+        self.fates.check(self, self.talk)
+        self.assertIn('"broken", :0', self.talk.ask("Q.CHECK", "app", "FORCE"))
+        self.server.process.kill()
+        self.server.wait()
+        self.server.start()
+        self.talk = self.log_in()
+        self.fates.check(self, self.talk)
+        self.assertIn('"broken", :0', self.talk.ask("Q.CHECK", "app", "FORCE"))
+
+    def each(self, thread, act, count=1):
+        """Fails the allocations of a thread one after the other; gives how many have failed."""
+        self.starve.count_thread(thread)
+        fired = 0
+        for number in range(1, self.FAILURES + 1):
+            self.starve.begin(number, count, BY_NAME)
+            for _ in range(self.PUTS_MAX):
+                act()
+                if self.starve.get("calls") > self.starve.get("last"):
+                    break
+            fired += self.starve.end()
+            self.until_ready()
+        print(f"# {thread}: {fired} failures; {len(self.fates.there)} puts acknowledged, "
+              f"{len(self.fates.refused)} refused")
+        return fired
+
+    def test_allocations_of_the_checkpoint_fail(self):
+        for count in (1, 5):
+            with self.subTest(count):
+                self.assertGreater(self.each("checkpoint", self.put, count), 10)
+        lines = [line for line in self.server.log if "memory" in line]
+        self.assertTrue(lines, "nothing was logged")
+        self.check()
+
+    def test_allocations_of_the_journal_fail(self):
+        # It has what it needs before it starts.
+        self.PUTS_MAX = 20
+        self.each("journal", self.put)
+        self.check()
+
+    def test_allocations_of_the_log_fail(self):
+        # It has what it needs before it starts, so that it can tell of all this.
+        self.PUTS_MAX = 5
+
+        def cause_lines():
+            with sluiced.Client(self.server) as stranger:
+                stranger.send("GET / HTTP/1.1")
+                stranger.read()
+            self.put()
+        self.assertEqual(self.each("log", cause_lines), 0)
+        self.check()
+
+    def test_allocations_of_the_thread_for_passwords_fail(self):
+        self.PUTS_MAX = 1
+        outcomes = set()
+        password = ["none"]
+
+        def log_in():
+            fresh = f"secret{self.number}"
+            set_to = self.talk.ask("Q.USER.SET", "ann", "PASSWORD", fresh, "RIGHT", "app:write")
+            if set_to == "+OK":
+                password[0] = fresh
+            if password[0] != "none":
+                other = Talk(self.server, self.fates)
+                outcomes.add(other.ask("AUTH", "ann", password[0]).split(":")[0])
+                other.close()
+            self.put()
+        self.assertGreater(self.each("logins", log_in), 3)
+        # A right password is never said to be wrong, and a user that tries again gets in.
+        self.assertLessEqual(outcomes, {"+OK", "-NO_MEMORY out of memory", "-ERR out of memory"})
+        self.assertIn("+OK", outcomes)
+        with sluiced.Client(self.server) as client:
+            client.expect(f"AUTH ann {password[0]}", "+OK")
+        self.check()
+
+    def test_allocations_of_the_thread_that_empties_a_namespace_fail(self):
+        self.PUTS_MAX = 1
+
+        def delete():
+            for i in range(20):
+                self.talk.ask("Q.PUT", "gone", "mail", "Send", "{}", "JID", f"g{i}")
+            self.talk.ask("Q.NAMESPACE.DELETE", "gone")
+            self.put()
+        self.each("removal", delete)
+        self.check()
+
+    def test_allocations_of_a_backup_fail(self):
+        self.PUTS_MAX = 1
+        self.put()
+
+        def back_up():
+            folder = self.server.path(f"backup{self.number}")
+            self.talk.ask("Q.BACKUP", folder)
+            self.put()
+        self.each("background", back_up)
+        self.check()
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class Stop(unittest.TestCase):
                 sluiced.until(is_held, "that the client is held up")
             self.stop(server)
             self.assertEqual(server.wait(), 0)
-            self.assertIn("did not take their replies in time", "".join(server.log))
+            self.assertIn("did not receive their replies", "".join(server.log))
             client.close()
 
 

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "row.h"
+
 #define assert_slice_equal(given, string)                                                          \
     do {                                                                                           \
         struct slice slice_given_ = (given);                                                       \

@@ -5,7 +5,7 @@ fail through EVALSHA, and hear on ql:w:NAME that they lost a job.
 
     SLUICE_ADDRESS=host:port test_worker.py
 
-The time is what the workers say it is, so nobody has to wait for a lease to run out. The server may
+The time is what the workers say it is, so no test waits for a lease to run out. The server may
 have other jobs in it: each test has names of its own.
 """
 
@@ -157,7 +157,7 @@ class Workers(unittest.TestCase):
         os.kill(victim.pid, signal.SIGKILL)
         victim.join()
         self.assertEqual(client.call("unfail", 3, self.queue, group, JOBS), JOBS // 10)
-        # Whoever looks first makes the server tell the dead worker, and then waits for it a while.
+        # The first to look makes the server tell the dead worker, and then waits for it a while.
         now = 1 + LEASE_S + 1
         done += self.run_workers(now)
         self.assertEqual(self.lost(pubsub, len(held)), set(held))

@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Calls: one act on many jobs.
 #include "arguments.h"
-#include "engine/bulk.h"
+#include "engine/bulk/bulk.h"
 #include "member.h"
 #include "shell.h"
 #include "words.h"
+
+static unsigned read_states(const json_t *from)
+{
+    unsigned states = 0;
+    size_t index;
+    const json_t *word;
+    json_array_foreach(from, index, word)
+    {
+        for (enum job_state state = 0; state < JOB_STATE_COUNT; state++) {
+            if (strcmp(json_string_value(word), job_state_name(state)) == 0) {
+                states |= 1U << state;
+            }
+        }
+    }
+    return states;
+}
 
 static struct job_filter read_filter(const json_t *from)
 {
@@ -13,8 +29,9 @@ static struct job_filter read_filter(const json_t *from)
         .klass = arg_text(from, "klass"),
         .tag = arg_text(from, "tag"),
         .group = arg_text(from, "group"),
-        .has_state = arg_has(from, "state"),
-        .state = arg_state(from, "state"),
+        .worker = arg_text(from, "worker"),
+        .domain = arg_text(from, "domain"),
+        .states = read_states(json_object_get(from, "states")),
         .has_older = arg_has(from, "older_us"),
         .older_us = arg_number(from, "older_us"),
         .has_newer = arg_has(from, "newer_us"),
@@ -29,6 +46,7 @@ static enum status call_bulk(struct shell *shell)
         .act = (enum bulk_act)arg_word(shell->request, "act", words_bulk_act),
         .to = arg_text(shell->request, "to"),
         .tags = arg_texts(shell, "tags"),
+        .priority = (int32_t)arg_number(shell->request, "priority"),
         .dry_run = arg_flag(shell->request, "dry_run"),
     };
     uint64_t id = 0;

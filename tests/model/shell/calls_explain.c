@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls: why a job is not running.
 #include "arguments.h"
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
 #include "member.h"
 #include "shell.h"
 #include "views.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls: limits and lanes.
 #include "arguments.h"
-#include "engine/limit.h"
+#include "engine/lanes/limit.h"
 #include "member.h"
 #include "shell.h"
 

@@ -3,7 +3,8 @@
 #include "arguments.h"
 #include "base/histogram.h"
 #include "base/meter.h"
-#include "engine/metrics.h"
+#include "engine/measure/metrics.h"
+#include "engine/measure/series.h"
 #include "member.h"
 #include "shell.h"
 
@@ -30,9 +31,10 @@ static enum status call_priorities(struct shell *shell)
     struct priority_view view = { 0 };
     struct slice queue = arg_text(shell->request, "queue");
     json_write_begin_array(&shell->out);
-    for (int32_t from = INT32_MIN; engine_priorities(shell->engine, queue, from, &view, 1);
-         from = view.priority + 1) {
+    int64_t from = INT32_MIN;
+    while (from <= INT32_MAX && engine_priorities(shell->engine, queue, (int32_t)from, &view, 1)) {
         json_write_int(&shell->out, view.priority);
+        from = (int64_t)view.priority + 1;
     }
     json_write_end_array(&shell->out);
     return STATUS_OK;
@@ -97,9 +99,34 @@ static enum status call_metrics(struct shell *shell)
     return STATUS_OK;
 }
 
+static void write_counts(struct shell *shell, const char *name,
+                         const uint32_t counts[SERIES_COUNTS])
+{
+    member_key(&shell->out, name);
+    json_write_begin_array(&shell->out);
+    for (size_t i = 0; i < SERIES_COUNTS; i++) {
+        if (i != SERIES_FAILED) {
+            json_write_uint(&shell->out, counts[i]);
+        }
+    }
+    json_write_end_array(&shell->out);
+}
+
+static enum status call_rates(struct shell *shell)
+{
+    struct series_rates rates;
+    engine_rates(shell->engine, shell->now_us, arg_text(shell->request, "queue"), &rates);
+    json_write_begin_object(&shell->out);
+    write_counts(shell, "minute", rates.minute);
+    write_counts(shell, "second", rates.second);
+    json_write_end_object(&shell->out);
+    return STATUS_OK;
+}
+
 const struct call calls_metrics[] = {
     { "count", call_count },
     { "priorities", call_priorities },
     { "metrics", call_metrics },
+    { "rates", call_rates },
     { NULL, NULL },
 };

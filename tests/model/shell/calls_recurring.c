@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls: recurring jobs, cron expressions and time zones.
 #include "arguments.h"
-#include "engine/zone.h"
+#include "engine/recurring/zone.h"
 #include "member.h"
 #include "options.h"
 #include "shell.h"
@@ -42,6 +42,19 @@ static enum status call_unrecur(struct shell *shell)
 {
     return engine_unrecur(shell->engine, shell->now_us, arg_text(shell->request, "jid"),
                           &shell->error);
+}
+
+static enum status call_recur_pause(struct shell *shell)
+{
+    return engine_recur_pause(shell->engine, shell->now_us, arg_text(shell->request, "jid"),
+                              arg_flag(shell->request, "paused"), &shell->error);
+}
+
+static enum status call_recur_run(struct shell *shell)
+{
+    const struct job *job;
+    return engine_recur_run(shell->engine, shell->now_us, arg_text(shell->request, "jid"), &job,
+                            &shell->error);
 }
 
 static enum status call_recurring_get(struct shell *shell)
@@ -160,6 +173,8 @@ static enum status call_zone_set(struct shell *shell)
 const struct call calls_recurring[] = {
     { "recur", call_recur },
     { "unrecur", call_unrecur },
+    { "recur_pause", call_recur_pause },
+    { "recur_run", call_recur_run },
     { "recurring_get", call_recurring_get },
     { "recur_update", call_recur_update },
     { "recur_tag", call_recur_tag },

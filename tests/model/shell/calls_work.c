@@ -10,14 +10,39 @@ static enum status call_pop(struct shell *shell)
     const struct pop_request pop = {
         .worker = arg_text(shell->request, "worker"),
         .queues = arg_texts(shell, "queues"),
-        .order = arg_flag(shell->request, "round_robin") ? POP_ROUND_ROBIN : POP_ORDERED,
+        .order = arg_flag(shell->request, "round_robin") ? POP_ROUND_ROBIN
+                 : arg_flag(shell->request, "best")      ? POP_BEST
+                                                         : POP_ORDERED,
         .count = arg_count(shell, 0),
+        .lease_us = arg_number(shell->request, "lease"),
         .no_grace = arg_flag(shell->request, "no_grace"),
     };
     size_t popped = 0;
     enum status status =
         engine_pop(shell->engine, shell->now_us, &pop, shell->jobs, &popped, &shell->error);
     write_jobs(shell, shell->jobs, popped, true);
+    return status;
+}
+
+static enum status call_take(struct shell *shell)
+{
+    const struct take_request take = {
+        .worker = arg_text(shell->request, "worker"),
+        .jid = arg_text(shell->request, "jid"),
+        .lease_us = arg_number(shell->request, "lease"),
+    };
+    const struct job *job = NULL;
+    enum status status = engine_take(shell->engine, shell->now_us, &take, &job, &shell->error);
+    write_jobs(shell, &job, job ? 1 : 0, true);
+    return status;
+}
+
+static enum status call_kick(struct shell *shell)
+{
+    size_t kicked = 0;
+    enum status status =
+        engine_kick(shell->engine, shell->now_us, arg_texts(shell, "jids"), &kicked, &shell->error);
+    json_write_int(&shell->out, (int64_t)kicked);
     return status;
 }
 
@@ -33,11 +58,15 @@ static enum status call_peek(struct shell *shell)
 
 static enum status call_heartbeat(struct shell *shell)
 {
-    const struct holder who = arg_holder(shell->request);
+    const struct heartbeat_request heartbeat = {
+        .holder = arg_holder(shell->request),
+        .data = arg_text(shell->request, "data"),
+        .has_lease = arg_has(shell->request, "lease"),
+        .lease_us = arg_number(shell->request, "lease"),
+    };
     int64_t expires_us = 0;
     enum status status =
-        engine_heartbeat(shell->engine, shell->now_us, &who, arg_text(shell->request, "data"),
-                         &expires_us, &shell->error);
+        engine_heartbeat(shell->engine, shell->now_us, &heartbeat, &expires_us, &shell->error);
     json_write_int(&shell->out, expires_us);
     return status;
 }
@@ -107,6 +136,7 @@ static enum status call_retry(struct shell *shell)
         .has_delay = arg_has(request, "delay"),
         .delay_us = arg_number(request, "delay"),
         .seed = arg_unsigned(request, "seed"),
+        .uncounted = arg_flag(request, "uncounted"),
         .has_failure = arg_has(request, "group"),
         .group = arg_text(request, "group"),
         .message = arg_text(request, "message"),
@@ -160,6 +190,8 @@ static enum status call_wait_end(struct shell *shell)
 
 const struct call calls_work[] = {
     { "pop", call_pop },
+    { "take", call_take },
+    { "kick", call_kick },
     { "peek", call_peek },
     { "heartbeat", call_heartbeat },
     { "start", call_start },

@@ -34,6 +34,7 @@ struct job_options arg_options(const json_t *from)
         .timeout_us = arg_number(options, "timeout_us"),
         .result_ttl_us = arg_number(options, "result_ttl_us"),
         .crashes_max = arg_number(options, "crashes_max"),
+        .lease_us = arg_number(options, "lease_us"),
         .dependency_policy =
             (enum dependency_policy)arg_word(options, "dependency_policy", words_dependency_policy),
     };
@@ -63,6 +64,7 @@ void write_options(struct json_writer *out, const struct job_options *options)
     member_int(out, "timeout_us", options->timeout_us);
     member_int(out, "result_ttl_us", options->result_ttl_us);
     member_int(out, "crashes_max", options->crashes_max);
+    member_int(out, "lease_us", options->lease_us);
     member_word(out, "dependency_policy", words_dependency_policy[options->dependency_policy]);
     json_write_end_object(out);
 }

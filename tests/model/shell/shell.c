@@ -14,6 +14,8 @@
 
 #include "arguments.h"
 #include "base/alloc.h"
+#include "engine/check.h"
+#include "engine/request.h"
 #include "store.h"
 #include "views.h"
 
@@ -45,6 +47,47 @@ static call_function *find_call(const char *name)
     die("no such command", name);
 }
 
+static void report(void *context, const char *sentence)
+{
+    (void)fprintf(stderr, "engine_shell: after %s: %s\n", (const char *)context, sentence);
+}
+
+// The invariants of the engine hold after every call.
+static void check(struct shell *shell, const char *name)
+{
+    if (engine_check(shell->engine, false, report, (void *)name)) {
+        die("the engine is inconsistent after", name);
+    }
+}
+
+// A call with the id of a request is answered with the jid that it names, also when it is repeated.
+static enum status call_once(struct shell *shell, call_function *function)
+{
+    const json_t *request = shell->request;
+    const struct slice jid = arg_text(request, "jid");
+    const struct request_words words = { .id = arg_text(request, "request"),
+                                         .digest = arg_unsigned(request, "digest"),
+                                         .answer_max = jid.size };
+    bool known;
+    struct slice said;
+    enum status status =
+        engine_request_begin(shell->engine, shell->now_us, &words, &known, &said, &shell->error);
+    if (status) {
+        return status;
+    }
+    if (known) {
+        json_write_string(&shell->out, said);
+        return STATUS_OK;
+    }
+    status = function(shell);
+    if (status) {
+        engine_request_cancel(shell->engine);
+    } else {
+        engine_request_end(shell->engine, jid);
+    }
+    return status;
+}
+
 static void answer(struct shell *shell, const char *line, size_t line_size)
 {
     json_error_t problem;
@@ -62,10 +105,12 @@ static void answer(struct shell *shell, const char *line, size_t line_size)
     buffer_clear(&shell->events);
     shell->slices_used = 0;
     json_writer_init(&shell->out, &shell->reply);
-    enum status status = function(shell);
+    enum status status =
+        arg_has(shell->request, "request") ? call_once(shell, function) : function(shell);
     if (store_take(shell->engine)) {
         die("out of memory", name);
     }
+    check(shell, name);
     if (status != STATUS_OK || shell->reply.size == 0) {
         buffer_clear(&shell->reply);
         buffer_append(&shell->reply, SLICE("null"));

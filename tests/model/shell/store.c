@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store.h"
 
-#include "engine/changes.h"
+#include "engine/records/changes.h"
 #include "shell.h"
 
 #include <stdlib.h>

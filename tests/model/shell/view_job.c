@@ -132,6 +132,7 @@ static void write_plain_members(struct shell *shell, const struct job_view *view
     member_uint(out, "crashes", view->crashes);
     member_uint(out, "token", view->token);
     member_int(out, "expires", view->expires_us);
+    member_int(out, "lease_us", view->lease_us);
     member_int(out, "scheduled", view->scheduled_us);
     member_int(out, "time", view->time_us);
     member_bool(out, "started", view->started);

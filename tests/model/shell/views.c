@@ -26,6 +26,7 @@ void write_recurring(struct shell *shell, const struct recurring *recurring)
     member_word(out, "missed", words_recur_missed[view.missed]);
     member_word(out, "overlap", words_recur_overlap[view.overlap]);
     member_int(out, "next", view.next_us);
+    member_bool(out, "paused", view.paused);
     member_int(out, "priority", view.priority);
     member_int(out, "retries", view.retries);
     member_uint(out, "count", view.count);
@@ -56,6 +57,9 @@ void write_queue(struct shell *shell, const struct queue_view *view)
     member_uint(out, "waiting", view->waiting);
     member_uint(out, "running", view->running);
     member_uint(out, "stalled", view->stalled);
+    member_uint(out, "lapsed", view->lapsed);
+    member_uint(out, "failed", view->failed);
+    member_int(out, "oldest", view->oldest_us);
     member_uint(out, "scheduled", view->scheduled);
     member_uint(out, "depends", view->depends);
     member_uint(out, "recurring", view->recurring);

@@ -8,7 +8,7 @@ const char *const words_backoff_kind[] = {
 };
 
 const char *const words_bulk_act[] = {
-    "cancel", "retry", "move", "tag", "untag", NULL,
+    "cancel", "retry", "move", "tag", "untag", "delete", "priority", "timeout", NULL,
 };
 
 const char *const words_dependency_policy[] = {

@@ -33,20 +33,20 @@ static void test_call__words_that_do_not_add_up_change_nothing(void **state)
         const char *reply;
     } cases[] = {
         { "Q.MPUT app 3 mail Send {} 4 mail Send {}",
-          "(error) INVALID Q.MPUT: an element should have 4 words, and 3 are left" },
+          "(error) INVALID Q.MPUT: an element has 4 arguments, but 3 are left" },
         { "Q.MPUT app 3 mail Send {} mail Send {}",
-          "(error) INVALID Q.MPUT: where the number of words of an element should be there is "
+          "(error) INVALID Q.MPUT: expected an argument count, got "
           "\"mail\"" },
         { "Q.MPUT app 3 mail Send {} -1 mail",
-          "(error) INVALID Q.MPUT: where the number of words of an element should be there is "
+          "(error) INVALID Q.MPUT: expected an argument count, got "
           "\"-1\"" },
         { "Q.MPUT app 3 mail Send {} 18446744073709551615",
-          "(error) INVALID Q.MPUT: an element should have 18446744073709551615 words, and 0 are "
+          "(error) INVALID Q.MPUT: an element has 18446744073709551615 arguments, but 0 are "
           "left" },
         { "Q.MPUT app 3 mail Send {} 1",
-          "(error) INVALID Q.MPUT: an element should have 1 words, and 0 are left" },
+          "(error) INVALID Q.MPUT: an element has 1 arguments, but 0 are left" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].line); i++) {
         says(t, cases[i].line, cases[i].reply);
     }
     says(t, "Q.LENGTH app mail", "(integer) 0");

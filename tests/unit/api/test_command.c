@@ -295,7 +295,7 @@ static void test_command__what_does_not_fit_is_refused_by_name(void **state)
         { "ann {} COUNT", "PAINT: COUNT has no value" },
         { "ann {} TAG a TAG", "PAINT: TAG has no value" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].line); i++) {
         refused(PAINT, cases[i].line, STATUS_INVALID, cases[i].sentence);
     }
     refused(NONE, "x", STATUS_INVALID, "NONE has no option \"x\"");
@@ -306,7 +306,7 @@ static void test_command__whole_numbers_may_have_a_fraction_of_zeros(void **stat
     (void)state;
     static const char *const lines[] = { "ann {} 5", "ann {} 5.0", "ann {} 5e0", "ann {} 0.5e1",
                                          "ann {} 50e-1" };
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, lines, lines[i]); i++) {
         accepted(PAINT, lines[i]);
         assert_int_equal(given.as.paint.more, 5);
     }
@@ -400,7 +400,7 @@ static void test_command__an_option_among_the_words_of_a_list_is_refused(void **
     (void)state;
     static const char *const lines[] = { "shop a limit 99", "shop a b LIMIT",
                                          "shop TAG x a LIMIT" };
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, lines, lines[i]); i++) {
         refused(FETCH, lines[i], STATUS_INVALID,
                 "Fetch: options stand before the list, and LIMIT is one; a name of that name is "
                 "written behind --");

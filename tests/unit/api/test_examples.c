@@ -11,6 +11,8 @@ static const struct {
     const char *command;
     const char *line;
 } before[] = {
+    { "Q.TAKE", "Q.REQUEUE app cat mail Send '{\"to\":\"cat\"}' DELAY 0" },
+    { "Q.HELD", "Q.REQUEUE app cat mail Send '{\"to\":\"cat\"}' DELAY 60" },
     { "Q.HEARTBEAT", "sleep 30" },
     { "Q.FAIL", "Q.PUT app mail Send '{}' JID dan" },
     { "Q.FAIL", "Q.PUT app mail Send '{}' JID eve" },
@@ -21,6 +23,7 @@ static const struct {
     { "Q.RETURN", "Q.POP app worker-1 2 mail" },
     { "Q.RETRY", "Q.POP app worker-1 1 mail" },
     { "Q.OPTIONS", "Q.POLICY.SET app klass Send BACKOFF exponential:1:300:20" },
+    { "Q.TIMEOUT", "Q.REQUEUE app gil mail Send '{}' DELAY 60" },
     { "Q.TIMEOUT", "Q.POP app worker-2 1 mail" },
     { "Q.DEPENDS.ON", "Q.PUT app reports Daily '{}' JID report DEPENDS gil" },
     { "Q.LANE", "Q.LIMIT.SET app QUEUE mail CONCURRENCY 100" },

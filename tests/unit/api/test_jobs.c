@@ -12,7 +12,7 @@ static void test_jobs__what_is_not_there_is_null_in_a_list_and_else_an_error(voi
         "Q.TAG app nobody a",         "Q.UNTAG app nobody a",       "Q.TRACK app nobody",
         "Q.UNTRACK app nobody",
     };
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, lines, lines[i]); i++) {
         says(t, lines[i], "(error) NOT_FOUND job nobody does not exist");
     }
     says(t, "Q.GET app nobody none", "1) (nil)\n2) (nil)");
@@ -27,9 +27,9 @@ static void test_jobs__data_and_priority_can_be_changed(void **state)
     says(t, "Q.PRIORITY app bob -1", "OK");
     says(t, "Q.DATA app bob [7]", "OK");
     says(t, "Q.DATA app bob [7", "(error) INVALID Q.DATA: data is not JSON: ...");
-    says(t, "Q.PRIORITY app bob 1000000001",
-         "(error) INVALID Q.PRIORITY: priority must be from -1000000000 to 1000000000, not "
-         "1000000001");
+    says(t, "Q.PRIORITY app bob 2147483648",
+         "(error) INVALID Q.PRIORITY: priority must be from -2147483648 to 2147483647, not "
+         "2147483648");
     says(t, "Q.POP app w 1 mail",
          "1)  1# \"jid\" => \"bob\"\n    2# \"klass\" => \"Send\"\n    3# \"queue\" => \"mail\"\n"
          "    4# \"data\" => \"[7]\"\n...");
@@ -165,14 +165,16 @@ static void test_jobs__options_are_shown_as_given_and_as_they_count(void **state
     says(t, "Q.OPTIONS app a",
          "1# \"given\" => 1# \"backoff\" => (nil)\n"
          "   2# \"timeout\" => (double) 0\n"
-         "   3# \"result-ttl\" => (double) 60\n"
-         "   4# \"max-crashes\" => (integer) 3\n"
-         "   5# \"on-dependency-failure\" => \"run\"\n"
+         "   3# \"lease\" => (nil)\n"
+         "   4# \"result-ttl\" => (double) 60\n"
+         "   5# \"max-crashes\" => (integer) 3\n"
+         "   6# \"on-dependency-failure\" => \"run\"\n"
          "2# \"in-effect\" => 1# \"backoff\" => \"fixed:1\"\n"
          "   2# \"timeout\" => (double) 0\n"
-         "   3# \"result-ttl\" => (double) 60\n"
-         "   4# \"max-crashes\" => (integer) 3\n"
-         "   5# \"on-dependency-failure\" => \"run\"");
+         "   3# \"lease\" => (nil)\n"
+         "   4# \"result-ttl\" => (double) 60\n"
+         "   5# \"max-crashes\" => (integer) 3\n"
+         "   6# \"on-dependency-failure\" => \"run\"");
 }
 
 static void test_jobs__delete_is_for_what_has_finished(void **state)

@@ -6,17 +6,23 @@
 static void test_queues__are_counted_by_state(void **state)
 {
     struct talk *t = *state;
-    says(t, "Q.QUEUES app", "(empty array)");
+    says(t, "Q.QUEUES app",
+         "1# \"total\" => (integer) 0\n2# \"queues\" => (empty array)\n3# \"next\" => (nil)");
     says(t, "Q.QUEUE app mail",
-         "1# \"queue\" => \"mail\"\n"
-         "2# \"waiting\" => (integer) 0\n"
-         "3# \"running\" => (integer) 0\n"
-         "4# \"stalled\" => (integer) 0\n"
-         "5# \"scheduled\" => (integer) 0\n"
-         "6# \"depends\" => (integer) 0\n"
-         "7# \"recurring\" => (integer) 0\n"
-         "8# \"listeners\" => (integer) 0\n"
-         "9# \"paused\" => (false)");
+         " 1# \"queue\" => \"mail\"\n"
+         " 2# \"waiting\" => (integer) 0\n"
+         " 3# \"running\" => (integer) 0\n"
+         " 4# \"stalled\" => (integer) 0\n"
+         " 5# \"scheduled\" => (integer) 0\n"
+         " 6# \"depends\" => (integer) 0\n"
+         " 7# \"recurring\" => (integer) 0\n"
+         " 8# \"listeners\" => (integer) 0\n"
+         " 9# \"paused\" => (false)\n"
+         "10# \"paused_since\" => (nil)\n"
+         "11# \"failed\" => (integer) 0\n"
+         "12# \"complete\" => (integer) 0\n"
+         "13# \"bytes\" => (integer) 0\n"
+         "14# \"age\" => (nil)\n...");
     (void)run(t,
               "Q.MPUT app 5 mail S {} JID a 5 mail S {} JID b 7 mail S {} JID c DELAY 500 7 mail "
               "S {} JID d DEPENDS c");
@@ -24,21 +30,22 @@ static void test_queues__are_counted_by_state(void **state)
     (void)run(t, "Q.POP app w 1 mail");
     (void)run(t, "Q.PAUSE app mail");
     says(t, "Q.QUEUES app",
-         "1) 1# \"queue\" => \"mail\"\n"
-         "   2# \"waiting\" => (integer) 1\n"
-         "   3# \"running\" => (integer) 1\n"
-         "   4# \"stalled\" => (integer) 0\n"
-         "   5# \"scheduled\" => (integer) 1\n"
-         "   6# \"depends\" => (integer) 1\n"
-         "   7# \"recurring\" => (integer) 1\n"
-         "   8# \"listeners\" => (integer) 1\n"
-         "   9# \"paused\" => (true)");
+         "1# \"total\" => (integer) 1\n"
+         "2# \"queues\" => 1)  1# \"queue\" => \"mail\"\n"
+         "       2# \"waiting\" => (integer) 1\n"
+         "       3# \"running\" => (integer) 1\n"
+         "       4# \"stalled\" => (integer) 0\n"
+         "       5# \"scheduled\" => (integer) 1\n"
+         "       6# \"depends\" => (integer) 1\n"
+         "       7# \"recurring\" => (integer) 1\n"
+         "       8# \"listeners\" => (integer) 1\n"
+         "       9# \"paused\" => (true)\n...");
     passes(t, 61);
     says(t, "Q.QUEUE app mail",
-         "1# \"queue\" => \"mail\"\n"
-         "2# \"waiting\" => (integer) 1\n"
-         "3# \"running\" => (integer) 0\n"
-         "4# \"stalled\" => (integer) 1\n...");
+         " 1# \"queue\" => \"mail\"\n"
+         " 2# \"waiting\" => (integer) 1\n"
+         " 3# \"running\" => (integer) 1\n"
+         " 4# \"stalled\" => (integer) 0\n...");
     says(t, "Q.LENGTH app mail", "(integer) 3");
     says(t, "Q.LENGTH app other", "(integer) 0");
 }
@@ -84,7 +91,7 @@ static void test_queues__jobs_are_listed_by_state(void **state)
         { "Q.JOBS app running JIDS", "b" },   { "Q.JOBS app failed r JIDS", "f" },
         { "Q.JOBS app failed JIDS", "f" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].line); i++) {
         char reply[120];
         (void)snprintf(
             reply, sizeof(reply),
@@ -98,18 +105,8 @@ static void test_queues__jobs_are_listed_by_state(void **state)
          "1# \"total\" => (integer) 1\n2# \"jobs\" => 1)  1# \"jid\" => \"e\"\n...");
     says(t, "Q.JOBS app failed q JIDS",
          "1# \"total\" => (integer) 0\n2# \"jids\" => (empty array)\n3# \"next\" => (nil)");
-    static const char *const unnamed[] = { "waiting", "stalled", "scheduled", "depends" };
-    for (size_t i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++) {
-        char line[60], reply[200];
-        (void)snprintf(line, sizeof(line), "Q.JOBS app %s COUNT 5", unnamed[i]);
-        (void)snprintf(reply, sizeof(reply),
-                       "(error) INVALID Q.JOBS: queue must be given for %s jobs; only running, "
-                       "complete and failed ones are listed without",
-                       unnamed[i]);
-        says(t, line, reply);
-    }
     says(t, "Q.JOBS app lost q",
-         "(error) INVALID Q.JOBS: state must be one of waiting, running, stalled, scheduled, "
+         "(error) INVALID Q.JOBS: state must be one of any, waiting, running, stalled, scheduled, "
          "depends, complete, failed, not \"lost\"");
 }
 
@@ -128,24 +125,27 @@ static void test_queues__a_page_says_where_the_next_one_begins(void **state)
          "3# \"next\" => (nil)");
     static const char *const wrong[] = { "1", "0000000000000006000000000000000g",
                                          "000000000000000600000000000000061" };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, wrong, wrong[i]); i++) {
         (void)snprintf(line, sizeof(line), "Q.JOBS app waiting q CURSOR %s", wrong[i]);
-        says(t, line, "(error) INVALID Q.JOBS: CURSOR must be what a page gave as next");
+        says(t, line,
+             "(error) INVALID Q.JOBS: CURSOR must be the value of next in an earlier page");
     }
 }
 
 static void test_queues__what_failed_is_listed_by_group_and_can_be_unfailed(void **state)
 {
     struct talk *t = *state;
-    says(t, "Q.FAILURES app", "(empty array)");
+    says(t, "Q.FAILURES app",
+         "1# \"total\" => (integer) 0\n2# \"failures\" => (empty array)\n3# \"next\" => (nil)");
     says(t, "Q.FAILED app smtp",
          "1# \"total\" => (integer) 0\n2# \"jobs\" => (empty array)\n3# \"next\" => (nil)");
     (void)run(t, "Q.MPUT app 5 q S {} JID a 5 q S {} JID b 5 q S {} JID c");
     (void)run(t, "Q.POP app w 3 q");
     (void)run(t, "Q.MFAIL app 4 a w smtp x 4 b w smtp y 4 c w disk z");
     says(t, "Q.FAILURES app",
-         "1) 1# \"group\" => \"smtp\"\n   2# \"count\" => (integer) 2\n"
-         "2) 1# \"group\" => \"disk\"\n   2# \"count\" => (integer) 1");
+         "1# \"total\" => (integer) 2\n"
+         "2# \"failures\" => 1) 1# \"group\" => \"smtp\"\n"
+         "      2# \"count\" => (integer) 2\n...");
     says(t, "Q.FAILED app smtp JIDS",
          "1# \"total\" => (integer) 2\n2# \"jids\" => 1) \"b\"\n   2) \"a\"\n3# \"next\" => (nil)");
     says(t, "Q.UNFAIL app smtp other COUNT 1", "(integer) 1");
@@ -170,7 +170,8 @@ static void test_queues__one_that_is_forgotten_is_not_listed(void **state)
     struct talk *t = *state;
     (void)run(t, "Q.PUT app q S {} JID a");
     says(t, "Q.FORGET app q", "OK");
-    says(t, "Q.QUEUES app", "(empty array)");
+    says(t, "Q.QUEUES app",
+         "1# \"total\" => (integer) 0\n2# \"queues\" => (empty array)\n3# \"next\" => (nil)");
     says(t, "Q.LENGTH app q", "(integer) 1");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transcript.h"
 
+#include <stdio.h>
+
 static void test_recurring__is_made_with_all_it_was_given(void **state)
 {
     struct talk *t = *state;
@@ -28,9 +30,12 @@ static void test_recurring__is_made_with_all_it_was_given(void **state)
          "    2) \"y\"\n"
          "17# \"options\" => 1# \"backoff\" => (nil)\n"
          "    2# \"timeout\" => (double) 30\n"
-         "    3# \"result-ttl\" => (nil)\n"
-         "    4# \"max-crashes\" => (nil)\n"
-         "    5# \"on-dependency-failure\" => (nil)");
+         "    3# \"lease\" => (nil)\n"
+         "    4# \"result-ttl\" => (nil)\n"
+         "    5# \"max-crashes\" => (nil)\n"
+         "    6# \"on-dependency-failure\" => (nil)\n"
+         "18# \"paused\" => (false)\n"
+         "19# \"last\" => (nil)");
     passes(t, 61);
     const char *shown = run(t, "Q.POP app w 1 mail");
     assert_true(shows(shown, "1)  1# \"jid\" => \"poll-1\"\n..."));
@@ -58,7 +63,7 @@ static void test_recurring__registering_it_again_changes_nothing(void **state)
 static void test_recurring__is_either_by_interval_or_by_cron(void **state)
 {
     struct talk *t = *state;
-    static const char reply[] = "(error) INVALID Q.RECUR: either INTERVAL, above 0, or CRON";
+    static const char reply[] = "(error) INVALID Q.RECUR: needs an INTERVAL above 0, or CRON";
     says(t, "Q.RECUR app r q K {}", reply);
     says(t, "Q.RECUR app r q K {} INTERVAL 0", reply);
     says(t, "Q.RECUR app r q K {} INTERVAL 5 CRON '* * * * *'", reply);
@@ -160,6 +165,89 @@ static void test_recurring__runs_can_be_looked_at_before(void **state)
     says(t, "Q.CRON app '61 * * * *' ZONE Europe/Berlin", "(error) INVALID ...");
 }
 
+// The value of a member of an answer, up to the end of its line.
+static const char *member_of(struct talk *t, const char *line, const char *name)
+{
+    static char value[200];
+    char wanted[60];
+    (void)snprintf(wanted, sizeof(wanted), "# \"%s\" => ", name);
+    const char *at = strstr(run(t, line), wanted);
+    assert_non_null(at);
+    at += strlen(wanted);
+    (void)snprintf(value, sizeof(value), "%.*s", (int)strcspn(at, "\n"), at);
+    return value;
+}
+
+static void test_recurring__a_paused_one_keeps_its_schedule_and_makes_no_jobs(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.RECUR app r q K {} INTERVAL 60 DELAY 60");
+    passes(t, 61);
+    says(t, "Q.COUNT app", "(integer) 1");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "last"), "(double) 1784000060.5");
+    says(t, "Q.RECUR.PAUSE app r", "OK");
+    says(t, "Q.RECUR.PAUSE app r", "OK");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "paused"), "(true)");
+    passes(t, 600);
+    says(t, "Q.COUNT app", "(integer) 1");
+    (void)run(t, "Q.RECUR app r q K {} INTERVAL 60 PRIORITY 3");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "paused"), "(true)");
+    says(t, "Q.RECUR.RUN app r", "\"r-2\"");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "count"), "(integer) 2");
+    says(t, "Q.RECUR.RESUME app r", "OK");
+    says(t, "Q.COUNT app", "(integer) 2");
+    passes(t, 60);
+    says(t, "Q.COUNT app", "(integer) 3");
+    says(t, "Q.RECUR.PAUSE app s", "(error) NOT_FOUND recurring job s does not exist");
+    says(t, "Q.RECUR.RUN app s", "(error) NOT_FOUND recurring job s does not exist");
+}
+
+static void test_recurring__those_of_all_queues_are_listed_page_by_page(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.RECUR app a q K {} INTERVAL 60 DELAY 60");
+    (void)run(t, "Q.RECUR app b p K {} CRON '0 * * * *'");
+    (void)run(t, "Q.RECUR app c q K {} INTERVAL 5 DELAY 5");
+    assert_string_equal(member_of(t, "Q.RECURRING app COUNT 1 RUNS 2", "jid"), "\"a\"");
+    assert_non_null(strstr(t->text.data, "\"runs\" => 1) (double) 1784000060.5\n"));
+    char line[120];
+    for (const char *expected = "bc"; *expected; expected++) {
+        const char *next = strstr(t->text.data, "3# \"next\" => \"");
+        assert_non_null(next);
+        (void)snprintf(line, sizeof(line), "Q.RECURRING app COUNT 1 CURSOR %.32s",
+                       next + strlen("3# \"next\" => \""));
+        char jid[4] = { '"', *expected, '"', '\0' };
+        assert_string_equal(member_of(t, line, "jid"), jid);
+    }
+    assert_non_null(strstr(t->text.data, "3# \"next\" => (nil)"));
+    says(t, "Q.RECURRING app q CURSOR 0",
+         "(error) INVALID Q.RECURRING: CURSOR must be the value of next in an earlier page");
+}
+
+static void test_recurring__the_schedule_and_the_policies_can_be_changed(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.RECUR app r q K '{\"a\":1}' INTERVAL 60 DELAY 60 TAG x BACKOFF fixed:5");
+    says(t, "Q.RECUR.UPDATE app r OVERLAP skip MISSED skip TIMEOUT 30 DOMAIN d", "OK");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "overlap"), "\"skip\"");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "missed"), "\"skip\"");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "timeout"), "(double) 30");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "domain"), "\"d\"");
+    // What was not given is as it was.
+    assert_non_null(strstr(t->text.data, "\"backoff\" => \"fixed:5\""));
+    assert_non_null(strstr(t->text.data, "\"tags\" => 1) \"x\""));
+    assert_non_null(strstr(t->text.data, "\"next\" => (double) 1784000060.5"));
+    says(t, "Q.RECUR.UPDATE app r CRON '0 3 * * *'", "OK");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "cron"), "\"0 3 * * *\"");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "interval"), "(nil)");
+    says(t, "Q.RECUR.UPDATE app r CRON odd",
+         "(error) INVALID a cron expression has five fields, or six with the second in front; "
+         "this one has 1");
+    assert_string_equal(member_of(t, "Q.RECUR.GET app r", "cron"), "\"0 3 * * *\"");
+    says(t, "Q.RECUR.UPDATE app s CRON '0 3 * * *'",
+         "(error) NOT_FOUND recurring job s does not exist");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +259,9 @@ int main(void)
         TALK_TEST(test_recurring__tags_come_and_go),
         TALK_TEST(test_recurring__are_listed_by_when_they_are_due),
         TALK_TEST(test_recurring__runs_can_be_looked_at_before),
+        TALK_TEST(test_recurring__a_paused_one_keeps_its_schedule_and_makes_no_jobs),
+        TALK_TEST(test_recurring__those_of_all_queues_are_listed_page_by_page),
+        TALK_TEST(test_recurring__the_schedule_and_the_policies_can_be_changed),
     };
     return cmocka_run_group_tests_name("recurring", tests, NULL, NULL);
 }

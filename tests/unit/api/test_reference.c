@@ -56,11 +56,11 @@ static void test_reference__markdown_has_every_command_once_under_its_group(void
         assert_contains(out, command->examples[0].request);
     }
     assert_contains(out, "\n## Work\n\n### Q.PUT\n\n    Q.PUT ns queue klass data [JID jid]");
-    assert_contains(out, "| `PRIORITY` | integer, from -1000000000 to 1000000000 | lower runs "
+    assert_contains(out, "| `PRIORITY` | integer, from -2147483648 to 2147483647 | lower runs "
                          "sooner (0) |\n");
     assert_contains(out, "| `DELAY` | seconds, at least 0 | not before so long from now |\n");
     assert_contains(out, "| `TAG` | name; may come again | a word to find it by |\n");
-    assert_contains(out, "| `ORDER` | ordered, round-robin | ");
+    assert_contains(out, "| `ORDER` | ordered, round-robin, best | ");
     assert_contains(out, "- **Check**: [Q.CHECK](#qcheck)\n");
     assert_contains(out, "### Q.LENGTH\n\n    Q.LENGTH ns queue\n\nSays how many jobs a queue has "
                          "that are waiting, running or scheduled.\n\n| argument | type | what "
@@ -209,7 +209,7 @@ static void test_reference__info_is_as_redis_gives_it(void **state)
         { "Q.METRICS", " 1) \"q.metrics\"\n 2) (integer) -2\n 3) 1) readonly\n 4) ..." },
         { "Q.CHECK", " 1) \"q.check\"\n 2) (integer) -2\n 3) 1) write\n    2) admin\n 4) ..." },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].name); i++) {
         assert_true(shows(info(t, cases[i].name), cases[i].begins));
     }
 }
@@ -270,8 +270,8 @@ static void test_reference__docs_are_as_redis_gives_them(void **state)
                  "   5) 1# \"name\" => \"order\"\n"
                  "      2# \"type\" => \"oneof\"\n"
                  "      3# \"token\" => \"ORDER\"\n"
-                 "      4# \"summary\" => \"the first queue as long as it has jobs, or one from "
-                 "each in turn (ordered)\"\n"
+                 "      4# \"summary\" => \"the first queue as long as it has jobs, one from each "
+                 "in turn, or of all queues the job with the lowest priority (ordered)\"\n"
                  "      5# \"flags\" => 1) optional\n"
                  "      6# \"arguments\" => 1) 1# \"name\" => \"ordered\"\n"
                  "            2# \"type\" => \"pure-token\"\n"
@@ -281,7 +281,18 @@ static void test_reference__docs_are_as_redis_gives_them(void **state)
                  "            2# \"type\" => \"pure-token\"\n"
                  "            3# \"display_text\" => \"round-robin\"\n"
                  "            4# \"token\" => \"round-robin\"\n"
-                 "   6) 1# \"name\" => \"queue\"\n"
+                 "         3) 1# \"name\" => \"best\"\n"
+                 "            2# \"type\" => \"pure-token\"\n"
+                 "            3# \"display_text\" => \"best\"\n"
+                 "            4# \"token\" => \"best\"\n"
+                 "   6) 1# \"name\" => \"lease\"\n"
+                 "      2# \"type\" => \"double\"\n"
+                 "      3# \"display_text\" => \"lease\"\n"
+                 "      4# \"token\" => \"LEASE\"\n"
+                 "      5# \"summary\" => \"how long the lease lasts without a heartbeat, from "
+                 "0.001 on; 0: as the job says, else the heartbeat of its queue (0)\"\n"
+                 "      6# \"flags\" => 1) optional\n"
+                 "   7) 1# \"name\" => \"queue\"\n"
                  "      2# \"type\" => \"string\"\n"
                  "      3# \"display_text\" => \"queue\"\n"
                  "      4# \"summary\" => \"where from\"\n"

@@ -111,16 +111,18 @@ static void test_settings__policies_are_set_shown_and_taken_away(void **state)
          "   2# \"name\" => \"Send\"\n"
          "   3# \"options\" => 1# \"backoff\" => (nil)\n"
          "      2# \"timeout\" => (double) 30\n"
-         "      3# \"result-ttl\" => (nil)\n"
-         "      4# \"max-crashes\" => (integer) 0\n"
-         "      5# \"on-dependency-failure\" => (nil)\n"
+         "      3# \"lease\" => (nil)\n"
+         "      4# \"result-ttl\" => (nil)\n"
+         "      5# \"max-crashes\" => (integer) 0\n"
+         "      6# \"on-dependency-failure\" => (nil)\n"
          "2) 1# \"scope\" => \"queue\"\n"
          "   2# \"name\" => \"mail\"\n"
          "   3# \"options\" => 1# \"backoff\" => \"list:1,2\"\n"
          "      2# \"timeout\" => (nil)\n"
-         "      3# \"result-ttl\" => (nil)\n"
-         "      4# \"max-crashes\" => (nil)\n"
-         "      5# \"on-dependency-failure\" => \"cancel\"");
+         "      3# \"lease\" => (nil)\n"
+         "      4# \"result-ttl\" => (nil)\n"
+         "      5# \"max-crashes\" => (nil)\n"
+         "      6# \"on-dependency-failure\" => \"cancel\"");
     says(t, "Q.POLICY.UNSET app klass Send", "OK");
     says(t, "Q.POLICY.UNSET app klass Send", "OK");
     says(t, "Q.POLICIES app", "1) 1# \"scope\" => \"queue\"\n...");

@@ -6,13 +6,13 @@
 #include "transcript.h"
 
 #include "base/num.h"
-#include "engine/limit.h"
-#include "engine/metrics.h"
+#include "engine/lanes/limit.h"
+#include "engine/measure/metrics.h"
 
 #include <stdio.h>
 
 enum {
-    STEPS_MAX = 150000, // some 10 ms: completing a job that has `max-dependents` takes most
+    STEPS_MAX = 200000, // some 10 ms: a worker that holds 2,000 jobs, shown in full, takes most
     MANY = 10000,       // of each kind of thing
     REPEATED = 1000,    // words where a command takes any number of them
     ELEMENTS = 100,     // of a command that takes many requests
@@ -68,7 +68,7 @@ static void count_size(struct reply *reply, size_t size)
     count(reply);
 }
 
-static const struct reply_form counting = {
+static const struct reply_ops counting = {
     .null = count,
     .word = count_slice,
     .text = count_slice,

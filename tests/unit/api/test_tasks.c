@@ -225,7 +225,7 @@ static void test_tasks__in_error_run_again_one_by_one(void **state)
     // The same was put meanwhile.
     (void)run(t, "T.PUT app Mail '[1]'");
     assert_member(t, "id", "(integer) 3");
-    says(t, "T.RETRY app 1", "(error) EXISTS job 3 does the same as job 1");
+    says(t, "T.RETRY app 1", "(error) EXISTS job 3 holds the lock of job 1");
     assert_state(t, "1", "error");
     says(t, "T.RETRY app 9", "(error) NOT_FOUND task 9 does not exist");
     assert_int_equal(engine_check(t->engine, false, NULL, NULL), 0);
@@ -389,7 +389,7 @@ static void test_tasks__are_refused_when_they_are_none(void **state)
     says(t, "T.DELETE app 9", "(error) NOT_FOUND task 9 does not exist");
     says(t, "T.LIST app", "1# \"tasks\" => (empty array)\n2# \"next\" => (nil)");
     (void)run(t, "Q.PUT app Mail Mail '[1]' JID x UNIQUE-CONTENTS");
-    says(t, "T.PUT app Mail '[1]'", "(error) EXISTS job x is the same, and has no number");
+    says(t, "T.PUT app Mail '[1]'", "(error) EXISTS job x holds the lock and has no number");
 }
 
 static void test_tasks__are_deleted_in_any_state(void **state)
@@ -489,10 +489,11 @@ static void test_tasks__cursors_that_are_none_are_refused(void **state)
     static const char *const cursors[] = { "x",       "1",       "1.2.3",     "0.0.5.0",
                                            "3.0.0.0", "0.0.0.x", "0.0.0.0.0", "-1.0.0.0" };
     struct talk *t = *state;
-    for (size_t i = 0; i < sizeof(cursors) / sizeof(cursors[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cursors, cursors[i]); i++) {
         char line[64];
         (void)snprintf(line, sizeof(line), "T.LIST app CURSOR %s", cursors[i]);
-        says(t, line, "(error) INVALID T.LIST: CURSOR must be what a page gave as next");
+        says(t, line,
+             "(error) INVALID T.LIST: CURSOR must be the value of next in an earlier page");
     }
     says(t, "T.LIST app CURSOR 0.18446744073709551615.4.18446744073709551615",
          "1# \"tasks\" => (empty array)\n2# \"next\" => (nil)");

@@ -67,7 +67,7 @@ static void keep_integer(struct reply *reply, int64_t value)
     (void)value;
 }
 
-static const struct reply_form kept_form = {
+static const struct reply_ops kept_form = {
     .null = keep_null,
     .text = keep_text,
     .json = keep_json,
@@ -246,12 +246,13 @@ static const char *const everything[] = {
     "Q.LIMIT.SET app QUEUE q DOMAIN d-* RATE 10 PERIOD 60 BURST 5",
     "Q.LIMIT.SET app CONCURRENCY 7",
     "Q.LIMIT.SET app QUEUE q RATE 0",
-    "Q.POLICY.SET app klass K BACKOFF list:1,2,3:300:20 TIMEOUT 600",
-    "Q.POLICY.SET app queue q MAX-CRASHES 3 RESULT-TTL 0",
+    "Q.POLICY.SET app klass K BACKOFF list:1,2,3:300:20 TIMEOUT 600 LEASE 30",
+    "Q.POLICY.SET app queue q MAX-CRASHES 3 RESULT-TTL 0 LEASE 0",
     "Q.PUT app q K '{\"a\":[1, 2]}' JID plain PRIORITY -5 RETRIES 3 TAG x TAG y DOMAIN d-1",
     "Q.PUT app q K {} JID keyed UNIQUE lock UNIQUE-UNTIL started",
     "Q.PUT app q K '{\"c\":1}' JID contents UNIQUE-CONTENTS UNIQUE-UNTIL time UNIQUE-FOR 500",
-    "Q.PUT app q K {} JID deadline DEADLINE 1784009999 BACKOFF fixed:5 ON-DEPENDENCY-FAILURE hold",
+    ("Q.PUT app q K {} JID deadline DEADLINE 1784009999 BACKOFF fixed:5 LEASE 7.5 "
+     "ON-DEPENDENCY-FAILURE hold"),
     "Q.PUT app other K {} JID later DELAY 500 TAG x",
     "Q.PUT app q K {} JID chain1 DEPENDS plain DEPENDS later DELAY 900",
     "Q.PUT app other K {} JID chain2 DEPENDS chain1",
@@ -302,7 +303,7 @@ static const char *const everything[] = {
 
 static void say_everything(struct talk *talk)
 {
-    for (size_t i = 0; i < sizeof(everything) / sizeof(everything[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, everything, everything[i]); i++) {
         const char *said = run(talk, everything[i]);
         if (strncmp(said, "(error)", 7) == 0) {
             print_error("> %s\n%s\n", everything[i], said);
@@ -390,7 +391,9 @@ static void test_transfer__a_restored_job_goes_on_as_it_would_have(void **state)
          "1) \"restored\"");
     says(t, "Q.POP app w 1 q", "1)  1# \"jid\" => \"j\"\n...");
     says(t, "Q.RETRY app j w", "(integer) -1");
-    says(t, "Q.FAILURES app", "1) 1# \"group\" => \"failed-retries-q\"\n...");
+    says(t, "Q.FAILURES app",
+         "1# \"total\" => (integer) 1\n"
+         "2# \"failures\" => 1) 1# \"group\" => \"failed-retries-q\"\n...");
 }
 
 static void test_transfer__a_job_whose_dependencies_are_complete_goes_on(void **state)
@@ -508,7 +511,7 @@ static void test_transfer__what_makes_no_sense_is_refused_and_changes_nothing(vo
     (void)run(t, "Q.CONFIG.UNSET app max-jobs");
     (void)run(t, "Q.CONFIG.UNSET app q-max-bytes");
     dump_all(t, 1000, &before);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].item); i++) {
         const struct slice item = slice_from_cstr(cases[i].item);
         const char *said = restore(t, &item, 1);
         if (!strstr(said, cases[i].said)) {
@@ -558,7 +561,8 @@ static void test_transfer__a_circle_is_refused(void **state)
                         "1) (error) NOT_FOUND job b, a dependency, does not exist\n"
                         "2) (error) NOT_FOUND job c, a dependency, does not exist\n"
                         "3) (error) NOT_FOUND job a, a dependency, does not exist");
-    says(t, "Q.QUEUES app", "(empty array)");
+    says(t, "Q.QUEUES app",
+         "1# \"total\" => (integer) 0\n2# \"queues\" => (empty array)\n3# \"next\" => (nil)");
 }
 
 static void test_transfer__what_depends_on_what_comes_later_is_restored_with_it(void **state)
@@ -590,10 +594,10 @@ static void test_transfer__cursors_that_no_page_gave_are_refused(void **state)
         "1-2-3-4-5-6", "99-0-0-0-0", "4-0-9-0-0",
         "-1-0-0-0-0",  "1-0-0-0-",   "4-18446744073709551615-0-0-0"
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, wrong, wrong[i]); i++) {
         char line[100];
         (void)snprintf(line, sizeof(line), "Q.DUMP app CURSOR %s", wrong[i]);
-        says(t, line, "(error) INVALID Q.DUMP: no page gave this CURSOR");
+        says(t, line, "(error) INVALID Q.DUMP: CURSOR is not from an earlier page");
     }
 }
 

@@ -49,6 +49,14 @@ static void test_work__a_put_says_the_jid_and_keeps_what_it_was_given(void **sta
          "   32# \"spawned-from\" => (nil)");
 }
 
+static void shows_part(const char *shown, const char *part)
+{
+    if (!strstr(shown, part)) {
+        print_error("%s\nwithout\n%s\n", shown, part);
+        fail();
+    }
+}
+
 static void test_work__every_job_without_a_jid_gets_another(void **state)
 {
     struct talk *t = *state;
@@ -125,7 +133,7 @@ static void test_work__only_the_holder_is_heard(void **state)
     };
     (void)run(t, "Q.PUT app mail Send {} JID bob");
     (void)run(t, "Q.POP app w 1 mail");
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, lines, lines[i]); i++) {
         says(t, lines[i], "(error) STALE ...");
     }
     says(t, "Q.HEARTBEAT app bob w TOKEN 0",
@@ -166,9 +174,10 @@ static void test_work__a_run_is_reported_and_shown(void **state)
     assert_non_null(strstr(shown, "\"lease\" => 1# \"worker\" => \"w\"\n"
                                   "       2# \"token\" => (integer) 1\n"
                                   "       3# \"expires\" => (double) 1784000070.5\n"
-                                  "       4# \"grace\" => (false)\n"
-                                  "       5# \"run-ends\" => (double) 1784000300.5\n"
-                                  "       6# \"pid\" => (integer) 4711\n"));
+                                  "       4# \"length\" => (nil)\n"
+                                  "       5# \"grace\" => (false)\n"
+                                  "       6# \"run-ends\" => (double) 1784000300.5\n"
+                                  "       7# \"pid\" => (integer) 4711\n"));
     assert_non_null(strstr(shown, "\"progress\" => 1# \"fraction\" => (double) 0.25\n"
                                   "       2# \"message\" => (nil)\n"));
     assert_non_null(strstr(shown, "\"checkpoint\" => \"page-4\"\n"));
@@ -176,6 +185,56 @@ static void test_work__a_run_is_reported_and_shown(void **state)
     passes(t, 100);
     shown = run(t, "Q.POP app w2 1 mail");
     assert_non_null(strstr(shown, "\"checkpoint\" => \"page-4\"\n"));
+}
+
+static void test_work__a_lease_lasts_as_the_worker_or_the_job_says(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.PUT app mail Send {} JID bob LEASE 30");
+    (void)run(t, "Q.MPUT app 7 mail Send {} JID ann LEASE 0");
+    (void)run(t, "Q.POLICY.SET app klass Send LEASE 20");
+    shows_part(run(t, "Q.POP app w 1 mail"), "\"expires\" => (double) 1784000030.5\n");
+    shows_part(run(t, "Q.POP app w 1 LEASE 300 mail"), "\"expires\" => (double) 1784000300.5\n");
+    shows_part(run(t, "Q.GET app ann"), "4# \"length\" => (double) 300\n");
+    shows_part(run(t, "Q.OPTIONS app ann"), "3# \"lease\" => (double) 0\n");
+    says(t, "Q.HEARTBEAT app ann w LEASE 100", "(double) 1784000100.5");
+    says(t, "Q.MHEARTBEAT app 2 ann w 4 bob w LEASE 7",
+         "1) (double) 1784000100.5\n2) (double) 1784000007.5");
+    says(t, "Q.HEARTBEAT app ann w LEASE 0", "(double) 1784000060.5");
+    (void)run(t, "Q.RETURN app bob w");
+    shows_part(run(t, "Q.TAKE app bob w2 LEASE 0.5"), "\"expires\" => (double) 1784000001\n");
+    says(t, "Q.HEARTBEAT app ann w LEASE 0.0001",
+         "(error) INVALID lease must be between 0.001 and 3162240000 seconds, or 0");
+    says(t, "Q.HEARTBEAT app ann w LEASE 4000000000",
+         "(error) INVALID Q.HEARTBEAT: LEASE must be from 0 to 3162240000 seconds, not 4000000000");
+    (void)run(t, "Q.RECUR app r mail Poll {} INTERVAL 60 LEASE 5");
+    shows_part(run(t, "Q.RECUR.GET app r"), "3# \"lease\" => (double) 5\n");
+    (void)run(t, "Q.REQUEUE app bob mail Send {} LEASE 40");
+    shows_part(run(t, "Q.TAKE app bob w"), "\"expires\" => (double) 1784000040.5\n");
+}
+
+static void test_work__a_job_is_taken_out_of_its_turn(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.MPUT app 5 mail Send {} JID ann 5 mail Send {} JID bob");
+    shows_part(run(t, "Q.TAKE app bob w"), " 1# \"jid\" => \"bob\"\n");
+    says(t, "Q.TAKE app bob w2", "(error) STATE job bob cannot be taken now: running");
+    says(t, "Q.TAKE app nobody w2", "(error) NOT_FOUND job nobody does not exist");
+    (void)run(t, "Q.PAUSE app mail");
+    says(t, "Q.TAKE app ann w2", "(error) STATE job ann cannot be taken now: paused");
+    (void)run(t, "Q.UNPAUSE app mail");
+    (void)run(t, "Q.LIMIT.SET app QUEUE mail CONCURRENCY 1");
+    says(t, "Q.TAKE app ann w2", "(error) STATE job ann cannot be taken now: lane-concurrency");
+}
+
+static void test_work__a_retry_that_does_not_count_never_fails(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.PUT app mail Send {} JID bob RETRIES 0");
+    (void)run(t, "Q.POP app w 1 mail");
+    says(t, "Q.RETRY app bob w UNCOUNTED GROUP g MESSAGE m", "(integer) 0");
+    (void)run(t, "Q.POP app w 1 mail");
+    says(t, "Q.MRETRY app 2 bob w", "1) (integer) -1");
 }
 
 static void test_work__complete_can_go_on(void **state)
@@ -246,7 +305,7 @@ static void test_work__a_backoff_is_one_word(void **state)
         { "random:1", NULL },
         { ":", NULL },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].word); i++) {
         char line[200], kept[200];
         (void)snprintf(line, sizeof(line), "Q.PUT app mail Send {} JID bob BACKOFF %s",
                        cases[i].word);
@@ -334,7 +393,7 @@ static void test_work__updated_is_when_anything_last_changed(void **state)
         "Q.POP app w 1 mail",
         "Q.COMPLETE app bob w RESULT 1",
     };
-    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, changes, changes[i]); i++) {
         char part[64];
         assert_null(strstr(run(t, changes[i]), "(error)"));
         (void)snprintf(part, sizeof(part), "\"updated\" => (double) %zu.5\n", 1784000000 + i);
@@ -355,6 +414,9 @@ int main(void)
         TALK_TEST(test_work__only_the_holder_is_heard),
         TALK_TEST(test_work__an_operator_fails_a_job_that_is_not_running),
         TALK_TEST(test_work__a_run_is_reported_and_shown),
+        TALK_TEST(test_work__a_lease_lasts_as_the_worker_or_the_job_says),
+        TALK_TEST(test_work__a_job_is_taken_out_of_its_turn),
+        TALK_TEST(test_work__a_retry_that_does_not_count_never_fails),
         TALK_TEST(test_work__complete_can_go_on),
         TALK_TEST(test_work__retry_waits_as_the_backoff_says_and_fails_in_the_end),
         TALK_TEST(test_work__a_backoff_is_one_word),

@@ -158,7 +158,7 @@ static void show_end(struct reply *reply)
     assert_int_equal(shown->frames[shown->depth].said, shown->frames[shown->depth].count);
 }
 
-static const struct reply_form shown_form = {
+static const struct reply_ops shown_form = {
     .null = show_null,
     .word = show_word,
     .text = show_text,
@@ -265,7 +265,7 @@ static void hear(void *context, const struct event *event)
         struct slice *const to[] = { &talk->finish.state, &talk->finish.result, &talk->finish.group,
                                      &talk->finish.message };
         char *at = talk->finish_bytes;
-        for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+        for (size_t i = 0; TEST_ROW(i, from); i++) {
             assert_true(from[i].size <=
                         (size_t)(talk->finish_bytes + sizeof(talk->finish_bytes) - at));
             *to[i] = slice_make(at, from[i].size);

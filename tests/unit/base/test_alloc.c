@@ -53,7 +53,7 @@ static void test_alloc__zalloc_clears_every_byte(void **state)
     fault_alloc_init(&fault);
     // This allocator hands out spoiled bytes, so a zero is one that was written.
     static const size_t sizes[] = { 1, 7, 64, 4097 };
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, sizes); i++) {
         unsigned char *block = mem_zalloc(&fault.allocator, sizes[i]);
         assert_non_null(block);
         for (size_t j = 0; j < sizes[i]; j++) {

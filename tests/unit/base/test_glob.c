@@ -116,7 +116,7 @@ static const struct row rows[] = {
 static void test_glob__says_what_redis_says(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, rows, rows[i].pattern); i++) {
         bool did = matches(slice_from_cstr(rows[i].pattern), slice_from_cstr(rows[i].text));
         if (did != rows[i].matches) {
             fail_msg("%s on %s: %s", rows[i].pattern, rows[i].text, did ? "yes" : "no");
@@ -254,7 +254,7 @@ static void compare(struct random *random, const char *alphabet, size_t size_max
     }
     static const unsigned flags[] = { 0, GLOB_ANY_CASE, GLOB_STARS_ONLY };
     struct slice of = slice_make(pattern, pattern_size), given = slice_make(text, text_size);
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, flags); i++) {
         if (!glob_check(of, flags[i], NULL) &&
             compiled(of, given, flags[i]) != plain(of, given, flags[i])) {
             fail_msg("%.*s on %.*s, flags %u", SLICE_PRINT(of), SLICE_PRINT(given), flags[i]);
@@ -327,7 +327,7 @@ static void test_glob__the_prefix_is_what_stands_before_the_first_special_byte(v
                   { "a\\*b?", "a*b" },
                   { "a[b]", "a" },
                   { "all", "all" } };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].pattern); i++) {
         struct glob *glob;
         assert_int_equal(
             glob_new(&allocator_system, slice_from_cstr(cases[i].pattern), 0, &glob, NULL), 0);

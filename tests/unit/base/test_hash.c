@@ -55,7 +55,7 @@ static void test_hash__is_siphash_with_one_and_three_rounds(void **state)
         bytes[i] = (uint8_t)i;
     }
     const struct hash_seed seed = { bytes_load_u64(bytes), bytes_load_u64(bytes + 8) };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, cases); i++) {
         assert_true(hash_bytes(&seed, slice_make(bytes, cases[i].size)) == cases[i].hash);
     }
 }

@@ -59,7 +59,7 @@ static void test_histogram__values_fall_into_their_buckets(void **state)
         { INT64_C(1) << 45, 175, INT64_MAX },
         { INT64_MAX, 175, INT64_MAX },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, cases); i++) {
         assert_int_equal(histogram_bucket(cases[i].value), cases[i].bucket);
         assert_int_equal(histogram_bound(cases[i].bucket), cases[i].bound);
     }
@@ -112,7 +112,7 @@ static void test_histogram__one_value_is_every_quantile(void **state)
 {
     (void)state;
     static const int64_t values[] = { 0, 1, 7, 8, 1000, INT64_C(1) << 44, INT64_MAX };
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, values); i++) {
         struct histogram histogram = { 0 };
         histogram_add(&histogram, values[i]);
         for (unsigned per_mille = 0; per_mille <= 1001; per_mille++) {

@@ -118,7 +118,7 @@ static void test_json__what_the_grammar_allows_is_valid(void **state)
         // A byte order mark is a character like any other inside a string.
         "\"\xef\xbb\xbf\"",
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, texts, texts[i]); i++) {
         struct error error = { .status = STATUS_OK };
         enum status status = json_validate(slice_from_cstr(texts[i]), JSON_DEPTH_MAX, &error);
         if (status) {
@@ -337,7 +337,7 @@ static void test_json__what_is_malformed_is_refused_with_its_place_and_reason(vo
         { "{\"\xe9\":1}", 2, utf8 },
         { "\xe9", 0, value },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         struct error error = { .status = STATUS_OK };
         char wanted[ERROR_DETAIL_SIZE];
         (void)snprintf(wanted, sizeof(wanted), "invalid JSON at byte %zu: %s", cases[i].offset,
@@ -513,7 +513,7 @@ static void test_json__canonical_drops_white_space_outside_strings_alone(void **
         { " \"12345678 \xe2\x82\xac 12345678\" ", "\"12345678 \xe2\x82\xac 12345678\"" },
         { " \"1234567\\\\\" ", "\"1234567\\\\\"" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         struct buffer out;
         buffer_init(&out, &allocator_system, 1000);
         buffer_append(&out, SLICE("="));
@@ -544,7 +544,7 @@ static void test_json__canonical_reads_nothing_outside_a_malformed_text(void **s
 {
     (void)state;
     static const char *const texts[] = { "", "\"", "\"\\", "\"a\\", "[\"12345678", "\"\\\"", "}" };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, texts, texts[i]); i++) {
         size_t size = strlen(texts[i]);
         char *copy = malloc(size ? size : 1);
         assert_non_null(copy);
@@ -606,7 +606,7 @@ static void test_json__string_size_counts_to_the_quote_that_ends_it(void **state
         { "\"\xe2\x82\xac\xa2\xdc and more text\" 1", 21 },
         { "\"1234567890123456", 0 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         assert_int_equal(json_string_size(slice_from_cstr(cases[i].text)), cases[i].size);
     }
 }

@@ -236,7 +236,7 @@ static void test_json__differs_from_jansson_only_where_that_is_meant(void **stat
         "\"\\u0000\"", "{\"\\u0000\":1}",     "1e999",
         "-1e999",      "9223372036854775808", "-9223372036854775809",
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, texts, texts[i]); i++) {
         assert_null(json_loads(texts[i], JSON_DECODE_ANY, NULL));
         assert_true(json_oracle_accepts(slice_from_cstr(texts[i])));
         assert_int_equal(validate(slice_from_cstr(texts[i])), STATUS_OK);

@@ -33,7 +33,7 @@ static void test_json_reader__walks_over_the_members_of_an_object(void **state)
     struct json_reader reader;
     assert_int_equal(json_reader_init_object(&reader, text, NULL), STATUS_OK);
     struct json_member member;
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, wanted, wanted[i].key); i++) {
         assert_true(json_reader_next(&reader, &member));
         assert_slice_equal(member.key, wanted[i].key);
         assert_int_equal(member.value.type, wanted[i].type);
@@ -51,7 +51,7 @@ static void test_json_reader__walks_over_the_items_of_an_array(void **state)
     struct json_member member;
     assert_int_equal(json_reader_init_array(&reader, SLICE("[1, \"a\" ,[],{} ]"), NULL), STATUS_OK);
     static const char *const wanted[] = { "1", "\"a\"", "[]", "{}" };
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, wanted, wanted[i]); i++) {
         assert_true(json_reader_next(&reader, &member));
         assert_int_equal(member.key.size, 0);
         assert_slice_equal(member.value.raw, wanted[i]);
@@ -80,7 +80,7 @@ static void test_json_reader__another_type_at_the_top_is_refused(void **state)
     struct json_reader reader;
     struct json_member member;
     struct error error;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, texts, texts[i]); i++) {
         struct slice text = slice_from_cstr(texts[i]);
         assert_int_equal(json_reader_init_object(&reader, text, &error), STATUS_INVALID);
         assert_string_equal(error_sentence(&error), "expected a JSON object");
@@ -147,12 +147,12 @@ static void test_json_reader__malformed_text_is_invalid(void **state)
         "{\"a\"::1}",
         "{\"a\":1,,\"b\":2}",
     };
-    for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, objects, objects[i]); i++) {
         assert_int_equal(read_all(slice_from_cstr(objects[i]), true), STATUS_INVALID);
     }
     static const char *const arrays[] = { "[",   "[1",  "[1,", "[,]", "[1 2]",
                                           "[1}", "[]]", "[[]", "[\"]" };
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, arrays, arrays[i]); i++) {
         assert_int_equal(read_all(slice_from_cstr(arrays[i]), false), STATUS_INVALID);
     }
 }
@@ -224,7 +224,7 @@ static void test_json_reader__unescapes_to_utf8(void **state)
         { "\"\xe2\x82\xac \\u20ac\"", SLICE("\xe2\x82\xac \xe2\x82\xac") },
         { "\"text in front \\n between \\t behind\"", SLICE("text in front \n between \t behind") },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, cases); i++) {
         struct slice raw = slice_from_cstr(cases[i].raw);
         struct buffer out;
         buffer_init(&out, &allocator_system, 100);
@@ -263,7 +263,7 @@ static void test_json_reader__what_is_no_string_is_not_unescaped(void **state)
         "\"\\ud800\\n\"",
         "\"\\ud800x12345\"",
     };
-    for (size_t i = 0; i < sizeof(raws) / sizeof(raws[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, raws, raws[i]); i++) {
         struct buffer out;
         buffer_init(&out, &allocator_system, 100);
         buffer_append(&out, SLICE("before"));

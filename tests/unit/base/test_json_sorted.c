@@ -54,7 +54,7 @@ static void test_json_sorted__members_stand_in_the_order_of_their_keys(void **st
         { "{\"customer-3\":1,\"customer-1\":2,\"customer\":3,\"customer-\":4}",
           "{\"customer\":3,\"customer-\":4,\"customer-1\":2,\"customer-3\":1}" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         assert_sorted(slice_from_cstr(cases[i].text), slice_from_cstr(cases[i].sorted));
         assert_sorted(slice_from_cstr(cases[i].sorted), slice_from_cstr(cases[i].sorted));
     }
@@ -78,7 +78,7 @@ static void test_json_sorted__keys_are_compared_as_the_bytes_they_stand_for(void
         { "{\"\\ud83d\\ude00\":1,\"\\uff61\":2,\"\\u00e9\":3,\"z\":4}",
           "{\"z\":4,\"\xc3\xa9\":3,\"\xef\xbd\xa1\":2,\"\xf0\x9f\x98\x80\":1}" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         assert_sorted(slice_from_cstr(cases[i].text), slice_from_cstr(cases[i].sorted));
     }
 }
@@ -130,7 +130,7 @@ static void test_json_sorted__a_string_is_escaped_in_one_way(void **state)
         { "{\"\\u006b\\/\\u0001\":[\"\\u0076\",\"{\\\"\",\"}\",\"\\u005b,:\"]}",
           "{\"k/\\u0001\":[\"v\",\"{\\\"\",\"}\",\"[,:\"]}" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         assert_sorted(slice_from_cstr(cases[i].text), slice_from_cstr(cases[i].sorted));
     }
 }
@@ -185,7 +185,7 @@ static void test_json_sorted__numbers_with_one_value_have_one_form(void **state)
         { "1e-0999", "1e-999" },
         { "1e12345678901234567", "1e12345678901234567" }, // as it is written
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         const char *sorted = cases[i].sorted;
         assert_sorted(slice_from_cstr(cases[i].text), slice_from_cstr(sorted));
         assert_sorted(slice_from_cstr(sorted), slice_from_cstr(sorted));
@@ -223,7 +223,7 @@ static void test_json_sorted__any_valid_depth_is_sorted(void **state)
     struct buffer wanted;
     buffer_init(&text, &allocator_system, TEXT_SIZE_MAX);
     buffer_init(&wanted, &allocator_system, TEXT_SIZE_MAX);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].before); i++) {
         // The innermost object is a level of its own.
         unsigned count = (JSON_DEPTH_MAX - 1) / cases[i].levels;
         buffer_clear(&text);
@@ -361,7 +361,7 @@ static void test_json_sorted__brackets_that_do_not_match_are_refused(void **stat
     };
     struct buffer out;
     buffer_init(&out, &allocator_system, 100);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, texts, texts[i]); i++) {
         struct fault_alloc fault;
         fault_alloc_init(&fault);
         assert_int_equal(json_sorted(slice_from_cstr(texts[i]), &fault.allocator, &out),

@@ -71,7 +71,7 @@ static void test_json_writer__a_double_is_short_and_one_that_is_not_finite_is_nu
         { 1e-7, "1e-7" },     { 1e21, "1e+21" },     { -0.0, "-0" },   { 123456.789, "123456.789" },
         { INFINITY, "null" }, { -INFINITY, "null" }, { NAN, "null" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].wanted); i++) {
         json_write_double(&fixture.writer, cases[i].value);
         expect(&fixture, cases[i].wanted);
     }
@@ -166,7 +166,7 @@ static void test_json_writer__escapes_what_must_be_and_nothing_else(void **state
     };
     struct fixture fixture;
     fixture_init(&fixture);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].wanted); i++) {
         json_write_string(&fixture.writer, cases[i].text);
         expect(&fixture, cases[i].wanted);
     }
@@ -195,7 +195,7 @@ static void test_json_writer__a_byte_that_is_not_utf8_is_replaced(void **state)
     };
     struct fixture fixture;
     fixture_init(&fixture);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         json_write_string(&fixture.writer, slice_from_cstr(cases[i].text));
         expect(&fixture, cases[i].wanted);
     }

@@ -204,7 +204,7 @@ static void test_map__what_is_filled_in_at_once_is_found_and_can_be_removed(void
     (void)state;
     static const size_t counts[] = { 1, 2, 895, 896, 897, 1793, MANY, 300000 };
     struct thing *things = make_things(300001);
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, counts); i++) {
         size_t count = counts[i];
         struct fault_alloc fault;
         fault_alloc_init(&fault);

@@ -57,7 +57,7 @@ static void test_meter__a_count_enters_and_leaves_each_window_in_time(void **sta
         { INT64_C(1004999999), 0, 0, 5 }, { INT64_C(1005000000), 0, 0, 0 },
         { INT64_MAX, 0, 0, 0 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, cases); i++) {
         assert_counts(&meter, cases[i].now_us, cases[i].count_1s, cases[i].count_1m,
                       cases[i].count_15m);
         // The same when the meter itself has come that far.
@@ -225,7 +225,7 @@ static void test_meter__agrees_with_a_list_of_all_events(void **state)
     struct random random;
     random_init(&random);
     static const uint64_t paces_us[] = { 200000, 2000000, 10000000, 50000000 };
-    for (size_t i = 0; i < sizeof(paces_us) / sizeof(paces_us[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, paces_us); i++) {
         run_against_list(&random, 0, paces_us[i]);
         run_against_list(&random, (int64_t)random_below(&random, INT64_MAX / 2), paces_us[i]);
     }

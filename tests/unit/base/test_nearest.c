@@ -22,7 +22,7 @@ static void test_nearest__a_distance_counts_changes_insertions_and_removals(void
         { "ab", "ba", 2 },
         { "abc", "xyz", 3 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].a); i++) {
         struct slice a = slice_from_cstr(cases[i].a), b = slice_from_cstr(cases[i].b);
         assert_int_equal(edit_distance(a, b), cases[i].distance);
         assert_int_equal(edit_distance(b, a), cases[i].distance);

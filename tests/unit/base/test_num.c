@@ -34,7 +34,7 @@ static void assert_same_double(double a, double b)
 static void test_num__what_is_malformed_is_refused_by_all_and_nothing_changes(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, malformed, malformed[i]); i++) {
         struct slice text = slice_from_cstr(malformed[i]);
         int64_t i64 = 42;
         uint64_t u64 = 42;
@@ -57,7 +57,7 @@ static void test_num__a_zero_byte_is_not_an_end(void **state)
     static const struct slice texts[] = {
         { "1\0", 2 }, { "\0001", 2 }, { "1\0001", 3 }, { "\0", 1 }, { NULL, 0 },
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, texts); i++) {
         int64_t i64;
         double real;
         assert_int_equal(num_parse_i64(texts[i], &i64), STATUS_INVALID);
@@ -117,7 +117,7 @@ static void test_num__parses_signed_integers_to_their_limits(void **state)
         { "-1.5", STATUS_INVALID, 0 },
         { "99999999999999999999x", STATUS_INVALID, 0 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         int64_t value = 77;
         assert_int_equal(num_parse_i64(slice_from_cstr(cases[i].text), &value), cases[i].status);
         assert_int_equal(value, cases[i].status ? 77 : cases[i].value);
@@ -146,7 +146,7 @@ static void test_num__parses_unsigned_integers_to_their_limits(void **state)
         { "1e5", STATUS_INVALID, 0 },
         { "1.0", STATUS_INVALID, 0 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         uint64_t value = 77;
         assert_int_equal(num_parse_u64(slice_from_cstr(cases[i].text), &value), cases[i].status);
         assert_int_equal(value, cases[i].status ? 77 : cases[i].value);
@@ -204,7 +204,7 @@ static void test_num__parses_doubles_to_the_nearest(void **state)
         { "6.631236846766476e-316", 6.631236846766476e-316 },
         { "3.237883913302901e-319", 3.237883913302901e-319 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         double value = 77;
         assert_int_equal(num_parse_double(slice_from_cstr(cases[i].text), &value), STATUS_OK);
         assert_same_double(value, cases[i].value);
@@ -218,7 +218,7 @@ static void test_num__refuses_doubles_that_are_not_finite(void **state)
         "1.7976931348623159e308", "-1.7976931348623159e308", "1e309", "-1e309", "1e400",
         "1e99999999999999999999", "0.000001e999999",
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, texts, texts[i]); i++) {
         double value = 77;
         assert_int_equal(num_parse_double(slice_from_cstr(texts[i]), &value), STATUS_TOO_LARGE);
         assert_same_double(value, 77);
@@ -318,7 +318,7 @@ static void test_num__parses_seconds_exactly(void **state)
         { "18446744073709.551616", STATUS_TOO_LARGE, 0 },
         { "18446744073709551616", STATUS_TOO_LARGE, 0 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         int64_t us = 77;
         assert_int_equal(num_parse_seconds(slice_from_cstr(cases[i].text), &us), cases[i].status);
         assert_int_equal(us, cases[i].status ? 77 : cases[i].us);
@@ -392,7 +392,7 @@ static void test_num__prints_doubles_as_javascript_does(void **state)
     };
     struct buffer buffer;
     buffer_init(&buffer, &allocator_system, 1000);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         buffer_clear(&buffer);
         num_append_double(&buffer, cases[i].value);
         assert_int_equal(buffer.status, STATUS_OK);
@@ -424,7 +424,7 @@ static void test_num__prints_seconds_with_the_decimals_that_are_needed(void **st
     };
     struct buffer buffer;
     buffer_init(&buffer, &allocator_system, 1000);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         buffer_clear(&buffer);
         num_append_seconds(&buffer, cases[i].us);
         assert_int_equal(buffer.status, STATUS_OK);

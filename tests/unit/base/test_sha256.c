@@ -52,7 +52,7 @@ static void test_sha256__matches_the_vectors_of_the_standard(void **state)
           "lmnopqrsmnopqrstnopqrstu",
           "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1" },
     };
-    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, vectors, vectors[i].text); i++) {
         uint8_t out[SHA256_SIZE];
         digest(slice_from_cstr(vectors[i].text), out);
         assert_digest(out, vectors[i].digest);

@@ -15,7 +15,7 @@ static void test_slab__objects_do_not_overlap_and_keep_what_was_written(void **s
 {
     (void)state;
     static const size_t sizes[] = { 1, 8, 24, 100, 1552, 5000 };
-    for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+    for (size_t s = 0; TEST_ROW(s, sizes); s++) {
         struct fault_alloc fault;
         fault_alloc_init(&fault);
         struct slab slab;

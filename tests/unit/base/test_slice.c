@@ -62,7 +62,7 @@ static void test_slice__starts_and_ends_with(void **state)
         { "abc", "b", false, false }, { "abc", "abcd", false, false },
         { "abab", "ab", true, true }, { "bc", "abc", false, false },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].whole); i++) {
         struct slice whole = slice_from_cstr(cases[i].whole);
         struct slice part = slice_from_cstr(cases[i].part);
         assert_int_equal(slice_starts_with(whole, part), cases[i].starts);
@@ -96,7 +96,7 @@ static void test_slice__sub_is_cut_to_what_is_there(void **state)
         { SIZE_MAX, 1, "" },
         { SIZE_MAX, SIZE_MAX, "" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].wanted); i++) {
         assert_slice_equal(slice_sub(SLICE("queue"), cases[i].start, cases[i].size),
                            cases[i].wanted);
         assert_int_equal(slice_sub(SLICE_EMPTY, cases[i].start, cases[i].size).size, 0);

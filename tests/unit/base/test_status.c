@@ -110,7 +110,7 @@ static void test_status__words_too_long_are_cut_between_characters(void **state)
         "\xf0\x9f\x9a\xb0",
     };
     const size_t room = ERROR_DETAIL_SIZE - 1;
-    for (size_t i = 0; i < sizeof(characters) / sizeof(characters[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, characters, characters[i]); i++) {
         size_t length = strlen(characters[i]);
         for (size_t letters = room - 8; letters <= room + 8; letters++) {
             size_t all = letters + length;

@@ -26,7 +26,7 @@ static void test_text__is_utf8_without_control_characters(void **state)
         { { "\xed\xa0\x80", 3 }, false },     // half of a surrogate pair
         { { "\xf4\x90\x80\x80", 4 }, false }, // beyond U+10FFFF
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, cases); i++) {
         assert_int_equal(text_is_plain(cases[i].bytes), cases[i].plain);
     }
 }

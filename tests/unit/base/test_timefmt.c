@@ -43,7 +43,7 @@ static void test_timefmt__prints_milliseconds_or_microseconds_as_needed(void **s
     };
     struct buffer buffer;
     buffer_init(&buffer, &allocator_system, 1000);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         buffer_clear(&buffer);
         timefmt_append(&buffer, cases[i].us);
         assert_int_equal(buffer.status, STATUS_OK);
@@ -89,7 +89,7 @@ static void test_timefmt__parses_what_rfc_3339_allows(void **state)
         { "9999-12-31T23:59:59.999999Z", YEAR_10000_US - 1 },
         { "9999-12-31T00:00:59.999999-23:59", YEAR_10000_US - 1 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         int64_t us = 77;
         assert_int_equal(timefmt_parse(slice_from_cstr(cases[i].text), &us), STATUS_OK);
         assert_int_equal(us, cases[i].us);
@@ -154,7 +154,7 @@ static void test_timefmt__refuses_all_else_and_nothing_changes(void **state)
         { "9999-12-31T23:59:59-00:01", STATUS_TOO_LARGE },
         { "9999-12-31T23:59:60Z", STATUS_TOO_LARGE },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         int64_t us = 77;
         assert_int_equal(timefmt_parse(slice_from_cstr(cases[i].text), &us), cases[i].status);
         assert_int_equal(us, 77);
@@ -222,7 +222,7 @@ static void test_timefmt__february_has_a_day_more_in_leap_years(void **state)
         { 2023, 28 }, { 2024, 29 }, { 1900, 28 }, { 2000, 29 }, { 2100, 28 },
         { 0, 29 },    { -1, 28 },   { -4, 29 },   { -100, 28 }, { -400, 29 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, cases); i++) {
         assert_int_equal(timefmt_days_in_month(cases[i].year, 2), cases[i].days);
         assert_int_equal(timefmt_days_from_civil(cases[i].year, 3, 1) -
                              timefmt_days_from_civil(cases[i].year, 2, 1),

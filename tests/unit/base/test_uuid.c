@@ -4,7 +4,6 @@
 #include "random.h"
 #include "test.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum {
@@ -55,12 +54,12 @@ static void test_uuid__a_time_that_does_not_fit_counts_as_the_nearest_that_does(
     (void)state;
     struct uuid uuid;
     static const int64_t early[] = { 0, -1, -1000, INT64_MIN };
-    for (size_t i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, early); i++) {
         uuid_v7(early[i], zeros, &uuid);
         assert_uuid_equal(&uuid, "00000000-0000-7000-8000-000000000000");
     }
     static const int64_t late[] = { 281474976710655999, 281474976710656000, INT64_MAX };
-    for (size_t i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, late); i++) {
         uuid_v7(late[i], ones, &uuid);
         assert_uuid_equal(&uuid, "ffffffff-ffff-7ffe-bfff-ffffffffffff");
     }
@@ -115,84 +114,14 @@ static void test_uuid__entropy_of_64_bits_is_kept(void **state)
     assert_int_equal(kept, 64);
 }
 
-static void test_uuid__parses_both_forms_in_both_cases(void **state)
+static void test_uuid__the_text_has_every_byte_in_order(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017F22E2-79B0-7CC3-98C4-DC0C0C07398F",
-        "017f22E2-79b0-7Cc3-98c4-dc0C0c07398F", "017f22e279b07cc398c4dc0c0c07398f",
-        "017F22E279B07CC398C4DC0C0C07398F",
-    };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct uuid uuid;
-        assert_int_equal(uuid_parse(slice_from_cstr(texts[i]), &uuid), STATUS_OK);
-        assert_uuid_equal(&uuid, "017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
-    }
-}
-
-static void test_uuid__what_is_malformed_is_refused_and_nothing_changes(void **state)
-{
-    (void)state;
-    static const char *const texts[] = {
-        "",
-        "-",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0",
-        "017f22e279b07cc398c4dc0c0c07398",
-        "017f22e279b07cc398c4dc0c0c07398f0",
-        "017f22e279b07cc398c4-dc0c0c07398f",
-        "017f22e2-79b07cc3-98c4-dc0c0c07398f0",
-        "017f22e-279b0-7cc3-98c4-dc0c0c07398f",
-        "017f22e2-79b0-7cc3-98c-4dc0c0c07398f",
-        "017f22e2_79b0_7cc3_98c4_dc0c0c07398f",
-        "017f22e2 79b0 7cc3 98c4 dc0c0c07398f",
-        "g17f22e2-79b0-7cc3-98c4-dc0c0c07398f",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398g",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398/",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398:",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398@",
-        "017f22e2-79b0-7cc3-98c4-dc0c0c07398`",
-        "017f22e279b07cc398c4dc0c0c07398 ",
-        " 17f22e279b07cc398c4dc0c0c07398f",
-        "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}",
-        "--------------------------------",
-        "------------------------------------",
-    };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct uuid uuid;
-        uuid_v7(0, zeros, &uuid);
-        assert_int_equal(uuid_parse(slice_from_cstr(texts[i]), &uuid), STATUS_INVALID);
-        assert_uuid_equal(&uuid, "00000000-0000-7000-8000-000000000000");
-    }
     struct uuid uuid;
-    char bytes[UUID_TEXT_SIZE];
-    memset(bytes, 0xff, sizeof(bytes));
-    assert_int_equal(uuid_parse(slice_make(bytes, 32), &uuid), STATUS_INVALID);
-    assert_int_equal(uuid_parse(slice_make(bytes, 36), &uuid), STATUS_INVALID);
-    assert_int_equal(uuid_parse(SLICE_EMPTY, &uuid), STATUS_INVALID);
-}
-
-static void test_uuid__any_bytes_survive_being_printed(void **state)
-{
-    (void)state;
-    struct random random;
-    random_init(&random);
-    for (int i = 0; i < ROUNDS; i++) {
-        struct uuid uuid;
-        for (int j = 0; j < UUID_SIZE; j++) {
-            uuid.bytes[j] = (uint8_t)random_u64(&random);
-        }
-        char text[UUID_TEXT_SIZE];
-        uuid_format(&uuid, text);
-        if (random_below(&random, 2)) {
-            for (int j = 0; j < UUID_TEXT_SIZE; j++) {
-                text[j] = (char)toupper((unsigned char)text[j]);
-            }
-        }
-        struct uuid again;
-        assert_int_equal(uuid_parse(slice_make(text, sizeof(text)), &again), STATUS_OK);
-        assert_memory_equal(&again, &uuid, sizeof(uuid));
+    for (int i = 0; i < UUID_SIZE; i++) {
+        uuid.bytes[i] = (uint8_t)(i * 17);
     }
+    assert_uuid_equal(&uuid, "00112233-4455-6677-8899-aabbccddeeff");
 }
 
 int main(void)
@@ -203,9 +132,7 @@ int main(void)
         cmocka_unit_test(test_uuid__a_later_microsecond_sorts_later_whatever_the_entropy),
         cmocka_unit_test(test_uuid__version_and_variant_are_set_whatever_the_entropy),
         cmocka_unit_test(test_uuid__entropy_of_64_bits_is_kept),
-        cmocka_unit_test(test_uuid__parses_both_forms_in_both_cases),
-        cmocka_unit_test(test_uuid__what_is_malformed_is_refused_and_nothing_changes),
-        cmocka_unit_test(test_uuid__any_bytes_survive_being_printed),
+        cmocka_unit_test(test_uuid__the_text_has_every_byte_in_order),
     };
     return cmocka_run_group_tests_name("uuid", tests, NULL, NULL);
 }

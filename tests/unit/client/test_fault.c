@@ -23,7 +23,7 @@ static void test_fault__what_is_no_status_has_no_word(void **state)
 {
     (void)state;
     static const int odd[] = { SLUICE_STATUS_COUNT, -1, 1 << 20 };
-    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, odd); i++) {
         assert_string_equal(sluice_status_name((enum sluice_status)odd[i]), "?");
     }
 }
@@ -58,7 +58,7 @@ static void test_fault__a_servers_error_is_a_status_and_a_sentence(void **state)
         // Nor say what only the library can know.
         { "UNKNOWN x", SLUICE_INVALID, "x" },
     };
-    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, said, said[i].line); i++) {
         struct sluice_error error;
         print_message("# line %zu\n", i);
         assert_int_equal(fault_said(&error, slice_from_cstr(said[i].line)), said[i].status);

@@ -226,12 +226,12 @@ static void test_local__a_durability_is_one_of_three(void **state)
     static const char *const bad[] = { "sometimes", "interval:0", "interval:", "interval:x" };
     static const char *const good[] = { "always", "interval", "interval:5", "never" };
     struct sluice *queue;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, bad, bad[i]); i++) {
         const struct sluice_options options = { .durability = bad[i] };
         assert_int_equal(sluice_open(test->url, &options, &queue, &test->error), SLUICE_INVALID);
         assert_non_null(strstr(test->error.message, bad[i]));
     }
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, good, good[i]); i++) {
         sluice_close(test->queue);
         test->queue = local_test_open(test, NULL, good[i]);
         local_test_put(test, "mail", good[i]);

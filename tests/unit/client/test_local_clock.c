@@ -113,7 +113,7 @@ static void test_local_clock__a_step_that_is_taken_back_has_no_effect(void **sta
 {
     struct local_test *test = *state;
     static const int64_t steps[] = { HOUR, -HOUR };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, steps); i++) {
         put_later(test, "before", 600);
         wall_s = steps[i];
         until_clock(test, "step_pending", 1, 1);
@@ -132,7 +132,7 @@ static void test_local_clock__a_lasting_step_is_followed(void **state)
 {
     struct local_test *test = *state;
     static const int64_t steps[] = { HOUR, 0, -HOUR };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, steps); i++) {
         put_later(test, "far", 30 * HOUR); // so that the queue's thread looks
         wall_s = steps[i];
         until_clock(test, "step_pending", 1, 1);
@@ -150,7 +150,7 @@ static void test_local_clock__a_kept_lease_outlives_steps(void **state)
     struct sluice_job *job;
     local_test_put(test, "mail", "kept");
     assert_int_equal(sluice_next(test->queue, "mail", 0, &job, &test->error), SLUICE_OK);
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, steps); i++) {
         wall_s = steps[i];
         until_clock(test, "step_pending", 1, 1);
         for (int part = 0; part < WAIT; part += 10) {

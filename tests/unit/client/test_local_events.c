@@ -107,7 +107,7 @@ static void test_events__a_channel_is_one_of_three(void **state)
     struct local_test *test = *state;
     struct sluice_events *events;
     static const char *const bad[] = { "", "logs", "worker:", "LOG" };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, bad, bad[i]); i++) {
         assert_int_equal(sluice_listen(test->queue, bad[i], &events, &test->error), SLUICE_INVALID);
     }
 }

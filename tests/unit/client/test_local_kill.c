@@ -139,7 +139,7 @@ static void check_job(struct local_test *test, uint8_t acts, uint32_t number)
         strcmp(sluice_value_text(sluice_value_get(job, "state"), NULL), "complete") == 0;
     sluice_value_free(job);
     if (complete != ((acts & DONE) != 0) && !(complete && (acts & DONE_ASKED))) {
-        fail_msg("job %s is %s", jid, complete ? "done, and nobody did it" : "to be done again");
+        fail_msg("job %s is %s", jid, complete ? "done, and no worker did it" : "to be done again");
     }
 }
 

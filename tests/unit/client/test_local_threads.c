@@ -58,7 +58,7 @@ static void settle(struct field *field, struct sluice_job *job)
     long number = strtol(sluice_job_jid(job), NULL, 10);
     const struct sluice_value *attempts = sluice_value_get(sluice_job_value(job), "attempts");
     if (number % 5 == 0 && sluice_value_integer(attempts) == 1) {
-        // Once more, by somebody.
+        // Once more, by any thread.
         if (sluice_retry(job, 0, NULL, NULL, NULL, &error)) {
             (void)fprintf(stderr, "retry: %s\n", error.message);
             field->wrong++;
@@ -95,7 +95,7 @@ static void *work(void *context)
     return NULL;
 }
 
-// Somebody who interrupts all the time, and one who listens.
+// A thread that interrupts all the time, and one that listens.
 static void *disturb(void *context)
 {
     struct field *field = context;

@@ -92,7 +92,7 @@ static void test_waiting__a_lost_lease_ends_it(void **state)
     local_test_do(test, "Q.CONFIG.SET", "grace-period", "0");
     local_test_put(test, "mail", "ann");
     assert_int_equal(sluice_next(test->queue, "mail", 0, &job, NULL), SLUICE_OK);
-    local_test_do(test, "Q.CONFIG.SET", "heartbeat", "60"); // for whoever gets it then
+    local_test_do(test, "Q.CONFIG.SET", "heartbeat", "60"); // for the worker that gets it then
     taker_start(&taker, test->queue, "mail", FORELONG);
     taker_expect(&taker, SLUICE_OK, "ann");
     assert_int_equal(sluice_done(job, NULL, NULL), SLUICE_STALE);

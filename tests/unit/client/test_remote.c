@@ -75,9 +75,9 @@ static void expect_stopped(struct mute *mute)
     const struct link_options options = { &url, LINK_FOREVER, &given };
     assert_int_equal(remote_open(&options, &link, NULL), SLUICE_OK);
     const struct link_call call = { .words = { &word, 1 }, .repeats = true, .stop = &mute->stop };
-    assert_int_equal(link->form->call(link, &call, &answer, NULL), SLUICE_INTERRUPTED);
+    assert_int_equal(link->ops->call(link, &call, &answer, NULL), SLUICE_INTERRUPTED);
     assert_null(answer);
-    link->form->close(link);
+    link->ops->close(link);
     mute_end(mute);
 }
 

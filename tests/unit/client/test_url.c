@@ -49,7 +49,7 @@ static void test_url__a_server_in_every_form(void **state)
         { "sluice://a%6en:%40%2f%3A%3f@host", false, "host", "7711", "ann", "@/:?", "" },
         { "sluice://host/a%2Fb%20c", false, "host", "7711", "", "", "a/b c" },
     };
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, forms, forms[i].text); i++) {
         struct url url = read_good(forms[i].text);
         assert_int_equal(url.kind, URL_SERVER);
         assert_int_equal(url.tls, forms[i].tls);
@@ -77,7 +77,7 @@ static void test_url__a_folder_in_every_form(void **state)
         { "file:a@b:c", "a@b:c", "", "" },
         { "file:jobs?create=yes&ns=app", "jobs", "app", "" },
     };
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, forms, forms[i].text); i++) {
         struct url url = read_good(forms[i].text);
         assert_int_equal(url.kind, URL_FILE);
         assert_false(url.tls);
@@ -131,7 +131,7 @@ static void test_url__what_is_wrong_is_named(void **state)
         { "sluice://%:pw@host", "user has a %" },
         { "sluice://host#app", "#" },
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, wrong, wrong[i].text); i++) {
         struct url url;
         struct sluice_error error = { 0 };
         print_message("# %s\n", wrong[i].text);
@@ -160,7 +160,7 @@ static void test_url__parts_have_a_size(void **state)
     char filling[2 * URL_PART_SIZE];
     memset(filling, 'x', sizeof(filling) - 1);
     filling[sizeof(filling) - 1] = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, places, places[i].before); i++) {
         char text[3 * URL_PART_SIZE];
         struct url url;
         struct sluice_error error = { 0 };
@@ -185,8 +185,8 @@ static void test_url__a_sentence_never_shows_a_password(void **state)
         "sluice://ann:%s@host/ns?%%41", "http://ann:%s@host",         "ann:%s@host",
         "sluice://ann:%s@host/%%",      "sluice://ann:%s@host:7711",  "sluice:ann:%s@host",
     };
-    for (size_t i = 0; i < sizeof(passwords) / sizeof(passwords[0]); i++) {
-        for (size_t j = 0; j < sizeof(forms) / sizeof(forms[0]); j++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, passwords, passwords[i]); i++) {
+        for (size_t j = 0; TEST_ROW_NAMED(j, forms, forms[j]); j++) {
             char text[200];
             struct url url;
             struct sluice_error error = { 0 };
@@ -208,7 +208,7 @@ static void test_url__a_password_with_a_slash_is_refused_not_misread(void **stat
     (void)state;
     static const char *const texts[] = { "sluice://ann:1/s@host", "sluice://ann:1?s@host",
                                          "sluice://ann:1/s@host/app", "sluice://ann:1?ns=s@host" };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, texts, texts[i]); i++) {
         struct url url;
         struct sluice_error error = { 0 };
         print_message("# %s\n", texts[i]);

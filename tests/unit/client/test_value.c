@@ -70,7 +70,7 @@ static void test_value__as_json_whatever_its_type(void **state)
         { "*2\r\n,inf\r\n,-inf\r\n", "[null,null]" },
         { ",nan\r\n", "null" },
     };
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, answers, answers[i].wire); i++) {
         print_message("# answer %zu\n", i);
         struct sluice_value *value = read_good(answers[i].wire);
         assert_json(value, answers[i].json);
@@ -113,7 +113,7 @@ static void test_value__data_may_be_deep(void **state)
     buffer_init(&data, &allocator_system, 10000);
     buffer_init(&wire, &allocator_system, 10000);
     buffer_init(&wanted, &allocator_system, 10000);
-    for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, depths); i++) {
         struct sluice_value *value;
         nest(&data, depths[i]);
         buffer_clear(&wire);
@@ -236,18 +236,6 @@ static void test_value__maps_are_read_by_key_and_in_order(void **state)
     sluice_value_free(value);
 }
 
-static void test_value__a_map_has_a_text_under_a_key_or_not(void **state)
-{
-    (void)state;
-    struct sluice_value *value = read_good("%2\r\n+a\r\n+one\r\n+b\r\n:1\r\n");
-    assert_true(value_has_text(value, "a", "one"));
-    assert_false(value_has_text(value, "a", "on"));
-    assert_false(value_has_text(value, "b", "1"));
-    assert_false(value_has_text(value, "c", ""));
-    assert_false(value_has_text(NULL, "a", "one"));
-    sluice_value_free(value);
-}
-
 static void test_value__texts_hold_any_byte(void **state)
 {
     (void)state;
@@ -290,13 +278,13 @@ static void test_value__what_makes_no_sense_is_refused(void **state)
         "%1\r\n_\r\n:1\r\n",
         "*1\r\n%1\r\n*0\r\n:1\r\n",
     };
-    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, odd, odd[i]); i++) {
         struct sluice_value *value;
         struct sluice_error error = { 0 };
         print_message("# answer %zu\n", i);
         assert_int_equal(read_slice(slice_from_cstr(odd[i]), &value, &error), SLUICE_INVALID);
         assert_null(value);
-        assert_non_null(strstr(error.message, "the answer makes no sense"));
+        assert_non_null(strstr(error.message, "malformed answer"));
     }
 }
 
@@ -330,7 +318,6 @@ int main(void)
         cmocka_unit_test(test_value__what_does_not_fit_is_nothing),
         cmocka_unit_test(test_value__null_is_a_value_like_any_other),
         cmocka_unit_test(test_value__maps_are_read_by_key_and_in_order),
-        cmocka_unit_test(test_value__a_map_has_a_text_under_a_key_or_not),
         cmocka_unit_test(test_value__texts_hold_any_byte),
         cmocka_unit_test(test_value__an_answer_that_is_an_error_is_a_status),
         cmocka_unit_test(test_value__what_makes_no_sense_is_refused),

@@ -59,7 +59,7 @@ static void test_words__lengths_of_time_are_exact_to_a_microsecond(void **state)
         { INFINITY, "inf" },
         { NAN, "nan" },
     };
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, times, times[i].text); i++) {
         struct words words;
         words_init(&words);
         words_seconds(&words, times[i].seconds);
@@ -118,6 +118,24 @@ static void test_words__numbers_stay_where_they_are_however_many_come(void **sta
     words_release(&words);
 }
 
+static void test_words__can_be_put_in_place_copied_and_taken(void **state)
+{
+    (void)state;
+    struct words words, other;
+    char text[] = "copied";
+    words_init(&words);
+    words_init(&other);
+    words_integer(&words, 7);
+    words_add(&other, words.items[0]);
+    words_integer(&other, 0);
+    words_copy(&other, slice_from_cstr(text));
+    text[0] = 'X';
+    words_set_integer(&other, 1, 42);
+    words_take(&words, &other);
+    assert_int_equal(other.count, 0);
+    assert_words(&words, WORDS("7", "42", "copied"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +144,7 @@ int main(void)
         cmocka_unit_test(test_words__options_with_their_defaults_are_not_said),
         cmocka_unit_test(test_words__options_that_are_given_are_said),
         cmocka_unit_test(test_words__numbers_stay_where_they_are_however_many_come),
+        cmocka_unit_test(test_words__can_be_put_in_place_copied_and_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

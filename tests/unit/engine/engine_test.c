@@ -2,7 +2,8 @@
 #include "engine_test.h"
 
 #include "engine/check.h"
-#include "engine/snapshot.h"
+#include "engine/records/changes.h"
+#include "engine/records/snapshot.h"
 #include "engine/state.h"
 
 #include <math.h>
@@ -143,6 +144,23 @@ void save(const struct world *w, struct buffer *out)
     assert_int_equal(out->status, STATUS_OK);
 }
 
+static enum status save_record(void *context, struct record_key key, struct slice bytes)
+{
+    struct buffer *out = context;
+    if (key.kind != RECORD_SERIES) {
+        buffer_printf(out, "%d %llu %lld %zu ", (int)key.kind, (unsigned long long)key.id,
+                      (long long)key.extra, bytes.size);
+        buffer_append(out, bytes);
+    }
+    return out->status;
+}
+
+void save_but_series(const struct world *w, struct buffer *out)
+{
+    const struct changes_sink sink = { .receive = save_record, .context = out };
+    assert_int_equal(engine_records(w->engine, &sink), STATUS_OK);
+}
+
 void reload(struct world *w)
 {
     struct buffer before, after;
@@ -177,8 +195,15 @@ void refused(struct world *w, enum status status, const char *words)
     save(w, &w->before);
 }
 
+enum {
+    CHECKED_SIZE_MAX = 200, // objects: larger engines are checked when the world is freed
+};
+
 void said(struct world *w, enum status status)
 {
+    if (engine_check_size(w->engine) <= CHECKED_SIZE_MAX) {
+        assert_int_equal(faults_of(w), 0);
+    }
     if (status != w->refused) {
         print_error("%s, not %s: %s\n", status_name(status), status_name(w->refused),
                     error_sentence(&w->error));
@@ -376,8 +401,18 @@ static struct holder holder_of(const char *worker, const char *jid)
 double heartbeat(struct world *w, double now, const char *worker, const char *jid)
 {
     int64_t expires_us = 0;
-    struct holder holder = holder_of(worker, jid);
-    said(w, engine_heartbeat(w->engine, at(w, now), &holder, SLICE_EMPTY, &expires_us, &w->error));
+    const struct heartbeat_request request = { .holder = holder_of(worker, jid) };
+    said(w, engine_heartbeat(w->engine, at(w, now), &request, &expires_us, &w->error));
+    return (double)expires_us / US;
+}
+
+double heartbeat_for(struct world *w, double now, const char *worker, const char *jid, double lease)
+{
+    int64_t expires_us = 0;
+    const struct heartbeat_request request = { .holder = holder_of(worker, jid),
+                                               .has_lease = true,
+                                               .lease_us = us(lease) };
+    said(w, engine_heartbeat(w->engine, at(w, now), &request, &expires_us, &w->error));
     return (double)expires_us / US;
 }
 
@@ -788,6 +823,7 @@ const char *queue_of(struct world *w, double now, const char *queue)
     add_count(w, "waiting", view.waiting);
     add_count(w, "running", view.running);
     add_count(w, "stalled", view.stalled);
+    add_count(w, "lapsed", view.lapsed);
     add_count(w, "scheduled", view.scheduled);
     add_count(w, "depends", view.depends);
     add_count(w, "recurring", view.recurring);

@@ -11,7 +11,7 @@
 #define SLUICE_ENGINE_TEST_H
 
 #include "engine/engine.h"
-#include "engine/limit.h"
+#include "engine/lanes/limit.h"
 #include "engine/policy.h"
 
 #include "engine/workers.h"
@@ -75,6 +75,8 @@ size_t faults_of(struct world *w);
 
 // All that engine_save writes.
 void save(const struct world *w, struct buffer *out);
+// The records but those of the series, whose open minute is not saved.
+void save_but_series(const struct world *w, struct buffer *out);
 
 // Saves the engine and goes on with one that was loaded from the bytes. Saved again it must give
 // the same bytes. Waiters are forgotten.
@@ -103,6 +105,8 @@ const char *pop_queues(struct world *w, double now, const char *queues, enum pop
 const char *peek(struct world *w, double now, const char *queue, size_t count);
 
 double heartbeat(struct world *w, double now, const char *worker, const char *jid);
+double heartbeat_for(struct world *w, double now, const char *worker, const char *jid,
+                     double lease);
 void time_out(struct world *w, double now, const char *jids);
 void complete(struct world *w, double now, const char *worker, const char *jid);
 const char *complete_with(struct world *w, double now, struct complete_request request);

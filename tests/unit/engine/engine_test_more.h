@@ -5,12 +5,12 @@
 
 #include "engine_test.h"
 
-#include "engine/bulk.h"
-#include "engine/explain.h"
-#include "engine/limit.h"
-#include "engine/metrics.h"
+#include "engine/bulk/bulk.h"
+#include "engine/explain/explain.h"
+#include "engine/lanes/limit.h"
+#include "engine/measure/metrics.h"
 #include "engine/policy.h"
-#include "engine/zone.h"
+#include "engine/recurring/zone.h"
 
 #include <sys/resource.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "name_calls.h"
 
-#include "engine/bulk.h"
-#include "engine/explain.h"
-#include "engine/zone.h"
+#include "engine/bulk/bulk.h"
+#include "engine/explain/explain.h"
+#include "engine/recurring/zone.h"
 
 static enum status put_queue(struct world *w, int64_t now_us, struct slice name)
 {
@@ -329,6 +329,12 @@ static enum status log_worker(struct world *w, int64_t now_us, struct slice name
     return engine_log(w->engine, now_us, &request, &w->error);
 }
 
+static enum status kick_jid(struct world *w, int64_t now_us, struct slice name)
+{
+    size_t kicked;
+    return engine_kick(w->engine, now_us, (struct slices){ &name, 1 }, &kicked, &w->error);
+}
+
 static enum status timeout_jid(struct world *w, int64_t now_us, struct slice name)
 {
     return engine_timeout(w->engine, now_us, (struct slices){ &name, 1 }, &w->error);
@@ -428,8 +434,9 @@ static enum status take_jid(struct world *w, int64_t now_us, struct slice name)
 
 static enum status heartbeat_of(struct world *w, int64_t now_us, const struct holder *holder)
 {
+    const struct heartbeat_request request = { .holder = *holder };
     int64_t expires_us;
-    return engine_heartbeat(w->engine, now_us, holder, SLICE_EMPTY, &expires_us, &w->error);
+    return engine_heartbeat(w->engine, now_us, &request, &expires_us, &w->error);
 }
 
 static enum status start_of(struct world *w, int64_t now_us, const struct holder *holder)
@@ -692,6 +699,7 @@ const struct name_call name_calls[] = {
     { priority_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
     { data_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
     { log_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
+    { kick_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
     { timeout_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
     { depends_on_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
     { depends_off_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
@@ -709,7 +717,7 @@ const struct name_call name_calls[] = {
     { depends_on_name, "jid of a dependency", STATUS_INVALID, STATUS_OK },
     { depends_off_name, "jid of a dependency", STATUS_INVALID, STATUS_OK },
     { tag_remove, "tag", STATUS_INVALID, STATUS_OK },
-    { take_worker, "worker", STATUS_INVALID, STATUS_OK },
+    { take_worker, "worker", STATUS_INVALID, STATUS_OK, .is_new = true },
     { take_jid, "jid", STATUS_INVALID, STATUS_OK },
     { heartbeat_jid, "jid", STATUS_INVALID, STATUS_NOT_FOUND },
     { heartbeat_worker, "worker", STATUS_STALE, STATUS_STALE },

@@ -2,14 +2,18 @@
 // The consistency check finds what is broken on purpose, and mends what can be mended.
 #include "engine/check.h"
 
-#include "engine/depends.h"
+#include "engine/bulk/bulk.h"
 #include "engine/job.h"
-#include "engine/lane.h"
+#include "engine/lanes/lane.h"
+#include "engine/lanes/limit.h"
 #include "engine/lease.h"
-#include "engine/limit.h"
+#include "engine/policy.h"
+#include "engine/promise.h"
 #include "engine/queue.h"
+#include "engine/recurring/zone.h"
+#include "engine/relations/depends.h"
+#include "engine/relations/tag.h"
 #include "engine/state.h"
-#include "engine/tag.h"
 #include "engine/unique.h"
 #include "engine/worker.h"
 
@@ -305,6 +309,173 @@ static void test_check__the_count_of_failed_members_is_mended(void **state)
     expect_mended(w, "the number of failed members of depends is 0 and should be 1");
 }
 
+static struct job *prepare_promises(struct world *w)
+{
+    const struct job_options keeps = { .result_ttl_us = us(100) };
+    put_with(w, 0, (struct put_request){ .jid = SLICE("kept"), .options = &keeps });
+    put_with(w, 0,
+             (struct put_request){ .jid = SLICE("locked"),
+                                   .unique = { .by = UNIQUE_BY_KEY,
+                                               .key = SLICE("k"),
+                                               .until = UNIQUE_FOR_TIME,
+                                               .for_us = us(100) } });
+    assert_int_equal(engine_check(w->engine, true, NULL, NULL), 0);
+    return job_named(w, "locked");
+}
+
+static void test_check__a_promise_that_is_not_in_the_order_is_found(void **state)
+{
+    struct world *w = *state;
+    struct promise *promise = job_rare(prepare_promises(w))->unique->promise;
+    struct index *order = &w->engine->promise_order;
+    index_remove(order, &promise->node);
+    expect_found(w, "more promises belong to jobs than are in the order of promises");
+    assert_int_equal(index_reserve(order, 1), STATUS_OK);
+    index_insert(order, &promise->node);
+    index_pool_settle(&w->engine->pool);
+    map_remove(&w->engine->promises, promise_key(promise));
+    expect_found(w, "what was promised about job locked is not where it belongs");
+    assert_int_equal(map_insert(&w->engine->promises, promise), STATUS_OK);
+}
+
+static void test_check__bytes_are_mended(void **state)
+{
+    struct world *w = *state;
+    (void)prepare_promises(w);
+    w->engine->promise_bytes += 5;
+    expect_mended(w, "the bytes of the promises of the engine is");
+    w->engine->bytes += 5;
+    expect_mended(w, "the bytes of the jobs of the engine is");
+}
+
+static void test_check__a_lane_without_its_record_is_mended(void **state)
+{
+    struct world *w = *state;
+    struct lane *lane = prepare_lane(w);
+    assert_true(lane->id != 0);
+    index_remove(&w->engine->lanes_saved, &lane->saved);
+    expect_mended(w, "a lane of queue lanes is not among the lanes with a record");
+    assert_int_equal(w->engine->lanes_saved.count, 1);
+    uint64_t id = lane->id;
+    lane->id = 0;
+    expect_found(w, "1 lanes have a record, and there should be 0");
+    lane->id = id;
+}
+
+// A limit of each kind, a policy, a zone and a bulk operation.
+static void prepare_settings(struct world *w)
+{
+    const struct limit limit = { .has_concurrency = true, .concurrency = 2 };
+    const char *const domains[] = { "acme", "b*", "a*c", "" };
+    for (size_t i = 0; i < 4; i++) {
+        said(w, engine_limit_set(w->engine, 0, SLICE("q"), name_of(domains[i]), &limit, &w->error));
+    }
+    const struct job_options options = { .result_ttl_us = us(100) };
+    said(w, engine_policy_set(w->engine, 0, POLICY_KLASS, SLICE("Send"), &options, &w->error));
+    const struct zone_transition at = { us(10), 3600 };
+    const struct zone_rules rules = { 0, &at, 1 };
+    said(w, engine_zone_set(w->engine, 0, SLICE("Europe/Berlin"), &rules, &w->error));
+    uint64_t id;
+    const struct bulk_request request = { .act = BULK_RETRY };
+    said(w, engine_bulk(w->engine, 0, &request, &id, &w->error));
+    assert_int_equal(engine_check(w->engine, true, NULL, NULL), 0);
+}
+
+static void test_check__settings_that_are_not_found_by_name_are_mended(void **state)
+{
+    struct world *w = *state;
+    prepare_settings(w);
+    struct engine *engine = w->engine;
+    struct limit_entry *limit = limit_of_node(index_first(&engine->limit_order));
+    map_remove(&engine->limits, limit_key(limit));
+    expect_mended(w, "the limit acme cannot be found by its name");
+    struct policy *policy = policy_of_node(index_first(&engine->policy_order));
+    map_remove(&engine->policies, policy_key(policy));
+    expect_mended(w, "the policy Send cannot be found by its name");
+    struct zone *zone = zone_of_node(index_first(&engine->zone_order));
+    map_remove(&engine->zones, zone_key(zone));
+    expect_mended(w, "the zone Europe/Berlin cannot be found by its name");
+}
+
+static void test_check__settings_that_are_not_in_the_order_are_found(void **state)
+{
+    struct world *w = *state;
+    prepare_settings(w);
+    struct engine *engine = w->engine;
+    struct {
+        struct index *order;
+        const char *words;
+    } rows[] = {
+        { &engine->limit_order, "4 limits can be found by name, and there are 3" },
+        { &engine->policy_order, "1 policies can be found by name, and there are 0" },
+        { &engine->zone_order, "1 zones can be found by name, and there are 0" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct index_node *node = index_first(rows[i].order);
+        index_remove(rows[i].order, node);
+        expect_found(w, rows[i].words);
+        assert_int_equal(index_reserve(rows[i].order, 1), STATUS_OK);
+        index_insert(rows[i].order, node);
+        index_pool_settle(&engine->pool);
+    }
+}
+
+static void test_check__numbers_of_settings_are_found(void **state)
+{
+    struct world *w = *state;
+    prepare_settings(w);
+    struct engine *engine = w->engine;
+    uint64_t sequence = engine->sequence;
+    engine->sequence = 0;
+    expect_mended(w, "the number of the limit acme lies ahead");
+    assert_true(engine->sequence >= 7);
+    engine->sequence = sequence;
+    limit_of_node(index_first(&engine->limit_order))->id = 0;
+    expect_found(w, "the limit acme is under the number 1 and has 0");
+    limit_of_node(index_first(&engine->limit_order))->id = 1;
+    zone_of_node(index_first(&engine->zone_order))->id--;
+    expect_found(w, "the zone Europe/Berlin is under the number");
+    zone_of_node(index_first(&engine->zone_order))->id++;
+}
+
+static void test_check__the_list_of_patterns_is_checked(void **state)
+{
+    struct world *w = *state;
+    prepare_settings(w);
+    struct engine *engine = w->engine;
+    engine->pattern_count = 9;
+    expect_mended(w, "the number of patterns of the engine is 9 and should be 2");
+    struct limit_entry *first = engine->patterns;
+    engine->patterns = first->next_pattern;
+    expect_found(w, "1 limits are among the patterns, and 2 have one");
+    engine->patterns = first;
+    struct glob *pattern = first->pattern;
+    first->pattern = NULL;
+    expect_found(w, "is among the patterns and should not be");
+    first->pattern = pattern;
+}
+
+static void test_check__the_progress_of_a_bulk_operation_is_checked(void **state)
+{
+    struct world *w = *state;
+    prepare_settings(w);
+    struct bulk *bulk = bulk_of_node(index_first(&w->engine->bulks));
+    bulk->view.changed = bulk->view.matched + 1;
+    expect_found(w, "the progress of bulk operation 7 contradicts itself");
+    bulk->view.changed = 0;
+}
+
+static void test_check__a_zone_with_borrowed_transitions_is_found(void **state)
+{
+    struct world *w = *state;
+    prepare_settings(w);
+    struct zone *zone = zone_of_node(index_first(&w->engine->zone_order));
+    const struct zone_transition other = { 0 };
+    zone->rules.transitions = &other;
+    expect_found(w, "the zone Europe/Berlin does not have its own transitions");
+    zone->rules.transitions = zone->transitions;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +495,15 @@ int main(void)
         SERVER_TEST(test_check__counts_by_state_and_priority_are_mended),
         SERVER_TEST(test_check__a_lock_that_is_not_among_those_held_is_found),
         SERVER_TEST(test_check__the_count_of_failed_members_is_mended),
+        SERVER_TEST(test_check__a_promise_that_is_not_in_the_order_is_found),
+        SERVER_TEST(test_check__bytes_are_mended),
+        SERVER_TEST(test_check__a_lane_without_its_record_is_mended),
+        SERVER_TEST(test_check__settings_that_are_not_found_by_name_are_mended),
+        SERVER_TEST(test_check__settings_that_are_not_in_the_order_are_found),
+        SERVER_TEST(test_check__numbers_of_settings_are_found),
+        SERVER_TEST(test_check__the_list_of_patterns_is_checked),
+        SERVER_TEST(test_check__the_progress_of_a_bulk_operation_is_checked),
+        SERVER_TEST(test_check__a_zone_with_borrowed_transitions_is_found),
     };
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

@@ -64,7 +64,8 @@ static void test_config__all_options_are_listed_by_name(void **state)
         "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 "
         "max-promise-bytes=0 max-queues=0 "
         "max-recurring=0 max-tags=100 max-worker-age=86400 min-interval=0 "
-        "missed-after=60 rate-catch-up=0.25 stats-history=30";
+        "missed-after=60 rate-catch-up=0.25 request-history=86400 "
+        "request-history-count=100000 stats-history=30";
     assert_string_equal(all_options(w), defaults);
     set(w, "aardvark", "1");
     set(w, "zebra", "2");
@@ -79,7 +80,8 @@ static void test_config__all_options_are_listed_by_name(void **state)
         "max-job-history=100 max-job-log=100 max-jobs=0 max-limit-patterns=100 "
         "max-promise-bytes=0 max-queues=0 "
         "max-recurring=0 max-tags=100 max-worker-age=86400 min-interval=0 "
-        "missed-after=60 rate-catch-up=0.25 stats-history=30 zebra=2");
+        "missed-after=60 rate-catch-up=0.25 request-history=86400 "
+        "request-history-count=100000 stats-history=30 zebra=2");
     unset(w, "aardvark");
     unset(w, "zebra");
     unset(w, "heartbeat");
@@ -102,8 +104,8 @@ static void test_config__bad_values_are_refused_and_change_nothing(void **state)
         "", "abc", "1s", " 1", "1 ", "0x10", "nan", "inf", "1e999", "--1", "999999999999999999",
     };
     put(w, 0, "q", "a");
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-        for (size_t j = 0; j < sizeof(values) / sizeof(values[0]); j++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, options, options[i]); i++) {
+        for (size_t j = 0; TEST_ROW_NAMED(j, values, values[j]); j++) {
             refused(w, STATUS_INVALID, options[i]);
             set(w, options[i], values[j]);
         }
@@ -137,7 +139,7 @@ static const struct {
 static void test_config__with_the_server_clock_options_have_a_least_value(void **state)
 {
     struct world *w = *state;
-    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, ranges, ranges[i].option); i++) {
         char sentence[100];
         (void)snprintf(sentence, sizeof(sentence), "option %s must lie between %s and 253402300799",
                        ranges[i].option, ranges[i].least);
@@ -153,7 +155,7 @@ static void test_config__with_the_server_clock_options_have_a_least_value(void *
 static void test_config__with_the_client_clock_options_may_be_any_number(void **state)
 {
     struct world *w = *state;
-    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, ranges, ranges[i].option); i++) {
         set(w, ranges[i].option, ranges[i].below);
         assert_string_equal(config(w, ranges[i].option), ranges[i].below);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Dependencies that do not exist, and those that completed and are gone.
-#include "engine/changes.h"
+#include "engine/records/changes.h"
 #include "engine_test_more.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "engine_test.h"
 
 #include "base/bytes.h"
-#include "engine/record.h"
-#include "engine/snapshot.h"
+#include "engine/records/record.h"
+#include "engine/records/snapshot.h"
 #include "random.h"
 
 #include <stdio.h>
@@ -17,17 +17,23 @@ enum {
     RANDOM_FAILURES = 5000,
 };
 
-static void assert_same(const struct world *a, const struct world *b)
+// The minute of a series that is not over is not saved: an engine that was loaded has other series.
+static void assert_same_as(const struct world *a, const struct world *b, bool loaded)
 {
     struct buffer bytes_a, bytes_b;
     buffer_init(&bytes_a, &allocator_system, SIZE_MAX - 1);
     buffer_init(&bytes_b, &allocator_system, SIZE_MAX - 1);
-    save(a, &bytes_a);
-    save(b, &bytes_b);
+    (loaded ? save_but_series : save)(a, &bytes_a);
+    (loaded ? save_but_series : save)(b, &bytes_b);
     assert_int_equal(bytes_a.size, bytes_b.size);
     assert_memory_equal(bytes_a.data, bytes_b.data, bytes_a.size);
     buffer_release(&bytes_a);
     buffer_release(&bytes_b);
+}
+
+static void assert_same(const struct world *a, const struct world *b)
+{
+    assert_same_as(a, b, false);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -156,7 +162,7 @@ static void test_engine__it_makes_no_difference_when_somebody_looked(void **stat
         { 60, 70, 200 },    { 13, 14, 15 },       { 66, 66.5, 76 },     { 6, 500, 500 },
         { 76, 76, 300.25 }, { 12.999, 40, 65.5 }, { 100, 150, 1000.5 },
     };
-    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, looks); i++) {
         struct world *often = eventful_world(), *seldom = eventful_world();
         const double *when = looks[i];
         tick(often, when[0]);
@@ -219,6 +225,7 @@ static struct job_options random_options(struct random *random)
         .timeout_us = maybe(random) ? us((double)random_below(random, 90)) : 0,
         .result_ttl_us = maybe(random) ? us((double)random_below(random, 60)) : 0,
         .crashes_max = (int64_t)random_below(random, 3),
+        .lease_us = maybe(random) ? us((double)random_below(random, 90)) : 0,
         .dependency_policy = (enum dependency_policy)random_below(random, 5),
     };
     return options;
@@ -283,7 +290,7 @@ static enum status random_pop(struct world *w, int64_t now_us, struct random *ra
     return engine_pop(w->engine, now_us, &request, popped, &count, &w->error);
 }
 
-// Whoever holds some job, so that the calls of holders mostly work.
+// The holder of some job, so that the calls of holders mostly work.
 static struct holder random_holder(struct world *w, struct random *random)
 {
     // What the engine gave is not to be given back to it.
@@ -316,8 +323,14 @@ static enum status random_work(struct world *w, int64_t now_us, struct random *r
         return engine_checkpoint(w->engine, now_us, &holder, pick(random, 'c', 9), &w->error);
     case 9:
         return engine_log_line(w->engine, now_us, &holder, pick(random, 'l', 9), &w->error);
-    case 0:
-        return engine_heartbeat(w->engine, now_us, &holder, SLICE_EMPTY, &expires_us, &w->error);
+    case 0: {
+        const struct heartbeat_request request = {
+            .holder = holder,
+            .has_lease = maybe(random),
+            .lease_us = us((double)random_below(random, 90)),
+        };
+        return engine_heartbeat(w->engine, now_us, &request, &expires_us, &w->error);
+    }
     case 1:
         return engine_start(w->engine, now_us, &holder, 77, &w->error);
     case 2: {
@@ -502,7 +515,7 @@ static void same_calls_same_bytes(enum engine_clock clock, bool loads)
         assert_int_equal(one.state, other.state);
         random = one;
         if (i % RANDOM_CHECK_EVERY == 0 || i <= RANDOM_CHECK_FIRST) {
-            assert_same(a, b);
+            assert_same_as(a, b, loads);
             assert_int_equal(faults_of(a), 0);
             if (loads) {
                 reload(a);

@@ -219,6 +219,19 @@ static void test_fail__unfail_brings_the_first_failures_back(void **state)
     assert_string_equal(groups(w), "other 1");
 }
 
+static void test_fail__unfail_moves_a_bounded_number_at_a_time(void **state)
+{
+    struct world *w = *state;
+    for (int i = 0; i < UNFAIL_MAX + 2; i++) {
+        char jid[16];
+        (void)snprintf(jid, sizeof(jid), "j%d", i);
+        break_one(w, 0, jid, "bad");
+    }
+    assert_int_equal(unfail(w, 1, "r", "bad", SIZE_MAX), UNFAIL_MAX);
+    assert_string_equal(groups(w), "bad 2");
+    assert_int_equal(unfail(w, 1, "r", "bad", SIZE_MAX), 2);
+}
+
 static void test_fail__unfail_resets_the_retries_that_were_exhausted(void **state)
 {
     struct world *w = *state;
@@ -282,7 +295,7 @@ static void test_fail__an_operator_fails_a_job_in_any_state(void **state)
     time_out(w, 1, "lost");
     forget_events(w);
     static const char *const jids[] = { "hangs", "done", "runs", "lost", "waits", "late" };
-    for (size_t i = 0; i < sizeof(jids) / sizeof(jids[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, jids, jids[i]); i++) {
         force(w, 2, jids[i]);
         assert_string_equal(state_of(w, jids[i]), "failed");
         assert_slice_equal(view_of(w, jids[i]).failure_worker, "ops");
@@ -341,6 +354,7 @@ int main(void)
         CLIENT_TEST(test_fail__the_last_retry_is_a_failure),
         SERVER_TEST(test_fail__the_last_retry_fails_with_the_words_given),
         SERVER_TEST(test_fail__unfail_brings_the_first_failures_back),
+        SERVER_TEST(test_fail__unfail_moves_a_bounded_number_at_a_time),
         SERVER_TEST(test_fail__unfail_resets_the_retries_that_were_exhausted),
         SERVER_TEST(test_fail__a_failure_is_taken_back_on_the_day_it_was_counted),
         SERVER_TEST(test_fail__an_operator_fails_a_job_in_any_state),

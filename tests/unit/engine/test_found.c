@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What the model test has found, as small as it can be shown.
-#include "engine/bulk.h"
-#include "engine/changes.h"
-#include "engine/explain.h"
-#include "engine/limit.h"
-#include "engine/metrics.h"
+#include "engine/bulk/bulk.h"
+#include "engine/explain/explain.h"
+#include "engine/lanes/limit.h"
+#include "engine/measure/metrics.h"
 #include "engine/policy.h"
-#include "engine/zone.h"
+#include "engine/records/changes.h"
+#include "engine/recurring/zone.h"
 #include "engine_test.h"
 
 #include <string.h>

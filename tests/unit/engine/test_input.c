@@ -11,6 +11,7 @@ static void each_jid_call(struct world *w, int64_t now_us, struct slice jid, enu
     const struct holder holder = { .jid = jid, .worker = SLICE("w1") };
     const struct log_request note = { .jid = jid, .message = SLICE("m") };
     const struct job *job;
+    const struct heartbeat_request beat = { .holder = holder };
     int64_t expires_us;
     bool changed, finished;
     refused(w, status, words);
@@ -38,7 +39,7 @@ static void each_jid_call(struct world *w, int64_t now_us, struct slice jid, enu
     refused(w, status, words);
     said(w, engine_depends_off_all(w->engine, now_us, jid, &w->error));
     refused(w, status, words);
-    said(w, engine_heartbeat(w->engine, now_us, &holder, SLICE_EMPTY, &expires_us, &w->error));
+    said(w, engine_heartbeat(w->engine, now_us, &beat, &expires_us, &w->error));
     refused(w, status, words);
     said(w, engine_start(w->engine, now_us, &holder, 1, &w->error));
     refused(w, status, words);
@@ -62,6 +63,7 @@ static void test_input__data_of_more_than_a_gibibyte_are_refused(void **state)
     name_calls_prepare(w);
     const struct slice large = slice_make("x", ((size_t)1 << 30) + 1);
     const struct holder holder = { .jid = SLICE("a"), .worker = SLICE("w1") };
+    const struct heartbeat_request beat = { .holder = holder, .data = large };
     int64_t expires_us;
     refused(w, STATUS_TOO_LARGE, "data is 1073741825 bytes long");
     put_with(w, 100, (struct put_request){ .jid = SLICE("n"), .data = large });
@@ -70,7 +72,7 @@ static void test_input__data_of_more_than_a_gibibyte_are_refused(void **state)
     refused(w, STATUS_TOO_LARGE, "1073741825 bytes long");
     said(w, engine_checkpoint(w->engine, us(100), &holder, large, &w->error));
     refused(w, STATUS_TOO_LARGE, "1073741825 bytes long");
-    said(w, engine_heartbeat(w->engine, us(100), &holder, large, &expires_us, &w->error));
+    said(w, engine_heartbeat(w->engine, us(100), &beat, &expires_us, &w->error));
     refused(w, STATUS_TOO_LARGE, "1073741825 bytes long");
     complete_with(w, 100, (struct complete_request){ .holder = holder, .result = large });
     // A line is cut, so that it may be as long as it likes.
@@ -89,7 +91,7 @@ static void test_input__times_before_the_epoch_and_after_the_year_9999_are_refus
     struct world *w = *state;
     name_calls_prepare(w);
     static const int64_t times[] = { -1, INT64_MIN, ENGINE_TIME_MAX + 1, INT64_MAX };
-    for (size_t t = 0; t < sizeof(times) / sizeof(times[0]); t++) {
+    for (size_t t = 0; TEST_ROW(t, times); t++) {
         for (size_t i = 0; i < name_calls_count; i++) {
             if (!name_calls[i].timeless) {
                 refused(w, STATUS_INVALID, "now");
@@ -169,18 +171,7 @@ static void test_input__numbers_out_of_range_are_refused(void **state)
     name_calls_prepare(w);
     refused(w, STATUS_INVALID, "retries");
     put_with(w, 100, (struct put_request){ .jid = SLICE("n"), .has_retries = true, .retries = -1 });
-    const int32_t most = 1000000000;
-    refused(w, STATUS_INVALID, "priority");
-    put_with(w, 100,
-             (struct put_request){ .jid = SLICE("n"), .has_priority = true, .priority = most + 1 });
-    refused(w, STATUS_INVALID, "priority");
-    said(w, engine_priority(w->engine, us(100), SLICE("a"), -most - 1, &w->error));
-    said(w, engine_priority(w->engine, us(100), SLICE("a"), -most, &w->error));
     struct recur_request request = name_calls_recur();
-    request.priority = INT32_MIN;
-    refused(w, STATUS_INVALID, "priority");
-    recur_with(w, 100, request);
-    request = name_calls_recur();
     request.retries = -1;
     refused(w, STATUS_INVALID, "retries");
     recur_with(w, 100, request);

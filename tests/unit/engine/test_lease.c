@@ -27,9 +27,11 @@ static void test_lease__a_heartbeat_may_bring_new_data(void **state)
 {
     struct world *w = *state;
     lease_a(w);
-    const struct holder holder = { .jid = SLICE("a"), .worker = SLICE("w1") };
+    const struct heartbeat_request request = {
+        .holder = { .jid = SLICE("a"), .worker = SLICE("w1") }, .data = SLICE("[1]")
+    };
     int64_t expires_us;
-    said(w, engine_heartbeat(w->engine, at(w, 1), &holder, SLICE("[1]"), &expires_us, &w->error));
+    said(w, engine_heartbeat(w->engine, at(w, 1), &request, &expires_us, &w->error));
     assert_slice_equal(view_of(w, "a").data, "[1]");
     heartbeat(w, 2, "w1", "a");
     assert_slice_equal(view_of(w, "a").data, "[1]");
@@ -52,6 +54,139 @@ static void test_lease__lasts_as_long_as_the_queue_says(void **state)
     assert_true(heartbeat(w, 0.25, "w1", "a") == 60.25);
 }
 
+static struct job_options lease_of(double seconds)
+{
+    return (struct job_options){ .lease_us = us(seconds) };
+}
+
+// w1 pops a of q, with a lease of that length if it is not 0. For how long it is leased.
+static double pop_for(struct world *w, double now, double lease)
+{
+    const struct slice queue = SLICE("q");
+    assert_string_equal(pop_with(w, now,
+                                 (struct pop_request){ .worker = SLICE("w1"),
+                                                       .queues = { &queue, 1 },
+                                                       .count = 1,
+                                                       .lease_us = us(lease) }),
+                        "a");
+    return (double)view_of(w, "a").expires_us / US - now;
+}
+
+static void
+test_lease__the_taking_counts_before_the_job_before_policies_before_heartbeats(void **state)
+{
+    struct world *w = *state;
+    const struct job_options own = lease_of(30);
+    put(w, 0, "q", "a");
+    assert_true(pop_for(w, 0, 0) == 60);
+    time_out(w, 0, "a");
+    set(w, "q-heartbeat", "50");
+    assert_true(pop_for(w, 0, 0) == 50);
+    time_out(w, 0, "a");
+    policy_set(w, 0, POLICY_QUEUE, "q", lease_of(45));
+    assert_true(pop_for(w, 0, 0) == 45);
+    time_out(w, 0, "a");
+    policy_set(w, 0, POLICY_KLASS, "k", lease_of(40));
+    assert_true(pop_for(w, 0, 0) == 40);
+    put_with(w, 0, (struct put_request){ .jid = SLICE("a"), .options = &own });
+    assert_true(pop_for(w, 0, 0) == 30);
+    time_out(w, 0, "a");
+    assert_true(pop_for(w, 0, 20) == 20);
+}
+
+static void test_lease__a_job_may_want_the_heartbeat_of_its_queue_whatever_its_policy(void **state)
+{
+    struct world *w = *state;
+    const struct job_options none = { .lease_us = -7 };
+    policy_set(w, 0, POLICY_KLASS, "k", lease_of(40));
+    put_with(w, 0, (struct put_request){ .jid = SLICE("a"), .options = &none });
+    assert_true(pop_for(w, 0, 0) == 60);
+}
+
+static void test_lease__its_own_length_is_kept_for_later_heartbeats(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "a");
+    assert_true(pop_for(w, 0, 20) == 20);
+    assert_int_equal(view_of(w, "a").lease_us, us(20));
+    assert_true(heartbeat(w, 10, "w1", "a") == 30);
+    reload(w);
+    assert_true(heartbeat(w, 20, "w1", "a") == 40);
+    assert_true(heartbeat_for(w, 30, "w1", "a", 100) == 130);
+    reload(w);
+    assert_true(heartbeat(w, 100, "w1", "a") == 200);
+    // From now on as the job and its queue say.
+    policy_set(w, 100, POLICY_QUEUE, "q", lease_of(45));
+    assert_true(heartbeat_for(w, 100, "w1", "a", 0) == 145);
+    assert_true(heartbeat(w, 101, "w1", "a") == 146);
+    reload(w);
+    assert_int_equal(view_of(w, "a").lease_us, 0);
+    // The next lease is another one.
+    tick(w, 160);
+    assert_true(pop_for(w, 160, 0) == 45);
+}
+
+static void test_lease__another_worker_waits_for_as_long_as_the_lease_lasts(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "q", "a");
+    put(w, 0, "q", "b");
+    assert_true(pop_for(w, 0, 1000) == 1000);
+    assert_string_equal(pop(w, 0, "q", "w2", 1), "b");
+    assert_string_equal(pop(w, 71, "q", "w3", 2), "b");
+    complete(w, 71, "w3", "b");
+    assert_string_equal(pop(w, 1009, "q", "w3", 1), "");
+    assert_string_equal(pop(w, 1011, "q", "w3", 1), "a");
+}
+
+static void test_lease__none_reaches_beyond_the_end_of_the_run(void **state)
+{
+    struct world *w = *state;
+    const struct job_options options = { .timeout_us = us(25), .lease_us = us(20) };
+    put_with(w, 0, (struct put_request){ .jid = SLICE("a"), .options = &options });
+    assert_true(pop_for(w, 0, 0) == 20);
+    assert_true(heartbeat(w, 10, "w1", "a") == 25);
+    assert_true(heartbeat_for(w, 11, "w1", "a", 100) == 25);
+}
+
+static void test_lease__its_length_has_bounds(void **state)
+{
+    struct world *w = *state;
+    static const int64_t bad[] = { -1, 1, LEASE_US_MIN - 1, LEASE_US_MAX + 1, INT64_MAX };
+    const struct slice queue = SLICE("q");
+    put(w, 0, "q", "a");
+    put(w, 0, "q", "b");
+    pop(w, 0, "q", "w1", 1);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        const struct pop_request popping = {
+            .worker = SLICE("w1"), .queues = { &queue, 1 }, .count = 1, .lease_us = bad[i]
+        };
+        const struct take_request taking = { .worker = SLICE("w1"),
+                                             .jid = SLICE("b"),
+                                             .lease_us = bad[i] };
+        const struct heartbeat_request beat = { .holder = { .jid = SLICE("a"),
+                                                            .worker = SLICE("w1") },
+                                                .has_lease = true,
+                                                .lease_us = bad[i] };
+        const struct job_options options = { .lease_us = bad[i] };
+        const struct job *job;
+        int64_t expires_us;
+        static const char words[] = "lease must be between 0.001 and 3162240000 seconds, or 0";
+        refused(w, STATUS_INVALID, words);
+        pop_with(w, 0, popping);
+        refused(w, STATUS_INVALID, words);
+        said(w, engine_take(w->engine, at(w, 0), &taking, &job, &w->error));
+        refused(w, STATUS_INVALID, words);
+        said(w, engine_heartbeat(w->engine, at(w, 0), &beat, &expires_us, &w->error));
+        if (bad[i] > 0) { // below 0 it says that there is none
+            refused(w, STATUS_INVALID, words);
+            put_with(w, 0, (struct put_request){ .jid = SLICE("c"), .options = &options });
+        }
+    }
+    assert_true(heartbeat_for(w, 0, "w1", "a", 0.001) == 0.001);
+    assert_true(heartbeat_for(w, 0, "w1", "a", 3162240000) == 3162240000);
+}
+
 static void test_lease__running_out_starts_the_grace(void **state)
 {
     struct world *w = *state;
@@ -69,7 +204,7 @@ static void test_lease__running_out_starts_the_grace(void **state)
     assert_int_equal(view.crashes, 0);
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 60 timed-out");
     assert_int_equal(stats_of(w, "q", 60).lost_leases, 1);
-    assert_string_equal(queue_of(w, 63, "q"), "stalled 1, listeners 1");
+    assert_string_equal(queue_of(w, 63, "q"), "running 1, lapsed 1, listeners 1");
     assert_string_equal(jobs(w, 63, LIST_STALLED, "q", 0, 9), "1: a");
     assert_string_equal(jobs(w, 63, LIST_RUNNING, "q", 0, 9), "0: ");
     assert_string_equal(pop(w, 69, "q", "w2", 1), "");
@@ -93,7 +228,7 @@ static void test_lease__is_lost_when_the_grace_is_over(void **state)
     assert_int_equal(view.crashes, 1);
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 60 timed-out");
     assert_int_equal(stats_of(w, "q", 60).lost_leases, 1);
-    assert_string_equal(queue_of(w, 75, "q"), "waiting 1, listeners 1");
+    assert_string_equal(queue_of(w, 75, "q"), "stalled 1, listeners 1");
     refused(w, STATUS_STATE, "a is not running: stalled");
     complete(w, 75, "w1", "a");
     assert_string_equal(pop(w, 76, "q", "w2", 1), "a");
@@ -220,7 +355,7 @@ static void test_lease__with_the_client_clock_only_pop_sees_that_it_ran_out(void
     lease_a(w);
     assert_true(tick(w, 200) == -1);
     assert_string_equal(peek(w, 200, "q", 1), "a");
-    assert_string_equal(queue_of(w, 200, "q"), "stalled 1, listeners 1");
+    assert_string_equal(queue_of(w, 200, "q"), "stalled 1, lapsed 1, listeners 1");
     assert_string_equal(jobs(w, 200, LIST_STALLED, "q", 0, 9), "1: a");
     expect_events(w, "");
     assert_false(view_of(w, "a").grace);
@@ -314,7 +449,7 @@ static void test_lease__only_the_newest_token_may_use_it(void **state)
     struct holder old = { .jid = SLICE("a"),
                           .worker = SLICE("w1"),
                           .token = view_of(w, "a").token };
-    retry(w, 1, "w1", "a");
+    time_out(w, 1, "a");
     pop(w, 2, "q", "w1", 1);
 
     refused(w, STATUS_STALE, "token");
@@ -326,9 +461,10 @@ static void test_lease__only_the_newest_token_may_use_it(void **state)
                                           .message = SLICE("m") };
     refused(w, STATUS_STALE, "token");
     said(w, engine_fail(w->engine, us(2), &failure, &w->error));
+    const struct heartbeat_request beat = { .holder = old };
     int64_t expires_us;
     refused(w, STATUS_STALE, "token");
-    said(w, engine_heartbeat(w->engine, us(2), &old, SLICE_EMPTY, &expires_us, &w->error));
+    said(w, engine_heartbeat(w->engine, us(2), &beat, &expires_us, &w->error));
     refused(w, STATUS_STALE, "token");
     said(w, engine_start(w->engine, us(2), &old, 7, &w->error));
     const struct log_request note = {
@@ -390,7 +526,7 @@ static void test_lease__timeout_takes_it_away_at_no_cost(void **state)
     assert_int_equal(view.token, 0);
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 5 timed-out");
     assert_int_equal(stats_of(w, "q", 5).lost_leases, 0);
-    assert_string_equal(queue_of(w, 5, "q"), "waiting 1, listeners 1");
+    assert_string_equal(queue_of(w, 5, "q"), "stalled 1, listeners 1");
     assert_string_equal(held(w, 5, "w1", false), "0: ");
 }
 
@@ -411,6 +547,7 @@ static void test_lease__a_holder_returns_it_at_no_cost(void **state)
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 5 timed-out");
     put(w, 5, "q", "b");
     assert_string_equal(pop(w, 6, "q", "w2", 1), "a");
+    holder.token = 9;
     refused(w, STATUS_STALE, "another worker: w2");
     said(w, engine_return(w->engine, at(w, 6), &holder, &w->error));
 }
@@ -461,6 +598,12 @@ int main(void)
         CLIENT_TEST(test_lease__a_heartbeat_renews_it),
         SERVER_TEST(test_lease__a_heartbeat_may_bring_new_data),
         SERVER_TEST(test_lease__lasts_as_long_as_the_queue_says),
+        SERVER_TEST(test_lease__the_taking_counts_before_the_job_before_policies_before_heartbeats),
+        SERVER_TEST(test_lease__a_job_may_want_the_heartbeat_of_its_queue_whatever_its_policy),
+        SERVER_TEST(test_lease__its_own_length_is_kept_for_later_heartbeats),
+        SERVER_TEST(test_lease__another_worker_waits_for_as_long_as_the_lease_lasts),
+        SERVER_TEST(test_lease__none_reaches_beyond_the_end_of_the_run),
+        SERVER_TEST(test_lease__its_length_has_bounds),
         SERVER_TEST(test_lease__running_out_starts_the_grace),
         SERVER_TEST(test_lease__is_lost_when_the_grace_is_over),
         SERVER_TEST(test_lease__in_its_grace_the_holder_may_still_do_all),

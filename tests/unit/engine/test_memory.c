@@ -128,6 +128,18 @@ static enum status pop_in_turn(struct world *w, int64_t now_us)
     return engine_pop(w->engine, now_us, &request, jobs, &popped, &w->error);
 }
 
+static enum status pop_the_best(struct world *w, int64_t now_us)
+{
+    const struct pop_request request = { .worker = SLICE("w2"),
+                                         .queues = slices_of(w, "many,q,r,rec,none"),
+                                         .order = POP_BEST,
+                                         .count = 2,
+                                         .lease_us = us(70) };
+    const struct job *jobs[2];
+    size_t popped;
+    return engine_pop(w->engine, now_us, &request, jobs, &popped, &w->error);
+}
+
 static enum status peek_q(struct world *w, int64_t now_us)
 {
     const struct job *jobs[LIST_SIZE];
@@ -137,10 +149,12 @@ static enum status peek_q(struct world *w, int64_t now_us)
 
 static enum status heartbeat_a(struct world *w, int64_t now_us)
 {
-    const struct holder holder = w1_holds("a");
+    const struct heartbeat_request request = { .holder = w1_holds("a"),
+                                               .data = SLICE("{\"more\":[1,2,3]}"),
+                                               .has_lease = true,
+                                               .lease_us = us(5) };
     int64_t expires_us;
-    return engine_heartbeat(w->engine, now_us, &holder, SLICE("{\"more\":[1,2,3]}"), &expires_us,
-                            &w->error);
+    return engine_heartbeat(w->engine, now_us, &request, &expires_us, &w->error);
 }
 
 static enum status start_a(struct world *w, int64_t now_us)
@@ -770,6 +784,7 @@ static const struct step script[] = {
     { "pop in turn", 50, pop_in_turn, POPS },
     { "pop when leases have run out", 95, pop_in_turn, POPS },
     { "pop when leases were lost", 200, pop_in_turn, POPS },
+    { "pop the best", 200, pop_the_best, POPS },
     { "deregister", 200, deregister_w1, STAYS },
     { "prune", 90000, prune, STAYS },
     { "unrecur", 90000, unrecur_r, STAYS },
@@ -857,7 +872,7 @@ static bool same_bytes(const struct world *w, const struct buffer *before)
 {
     struct buffer after;
     buffer_init(&after, &allocator_system, SIZE_MAX - 1);
-    save(w, &after);
+    save_but_series(w, &after);
     bool same = slice_equal(buffer_slice(&after), buffer_slice(before));
     buffer_release(&after);
     return same;
@@ -914,7 +929,7 @@ static bool fail_nth(enum engine_clock clock, const struct step *steps, size_t i
     buffer_init(&before, &allocator_system, SIZE_MAX - 1);
     buffer_init(&states, &allocator_system, SIZE_MAX - 1);
     buffer_init(&states_after, &allocator_system, SIZE_MAX - 1);
-    save(w, &before);
+    save_but_series(w, &before);
     note_states(w, &states);
     uint64_t token = newest_token(w);
     size_t events = w->events.size;
@@ -957,7 +972,7 @@ static void fail_each(enum engine_clock clock, const struct step *steps)
         run(w, &steps[i]);
         struct buffer clean;
         buffer_init(&clean, &allocator_system, SIZE_MAX - 1);
-        save(w, &clean);
+        save_but_series(w, &clean);
         world_free(w);
         for (size_t n = 1; fail_nth(clock, steps, i, n, &clean, &broken); n++) {
         }
@@ -1034,7 +1049,7 @@ static void test_memory__a_tick_that_cannot_get_it_goes_on_the_next_time(void **
     assert_true(tick(clean, 99) == 100);
     struct buffer wanted;
     buffer_init(&wanted, &allocator_system, SIZE_MAX - 1);
-    save(clean, &wanted);
+    save_but_series(clean, &wanted);
     bool reached = true;
     for (size_t n = 1; reached; n++) {
         struct world *w = world_with_dues();

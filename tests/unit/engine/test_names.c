@@ -3,10 +3,10 @@
 #include "name_calls.h"
 
 #include "base/text.h"
-#include "engine/limit.h"
-#include "engine/metrics.h"
+#include "engine/lanes/limit.h"
+#include "engine/lanes/watch.h"
+#include "engine/measure/metrics.h"
 #include "engine/state.h"
-#include "engine/watch.h"
 
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void test_names__longer_than_255_bytes_are_refused_by_every_call(void **s
     struct world *w = *state;
     prepare(w);
     for (size_t i = 0; i < name_calls_count; i++) {
-        for (size_t n = 0; n < sizeof(too_long) / sizeof(too_long[0]); n++) {
+        for (size_t n = 0; TEST_ROW(n, too_long); n++) {
             char words[128];
             (void)snprintf(words, sizeof(words),
                            "%s is %zu bytes long, and at most 255 are allowed",
@@ -101,7 +101,7 @@ static void test_names__that_are_new_are_text(void **state)
 {
     (void)state;
     expect_each(SLICE("\xc3\xa4 \"\\/\xf0\x9f\x90\xb3\xc2\xa0"), false);
-    for (size_t i = 0; i < sizeof(not_text) / sizeof(not_text[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, not_text); i++) {
         expect_each(not_text[i], false);
     }
 }
@@ -179,7 +179,7 @@ static void test_names__that_cannot_be_are_not_found(void **state)
     struct world *w = *state;
     prepare(w);
     expect_nothing_found(w, SLICE_EMPTY);
-    for (size_t n = 0; n < sizeof(too_long) / sizeof(too_long[0]); n++) {
+    for (size_t n = 0; TEST_ROW(n, too_long); n++) {
         expect_nothing_found(w, slice_make(long_name, too_long[n]));
         assert_int_equal(engine_watch(w->engine, slice_make(long_name, too_long[n])),
                          STATUS_INVALID);

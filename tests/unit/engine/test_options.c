@@ -49,6 +49,9 @@ static const char *options_of(struct world *w, const char *jid, bool in_effect)
     if (options.timeout_us) {
         buffer_printf(text, ", timeout %g", (double)options.timeout_us / US);
     }
+    if (options.lease_us) {
+        buffer_printf(text, ", lease %g", (double)options.lease_us / US);
+    }
     if (options.result_ttl_us) {
         buffer_printf(text, ", ttl %g", (double)options.result_ttl_us / US);
     }
@@ -113,7 +116,7 @@ static void test_options__backoff_by_kind_and_number_of_runs(void **state)
         { { BACKOFF_FIXED, .jitter_percent = 100, .base_us = 100 }, 1, 100 },
         { { BACKOFF_FIXED, .jitter_percent = 0, .base_us = ENGINE_TIME_MAX }, 1, ENGINE_TIME_MAX },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, cases); i++) {
         assert_int_equal(backoff_delay(&cases[i].backoff, cases[i].n, 0), cases[i].delay_us);
     }
 }
@@ -123,8 +126,8 @@ static void test_options__jitter_takes_off_up_to_its_share(void **state)
     (void)state;
     static const int64_t bases[] = { 0, 1, 99999, 100000, 100001, 12345678, ENGINE_TIME_MAX };
     static const uint32_t percents[] = { 0, 1, 25, 50, 99, 100 };
-    for (size_t b = 0; b < sizeof(bases) / sizeof(bases[0]); b++) {
-        for (size_t p = 0; p < sizeof(percents) / sizeof(percents[0]); p++) {
+    for (size_t b = 0; TEST_ROW(b, bases); b++) {
+        for (size_t p = 0; TEST_ROW(p, percents); p++) {
             const struct backoff backoff = { .kind = BACKOFF_FIXED,
                                              .jitter_percent = percents[p],
                                              .base_us = bases[b] };
@@ -488,7 +491,7 @@ static void test_options__no_heartbeat_reaches_beyond_the_end_of_the_run(void **
     assert_true(heartbeat(w, 109.999999, "w1", "a") == 110);
     reload(w);
     tick(w, 110); // with the server clock its grace begins
-    refused(w, STATUS_STALE, "job a has run for as long as it may");
+    refused(w, STATUS_STALE, "job a has reached its run timeout");
     heartbeat(w, 110, "w1", "a");
     assert_int_equal(view_of(w, "a").expires_us, us(110));
 }
@@ -516,7 +519,7 @@ static void test_options__the_grace_follows_the_end_of_the_run(void **state)
     pop(w, 0, "q", "w1", 2);
     assert_string_equal(pop(w, 20, "q", "w2", 9), "");
     assert_true(view_of(w, "a").grace);
-    refused(w, STATUS_STALE, "job a has run for as long as it may");
+    refused(w, STATUS_STALE, "job a has reached its run timeout");
     heartbeat(w, 20, "w1", "a");
     // The holder may still finish, but the grace is the last that there is.
     complete(w, 29, "w1", "b");
@@ -615,7 +618,7 @@ static void test_options__with_the_client_clock_only_a_pop_from_the_queue_looks(
     assert_string_equal(pop(w, 90, "r", "w1", 9), "other");
     assert_string_equal(queue_of(w, 90, "q"), "waiting 3");
     assert_string_equal(peek(w, 90, "q", 9), "a,b,c");
-    // All of them, however few are asked for; and they take nobody's place.
+    // All of them, however few are asked for; and they take no other entry's place.
     assert_string_equal(pop(w, 90, "q", "w1", 1), "c");
     assert_string_equal(history_of(w, "a"), "0 put in q; 90 failed as expired");
     assert_string_equal(history_of(w, "b"), "0 put in q; 90 failed as expired");
@@ -721,7 +724,7 @@ static void test_options__a_deadline_that_is_not_to_come_is_refused(void **state
     const char *sentence = "deadline must lie in the future, and not beyond the year 9999";
     static const double deadlines[] = { 100, 99, -1, 253402300800.0 };
     put(w, 100, "q", "first");
-    for (size_t i = 0; i < sizeof(deadlines) / sizeof(deadlines[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, deadlines); i++) {
         refused(w, STATUS_INVALID, sentence);
         put_with(w, 100, with_deadline("a", deadlines[i]));
         assert_string_equal(w->error.detail, sentence);
@@ -742,7 +745,7 @@ static void test_options__what_makes_no_sense_is_refused(void **state)
         struct job_options options;
         const char *sentence;
     } cases[] = {
-        { { .backoff = { .kind = 5 } }, "backoff is of no known kind" },
+        { { .backoff = { .kind = 5 } }, "unknown kind of backoff" },
         { { .backoff = { .kind = BACKOFF_FIXED, .jitter_percent = 101 } },
           "the jitter of a backoff is at most 100 %" },
         { { .backoff = { .kind = BACKOFF_FIXED, .base_us = -1 } }, NULL },
@@ -760,9 +763,9 @@ static void test_options__what_makes_no_sense_is_refused(void **state)
           "delay 1 of a backoff must not be negative, nor reach beyond the year 9999" },
         { { .timeout_us = ENGINE_TIME_MAX + 1 }, "timeout reaches beyond the year 9999" },
         { { .result_ttl_us = ENGINE_TIME_MAX + 1 }, "result-ttl reaches beyond the year 9999" },
-        { { .dependency_policy = 5 }, "dependency policy is of no known kind" },
+        { { .dependency_policy = 5 }, "unknown dependency policy" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].sentence); i++) {
         const char *sentence = cases[i].sentence ? cases[i].sentence : bounds;
         refused(w, STATUS_INVALID, sentence);
         put_options(w, 0, "a", cases[i].options);

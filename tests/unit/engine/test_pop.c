@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engine_test.h"
+#include "engine_test_more.h"
 
 #include <stdio.h>
 
@@ -377,6 +377,156 @@ static void test_pop__passes_over_so_many_jobs_and_no_more(void **state)
     assert_string_equal(pop_fitting(w, 2, "q", 1, &taker), "a");
 }
 
+static void put_best(struct world *w, double now, const char *queue, const char *jid,
+                     int32_t priority)
+{
+    put_with(w, now,
+             (struct put_request){ .queue = name_of(queue),
+                                   .jid = name_of(jid),
+                                   .has_priority = true,
+                                   .priority = priority });
+}
+
+static void test_pop__the_best_of_all_queues(void **state)
+{
+    struct world *w = *state;
+    put_best(w, 0, "c", "c5", 5);
+    put_best(w, 1, "a", "a5", 5);
+    put_best(w, 2, "b", "b1", 1);
+    put_best(w, 3, "a", "a-1", -1);
+    put_best(w, 4, "b", "b9", 9);
+    assert_string_equal(pop_queues(w, 5, "a,b,c,none", POP_BEST, 4), "a-1,b1,c5,a5");
+    assert_string_equal(pop_queues(w, 5, "c,b,a", POP_BEST, 9), "b9");
+    assert_string_equal(pop_queues(w, 5, "c,b,a", POP_BEST, 9), "");
+}
+
+static void test_pop__of_equal_priorities_a_lost_lease_is_the_best(void **state)
+{
+    struct world *w = *state;
+    put(w, 0, "a", "fresh");
+    put(w, 0, "b", "ended");
+    put(w, 0, "c", "lost");
+    put_best(w, 0, "d", "urgent", -1);
+    pop(w, 0, "b", "w1", 1);
+    pop(w, 0, "c", "w1", 1);
+    time_out(w, 1, "ended");
+    assert_string_equal(pop_queues(w, 80, "a,b,c,d", POP_BEST, 9), "urgent,lost,ended,fresh");
+}
+
+static void test_pop__the_best_is_under_limits_and_pauses(void **state)
+{
+    struct world *w = *state;
+    limit_set(w, 0, "a", "one", concurrency(1));
+    for (int i = 0; i < 2; i++) {
+        put_with(w, 0,
+                 (struct put_request){ .queue = SLICE("a"),
+                                       .jid = name_of(numbered("lane", (size_t)i)),
+                                       .has_domain = true,
+                                       .domain = SLICE("one"),
+                                       .has_priority = true,
+                                       .priority = -5 });
+        put(w, 0, "a", numbered("a", (size_t)i));
+        put_best(w, 0, "b", numbered("b", (size_t)i), -9);
+        put_best(w, 0, "c", numbered("c", (size_t)i), -10);
+    }
+    set(w, "b-max-concurrency", "1");
+    pause_queue(w, "c");
+    assert_string_equal(pop_queues(w, 1, "a,b,c", POP_BEST, 9), "b0,lane0,a0,a1");
+}
+
+static void test_pop__a_queue_named_twice_gives_each_job_once(void **state)
+{
+    struct world *w = *state;
+    for (int i = 0; i < 3; i++) {
+        put_best(w, i, "a", numbered("a", (size_t)i), i);
+        put_best(w, i, "b", numbered("b", (size_t)i), i);
+    }
+    assert_string_equal(pop_queues(w, 9, "a,b,a,b", POP_BEST, 9), "a0,b0,a1,b1,a2,b2");
+}
+
+// A job whose jid begins with x fits no answer; two fit beside each other.
+static enum pop_fit fits_two(void *context, const struct job *job, const struct job *const *popped,
+                             size_t count)
+{
+    (void)context;
+    (void)popped;
+    return job_jid(job).data[0] == 'x' ? POP_FITS_NEVER : count < 2 ? POP_FITS : POP_FITS_LATER;
+}
+
+static void test_pop__what_does_not_fit_is_passed_over_for_the_next_best(void **state)
+{
+    struct world *w = *state;
+    put_best(w, 0, "a", "x1", 1);
+    put_best(w, 0, "a", "a4", 4);
+    put_best(w, 0, "b", "b3", 3);
+    put_best(w, 0, "b", "x2", 2);
+    put_best(w, 0, "b", "b5", 5);
+    const struct slices queues = slices_of(w, "a,b");
+    const struct pop_request request = {
+        .worker = SLICE("w1"), .queues = queues, .order = POP_BEST, .count = 9, .fits = fits_two
+    };
+    assert_string_equal(pop_with(w, 1, request), "b3,a4");
+    assert_string_equal(pop_with(w, 1, request), "b5");
+    assert_string_equal(pop_with(w, 1, request), "");
+}
+
+static void test_pop__the_best_by_the_clients_clock(void **state)
+{
+    struct world *w = *state;
+    put_with(w, 0,
+             (struct put_request){ .queue = SLICE("a"),
+                                   .jid = SLICE("later"),
+                                   .delay_us = us(10),
+                                   .has_priority = true,
+                                   .priority = -1 });
+    put(w, 0, "b", "b");
+    assert_string_equal(pop_queues(w, 5, "a,b", POP_BEST, 1), "b");
+    put(w, 6, "b", "c");
+    assert_string_equal(pop_queues(w, 10, "b,a", POP_BEST, 1), "later");
+}
+
+static void test_pop__every_priority_has_its_place(void **state)
+{
+    struct world *w = *state;
+    static const int32_t priorities[] = { INT32_MAX,    INT32_MAX - 1, 1,         0,
+                                          -1,           INT32_MIN + 3, INT32_MIN, INT32_MIN + 1,
+                                          INT32_MIN + 2 };
+    put(w, 0, "q", "lost");
+    put(w, 0, "q", "timed");
+    assert_string_equal(pop(w, 0, "q", "w1", 2), "lost,timed");
+    time_out(w, 60, "timed");
+    for (size_t i = 0; i < sizeof(priorities) / sizeof(priorities[0]); i++) {
+        char jid[16];
+        (void)snprintf(jid, sizeof(jid), "%d", priorities[i]);
+        put_at_priority(w, 1000 + (double)i, jid, priorities[i]);
+    }
+    reload(w);
+    assert_string_equal(peek(w, 1010, "q", 11),
+                        "lost,timed,-2147483648,-2147483647,-2147483646,-2147483645,-1,0,1,"
+                        "2147483646,2147483647");
+    assert_string_equal(pop(w, 1010, "q", "w1", 4), "lost,timed,-2147483648,-2147483647");
+}
+
+static void test_pop__jobs_of_the_lowest_priorities_come_by_age(void **state)
+{
+    struct world *w = *state;
+    for (int i = 0; i < 4; i++) {
+        put_at_priority(w, 1 + i, numbered("low", (size_t)i), INT32_MIN + i % 2);
+    }
+    // Of two within the same 16 us the number decides, which is that of their puts.
+    for (int i = 0; i < 2; i++) {
+        put_at_priority(w, 10 + i / 1e6, numbered("near", (size_t)i), INT32_MIN);
+    }
+    assert_int_equal(view_of(w, "low2").line_us, us(3));
+    reload(w);
+    assert_string_equal(pop(w, 20, "q", "w1", 9), "low0,low2,near0,near1,low1,low3");
+    // The change of a priority puts a job before all others of its new one.
+    put_at_priority(w, 21, "before", INT32_MIN);
+    put(w, 22, "q", "plain");
+    said(w, engine_priority(w->engine, at(w, 23), SLICE("plain"), INT32_MIN, &w->error));
+    assert_string_equal(pop(w, 24, "q", "w2", 9), "plain,before");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +563,14 @@ int main(void)
         CLIENT_TEST(test_pop__a_job_that_never_fits_keeps_its_place_and_stops_nobody),
         SERVER_TEST(test_pop__a_lane_of_jobs_that_never_fit_stops_no_other_lane),
         SERVER_TEST(test_pop__passes_over_so_many_jobs_and_no_more),
+        SERVER_TEST(test_pop__every_priority_has_its_place),
+        SERVER_TEST(test_pop__jobs_of_the_lowest_priorities_come_by_age),
+        SERVER_TEST(test_pop__the_best_of_all_queues),
+        SERVER_TEST(test_pop__of_equal_priorities_a_lost_lease_is_the_best),
+        SERVER_TEST(test_pop__the_best_is_under_limits_and_pauses),
+        SERVER_TEST(test_pop__a_queue_named_twice_gives_each_job_once),
+        SERVER_TEST(test_pop__what_does_not_fit_is_passed_over_for_the_next_best),
+        CLIENT_TEST(test_pop__the_best_by_the_clients_clock),
     };
     return cmocka_run_group_tests_name("pop", tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ static void test_progress__must_lie_between_0_and_1(void **state)
     struct world *w = *state;
     run_a(w);
     static const int32_t parts[] = { -1, 1000001, INT32_MIN, INT32_MAX };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, parts); i++) {
         refused(w, STATUS_INVALID, "progress must lie between 0 and 1");
         progress(w, 0, "w1", "a", parts[i], NULL);
     }

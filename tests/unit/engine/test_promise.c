@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is promised for a time is kept for that time, whatever becomes of the job.
-#include "engine/changes.h"
-#include "engine/salvage.h"
+#include "engine/records/changes.h"
+#include "engine/records/salvage.h"
 #include "engine_test_more.h"
 
 #include <stdio.h>
@@ -62,9 +62,9 @@ static void test_promise__a_lock_for_a_time_outlives_retention(void **state)
     assert_string_equal(put_gives(w, 3, for_time("b", UNIQUE_EXISTING)), "a");
     assert_string_equal(put_gives(w, 3, for_time("b", UNIQUE_ONCE)), "a");
     assert_string_equal(put_gives(w, 3, for_time("a", UNIQUE_ONCE)), "a");
-    refused(w, STATUS_EXISTS, "job a is the same, and is complete");
+    refused(w, STATUS_EXISTS, "job a holds the lock and is complete");
     put_with(w, 3, for_time("b", UNIQUE_REFUSE));
-    refused(w, STATUS_STATE, "job a is the same, and is complete: it stays");
+    refused(w, STATUS_STATE, "job a holds the lock and is complete; it cannot be replaced");
     put_with(w, 3, for_time("b", UNIQUE_REPLACE));
     reload(w);
     assert_string_equal(put_gives(w, 99.999999, for_time("b", UNIQUE_EXISTING)), "a");
@@ -83,7 +83,7 @@ static void test_promise__a_lock_until_the_end_of_the_job_meets_it(void **state)
     fail_job(w, 0, "w1", "b", "bad");
     complete_and_retire(w);
     assert_string_equal(put_gives(w, 3, request), "a");
-    refused(w, STATUS_EXISTS, "job a does the same as job b");
+    refused(w, STATUS_EXISTS, "job a holds the lock of job b");
     unfail(w, 3, "q", "bad", 1);
     assert_int_equal(unfail(w, 100, "q", "bad", 1), 1);
     assert_true(view_of(w, "b").unique_held);
@@ -95,7 +95,7 @@ static void test_promise__cancel_and_delete_keep_the_lock(void **state)
     put_with(w, 0, for_time("a", UNIQUE_EXISTING));
     cancel(w, 1, "a");
     assert_string_equal(put_gives(w, 2, for_time("b", UNIQUE_EXISTING)), "a");
-    refused(w, STATUS_EXISTS, "job a is the same, and is canceled");
+    refused(w, STATUS_EXISTS, "job a holds the lock and is canceled");
     put_with(w, 2, for_time("b", UNIQUE_REFUSE));
     // What was canceled can be replaced, and only on purpose.
     put_with(w, 2, for_time("b", UNIQUE_REPLACE));
@@ -106,7 +106,7 @@ static void test_promise__cancel_and_delete_keep_the_lock(void **state)
     put_with(w, 5, for_time("c", UNIQUE_REPLACE));
     complete_first(w, 6, NULL);
     delete_job(w, 7, "c");
-    refused(w, STATUS_STATE, "job c is the same, and is complete: it stays");
+    refused(w, STATUS_STATE, "job c holds the lock and is complete; it cannot be replaced");
     put_with(w, 7, for_time("d", UNIQUE_REPLACE));
 }
 

@@ -36,8 +36,14 @@ static void test_queue__counts_its_jobs_by_state(void **state)
     put(w, 30, "other", "o");
     assert_string_equal(queue_of(w, 31, "q"),
                         "waiting 2, running 2, scheduled 1, depends 1, recurring 1, listeners 1");
-    assert_string_equal(queue_of(w, 60, "q"), "waiting 2, running 1, stalled 1, scheduled 1, "
-                                              "depends 1, recurring 1, listeners 1");
+    // The job whose lease has run out is running during its grace; with the client clock it is
+    // stalled, since the next pop sees that.
+    assert_string_equal(queue_of(w, 60, "q"),
+                        w->clock == ENGINE_CLOCK_SERVER
+                            ? "waiting 2, running 2, lapsed 1, scheduled 1, depends 1, "
+                              "recurring 1, listeners 1"
+                            : "waiting 2, running 1, stalled 1, lapsed 1, scheduled 1, depends 1, "
+                              "recurring 1, listeners 1");
     assert_int_equal(engine_length(w->engine, SLICE("q")), 5);
     assert_int_equal(engine_length(w->engine, SLICE("none")), 0);
 }
@@ -81,6 +87,43 @@ static void test_queue__forget_takes_it_off_the_list_and_leaves_its_jobs(void **
     complete(w, 4, "w1", "a");
     put(w, 5, "q", "c");
     assert_string_equal(queues(w), "r,q");
+}
+
+static void put_at(struct world *w, double now, const char *jid, int32_t priority)
+{
+    put_with(
+        w, now,
+        (struct put_request){ .jid = name_of(jid), .has_priority = true, .priority = priority });
+}
+
+static int64_t oldest_us(struct world *w, double now)
+{
+    struct queue_view view;
+    said(w, engine_queue(w->engine, at(w, now), SLICE("q"), &view, &w->error));
+    return view.oldest_us;
+}
+
+static void test_queue__the_oldest_job_is_found_at_every_priority(void **state)
+{
+    struct world *w = *state;
+    static const int32_t priorities[] = { INT32_MIN, INT32_MIN + 1, INT32_MIN + 2,
+                                          0,         INT32_MAX - 1, INT32_MAX };
+    for (size_t i = 0; i < sizeof(priorities) / sizeof(priorities[0]); i++) {
+        double now = 1000 * (double)i;
+        put_at(w, now + 1, "old", priorities[i]);
+        put_at(w, now + 2, "other", 5);
+        assert_int_equal(oldest_us(w, now + 2), us(now + 1));
+        // One whose priority was changed stands before it.
+        put_at(w, now + 3, "moved", 5);
+        said(w,
+             engine_priority(w->engine, at(w, now + 4), SLICE("moved"), priorities[i], &w->error));
+        assert_int_equal(oldest_us(w, now + 5), us(now + 1));
+        cancel(w, now + 6, "old");
+        cancel(w, now + 6, "other");
+        assert_int_equal(oldest_us(w, now + 7), us(now + 3));
+        cancel(w, now + 8, "moved");
+        assert_int_equal(oldest_us(w, now + 9), 0);
+    }
 }
 
 static void test_queue__lists_its_jobs_by_state_a_page_at_a_time(void **state)
@@ -175,6 +218,7 @@ int main(void)
         SERVER_TEST(test_queue__forget_takes_it_off_the_list_and_leaves_its_jobs),
         SERVER_TEST(test_queue__lists_its_jobs_by_state_a_page_at_a_time),
         CLIENT_TEST(test_queue__lists_its_jobs_by_state_a_page_at_a_time),
+        SERVER_TEST(test_queue__the_oldest_job_is_found_at_every_priority),
         SERVER_TEST(test_queue__paused_ones_keep_their_jobs),
         CLIENT_TEST(test_queue__paused_ones_keep_their_jobs),
         SERVER_TEST(test_queue__a_pause_lets_leases_go_on),

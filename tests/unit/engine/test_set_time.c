@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine_test.h"
 
-#include "engine/changes.h"
+#include "engine/records/changes.h"
 
 // The host's clock was at `now`, and is set to `to`.
 static void set_time(struct world *w, double now, double to)
@@ -22,7 +22,7 @@ static void test_set_time__leases_keep_the_time_that_they_have_left(void **state
     put(w, now, "r", "c");
     pop(w, now, "q", "w1", 2);
     pop(w, now, "r", "w1", 1);
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, steps); i++) {
         forget_events(w);
         set_time(w, now + 10, now + 10 + steps[i]);
         expect_events(w, "");

@@ -117,6 +117,26 @@ static void test_take__fails_without_memory_and_changes_nothing(void **state)
     assert_string_equal(pop(w, 0, "q", "w2", 5), "a");
 }
 
+static void test_take__by_the_clients_clock_what_is_due_of_the_job_happens_first(void **state)
+{
+    struct world *w = *state;
+    set(w, "grace-period", "10");
+    put_later(w, 0, "q", "later", 10);
+    put_later(w, 0, "q", "other", 10);
+    assert_string_equal(take(w, 9, "later"), "");
+    assert_string_equal(take(w, 10, "later"), "later");
+    assert_string_equal(state_of(w, "other"), "scheduled");
+    assert_string_equal(take(w, 69, "later"), "");
+    assert_string_equal(take(w, 71, "later"), ""); // the grace begins
+    assert_string_equal(take(w, 90, "later"), "later");
+    assert_int_equal(view_of(w, "later").remaining, 4);
+    put_with(
+        w, 90,
+        (struct put_request){ .jid = SLICE("late"), .has_deadline = true, .deadline_us = us(91) });
+    assert_string_equal(take(w, 92, "late"), "");
+    assert_string_equal(state_of(w, "late"), "failed");
+}
+
 static void test_next__is_what_a_pop_would_hand_out(void **state)
 {
     struct world *w = *state;
@@ -167,6 +187,7 @@ int main(void)
         SERVER_TEST(test_take__a_job_whose_lease_was_lost_too),
         SERVER_TEST(test_take__limits_and_pauses_hold),
         SERVER_TEST(test_take__fails_without_memory_and_changes_nothing),
+        CLIENT_TEST(test_take__by_the_clients_clock_what_is_due_of_the_job_happens_first),
         SERVER_TEST(test_next__is_what_a_pop_would_hand_out),
         SERVER_TEST(test_retry__that_does_not_count_leaves_the_retries_as_they_were),
     };

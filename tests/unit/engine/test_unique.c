@@ -114,7 +114,7 @@ static void test_unique__contents_are_klass_and_data(void **state)
     put_with(w, 0, request);
     assert_int_equal(view_of(w, "first").unique_by, UNIQUE_BY_CONTENTS);
     assert_int_equal(view_of(w, "first").unique_key.size, 32);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].klass); i++) {
         char jid[2] = { (char)('A' + i), '\0' };
         request.jid = name_of(jid);
         request.klass = name_of(cases[i].klass);
@@ -211,22 +211,22 @@ static void test_unique__in_each_state_the_holder_is_in_the_way(void **state)
         const char *refuse, *keep; // what is said
         const char *events;        // of replacing it
     } cases[] = {
-        { JOB_WAITING, true, "job a is the same, and is waiting", NULL,
+        { JOB_WAITING, true, "job a holds the lock and is waiting", NULL,
           "log: canceled a in q; log: put b in q" },
-        { JOB_SCHEDULED, true, "job a is the same, and is scheduled", NULL,
+        { JOB_SCHEDULED, true, "job a holds the lock and is scheduled", NULL,
           "log: canceled a in q; log: put b in q" },
-        { JOB_DEPENDS, true, "job a is the same, and is depends", NULL,
+        { JOB_DEPENDS, true, "job a holds the lock and is depends", NULL,
           "log: canceled a in q; log: put b in q" },
-        { JOB_STALLED, true, "job a is the same, and is stalled", NULL,
+        { JOB_STALLED, true, "job a holds the lock and is stalled", NULL,
           "log: canceled a in q; log: put b in q" },
-        { JOB_FAILED, true, "job a is the same, and is failed", NULL,
+        { JOB_FAILED, true, "job a holds the lock and is failed", NULL,
           "log: canceled a in q; log: put b in q" },
-        { JOB_RUNNING, false, "job a is the same, and is running",
-          "job a is the same, and is running: it stays", NULL },
-        { JOB_COMPLETE, false, "job a is the same, and is complete",
-          "job a is the same, and is complete: it stays", NULL },
+        { JOB_RUNNING, false, "job a holds the lock and is running",
+          "job a holds the lock and is running; it cannot be replaced", NULL },
+        { JOB_COMPLETE, false, "job a holds the lock and is complete",
+          "job a holds the lock and is complete; it cannot be replaced", NULL },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].refuse); i++) {
         struct world *w = world_new(given->clock, 1);
         prepare(w, cases[i].state);
         assert_string_equal(put_gives(w, 1, wants_key("b", UNIQUE_EXISTING)), "a");
@@ -259,15 +259,15 @@ static void test_unique__a_holder_that_others_depend_on_is_not_replaced(void **s
     put_with(w, 0, unique_job("a", by_key("key")));
     put_depending(w, 0, "q", "child", "a");
     forget_events(w);
-    refused(w, STATUS_STATE, "job a is the same, and others depend on it");
+    refused(w, STATUS_STATE, "job a holds the lock, and other jobs depend on it");
     put_with(w, 0, wants_key("b", UNIQUE_REPLACE));
-    refused(w, STATUS_STATE, "job a is the same, and others depend on it");
+    refused(w, STATUS_STATE, "job a holds the lock, and other jobs depend on it");
     put_with(w, 0, wants_key("child", UNIQUE_REPLACE));
     cancel(w, 0, "child");
     // Nor one that the new job itself is to depend on.
     struct put_request request = wants_key("b", UNIQUE_REPLACE);
     request.depends = slices_of(w, "x,a");
-    refused(w, STATUS_STATE, "job a is the same, and others depend on it");
+    refused(w, STATUS_STATE, "job a holds the lock, and other jobs depend on it");
     put_with(w, 0, request);
     put_with(w, 0, wants_key("b", UNIQUE_REPLACE));
     assert_string_equal(state_of(w, "a"), "none");
@@ -348,9 +348,9 @@ static void test_unique__a_refused_put_of_a_job_that_exists_leaves_it_where_it_i
     put_with(w, 0, unique_job("b", by_key("other")));
     pop(w, 0, "q", "w1", 2);
     forget_events(w);
-    refused(w, STATUS_EXISTS, "job a is the same, and is running");
+    refused(w, STATUS_EXISTS, "job a holds the lock and is running");
     put_with(w, 0, wants_key("b", UNIQUE_REFUSE));
-    refused(w, STATUS_STATE, "job a is the same, and is running: it stays");
+    refused(w, STATUS_STATE, "job a holds the lock and is running; it cannot be replaced");
     put_with(w, 0, wants_key("b", UNIQUE_REPLACE));
     assert_string_equal(put_gives(w, 0, wants_key("b", UNIQUE_EXISTING)), "a");
     assert_string_equal(state_of(w, "b"), "running");
@@ -400,16 +400,16 @@ static void test_unique__a_failure_ends_it_and_unfail_takes_it_again(void **stat
 {
     struct world *w = *state;
     fail_and_take_over(w);
-    refused(w, STATUS_EXISTS, "job b does the same as job a");
+    refused(w, STATUS_EXISTS, "job b holds the lock of job a");
     unfail(w, 2, "q", "bad", 1);
-    refused(w, STATUS_EXISTS, "job b does the same as job a");
+    refused(w, STATUS_EXISTS, "job b holds the lock of job a");
     said(w, engine_unfail_job(w->engine, at(w, 2), SLICE("a"), &w->error));
     assert_string_equal(pop(w, 4, "q", "w1", 9), "b");
     complete(w, 5, "w1", "b");
     assert_int_equal(unfail(w, 6, "q", "bad", 1), 1);
     assert_true(holds(w, "a"));
     reload(w);
-    refused(w, STATUS_EXISTS, "job a is the same, and is waiting");
+    refused(w, STATUS_EXISTS, "job a holds the lock and is waiting");
     put_with(w, 6, wants_key("c", UNIQUE_REFUSE));
 }
 
@@ -626,7 +626,7 @@ static void test_unique__a_put_that_asks_for_none_keeps_the_lock_or_takes_it_aga
     complete(w, 3, "w1", "a");
     assert_false(holds(w, "a"));
     put_with(w, 4, wants_key("b", UNIQUE_REFUSE));
-    refused(w, STATUS_EXISTS, "job b does the same as job a");
+    refused(w, STATUS_EXISTS, "job b holds the lock of job a");
     put(w, 4, "r", "a");
     cancel(w, 5, "b");
     put(w, 5, "r", "a");
@@ -695,12 +695,12 @@ static void test_unique__what_makes_no_sense_is_refused(void **state)
     put_with(w, 0, wants_key("a", UNIQUE_REFUSE));
     struct put_request request = wants_key("b", UNIQUE_EXISTING);
     request.unique.by = 3;
-    refuse(w, request, "uniqueness is of no known kind");
+    refuse(w, request, "unknown kind of uniqueness");
     request = wants_key("b", UNIQUE_ONCE + 1);
-    refuse(w, request, "uniqueness is of no known kind");
+    refuse(w, request, "unknown kind of uniqueness");
     request = wants_key("b", UNIQUE_EXISTING);
     request.unique.until = 3;
-    refuse(w, request, "uniqueness is of no known kind");
+    refuse(w, request, "unknown kind of uniqueness");
     request = unique_job("b", by_key(NULL));
     refuse(w, request, "the key of uniqueness must not be empty");
     char long_key[ENGINE_NAME_SIZE_MAX + 1];
@@ -710,7 +710,7 @@ static void test_unique__what_makes_no_sense_is_refused(void **state)
     request = wants_key("b", UNIQUE_EXISTING);
     request.unique.until = UNIQUE_FOR_TIME;
     static const int64_t times[] = { 0, -1, INT64_MIN, ENGINE_TIME_MAX + 1, INT64_MAX };
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, times); i++) {
         request.unique.for_us = times[i];
         refuse(w, request,
                "the time of uniqueness must be above 0, and not reach beyond the year 9999");

@@ -9,7 +9,7 @@
 #define SLUICE_HTTP_TEST_H
 
 #include "api/call.h"
-#include "faces/http.h"
+#include "faces/http/http.h"
 
 #include "test.h"
 

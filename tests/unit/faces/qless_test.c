@@ -83,7 +83,7 @@ static size_t room(const struct reply *reply)
 }
 
 // What qless does not know of is not there, and would not be survived.
-static const struct reply_form form = {
+static const struct reply_ops form = {
     .null = say_null,
     .text = say_text,
     .integer = say_integer,

@@ -10,7 +10,7 @@
 #ifndef SLUICE_QLESS_TEST_H
 #define SLUICE_QLESS_TEST_H
 
-#include "faces/qless.h"
+#include "faces/qless/qless.h"
 
 #include "fault_alloc.h"
 #include "test.h"

@@ -54,7 +54,7 @@ static void test_host_clock__a_step_that_is_taken_back_soon_has_no_effect(void *
     (void)state;
     static const int64_t steps[] = { 2 * SECOND, HOUR, -HOUR, -2 * SECOND,
                                      INT64_C(50) * 8766 * HOUR };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, steps); i++) {
         struct world w = start();
         expect(go_on(&w, 10 * SECOND, steps[i]), CLOCK_STEPPED, steps[i]);
         assert_int_equal(ahead(&w), 0);
@@ -73,7 +73,7 @@ static void test_host_clock__a_step_that_lasts_is_followed_within_a_minute(void 
     (void)state;
     static const int64_t steps[] = { 2 * SECOND, HOUR, -HOUR, -2 * SECOND,
                                      INT64_C(50) * 8766 * HOUR };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, steps); i++) {
         struct world w = start();
         expect(go_on(&w, 30 * SECOND, steps[i]), CLOCK_STEPPED, steps[i]);
         assert_int_equal(ahead(&w), 0);
@@ -105,7 +105,7 @@ static void test_host_clock__drift_is_made_up_for_bit_by_bit(void **state)
 {
     (void)state;
     static const int64_t drifts[] = { SECOND, -SECOND, 1, -1, SECOND / 3 };
-    for (size_t i = 0; i < sizeof(drifts) / sizeof(drifts[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, drifts); i++) {
         struct world w = start();
         expect(go_on(&w, SECOND, drifts[i]), CLOCK_STEADY, 0);
         assert_in_range(ahead(&w) + SECOND / 16, 0, SECOND / 8);

@@ -12,7 +12,7 @@ static void ignore_event(void *context, struct ns *ns, const struct event *event
     (void)event;
 }
 
-// Whoever asks: a qless client's namespace is the setting's, and the number of its database.
+// For every caller: a qless client's namespace is the setting's, and the number of its database.
 static void test_namespaces__a_name_that_cannot_be_is_refused_and_nothing_is_made(void **state)
 {
     (void)state;
@@ -25,7 +25,7 @@ static void test_namespaces__a_name_that_cannot_be_is_refused_and_nothing_is_mad
     struct error error = { 0 };
     memset(name, 'x', sizeof(name));
     assert_int_equal(namespaces_init(&all, &options, &error), STATUS_OK);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, sizes); i++) {
         struct ns *ns;
         struct slice given = slice_make(name, sizes[i]);
         assert_int_equal(namespaces_create(&all, given, ENGINE_CLOCK_SERVER, &ns, &error),

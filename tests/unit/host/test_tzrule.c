@@ -46,7 +46,7 @@ static void test_tzrule__summer_begins_and_ends_when_the_rule_says(void **state)
         { "AAA0BBB,J60/0,59", 2023, "2023-03-01T00:00:00Z", "2023-03-01T01:00:00Z" },
         { "AAA0BBB,0/0,365/1:02:03", 2023, "2023-01-01T00:00:00Z", "2024-01-01T00:02:03Z" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].rule); i++) {
         struct tzrule rule;
         assert_int_equal(parse(cases[i].rule, &rule), STATUS_OK);
         assert_true(rule.has_summer);
@@ -101,7 +101,7 @@ static void test_tzrule__malformed_ones_are_refused(void **state)
         "CET-99999999999999999999",
         ":Europe/Berlin",
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i]); i++) {
         struct tzrule rule;
         if (parse(cases[i], &rule) != STATUS_INVALID) {
             fail_msg("'%s' is taken for a rule", cases[i]);

@@ -148,7 +148,7 @@ static void test_zoneinfo__names_that_lead_elsewhere_are_not_looked_for(void **s
     };
     struct zoneinfo *zoneinfo;
     assert_int_equal(zoneinfo_new(&allocator_system, NULL, &zoneinfo), STATUS_OK);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].name); i++) {
         struct zone_rules rules;
         struct error error;
         struct slice name = slice_from_cstr(cases[i].name);
@@ -201,7 +201,7 @@ static void test_zoneinfo__what_is_no_zone_is_refused(void **state)
     assert_int_equal(zoneinfo_find(zoneinfo, SLICE("Text"), &rules, &error), STATUS_CORRUPT);
     zoneinfo_free(zoneinfo);
     static const char *const names[] = { "Empty", "Text", "Folder", "Pipe" };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, names, names[i]); i++) {
         (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
         assert_int_equal(remove(path), 0);
     }

@@ -3,7 +3,7 @@
 #ifndef SLUICE_SETTINGS_TEST_H
 #define SLUICE_SETTINGS_TEST_H
 
-#include "server/settings.h"
+#include "server/config/settings.h"
 
 enum {
     SETTINGS_TEST_WORDS = 16,

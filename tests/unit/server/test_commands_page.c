@@ -2,7 +2,7 @@
 // docs/commands.md must be what the tables of a server's commands say; with TEST_UPDATE set it is
 // written anew.
 #include "api/reference.h"
-#include "server/tables.h"
+#include "server/redis/tables.h"
 
 #include "document.h"
 #include "test.h"

@@ -27,7 +27,7 @@ static void manager_init(struct manager *manager, bool abstract)
     (void)snprintf(manager->path, sizeof(manager->path), "%s/notify", manager->folder);
     manager->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     assert_true(manager->fd >= 0);
-    // The folder's name is nobody else's, so the abstract one is not either.
+    // The folder's name is unique, so the abstract one is too.
     size_t size = strlen(manager->path);
     memcpy(address.sun_path + abstract, manager->path, size);
     socklen_t address_size =
@@ -125,7 +125,7 @@ static void test_notify__malformed_names_are_refused(void **state)
     memset(endless + 15, 'a', 200);
     char *const cases[] = { (char[]){ "NOTIFY_SOCKET=here" }, (char[]){ "NOTIFY_SOCKET=@" },
                             (char[]){ "NOTIFY_SOCKET=vsock:2:1" }, endless };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i]); i++) {
         struct notify notify;
         struct error error;
         char *environment[] = { cases[i], NULL };

@@ -2,8 +2,8 @@
 // docs/openapi.json must be what the tables of routes and of a server's commands say, laid out for
 // people; with TEST_UPDATE set it is written anew.
 #include "base/json.h"
-#include "faces/http.h"
-#include "server/tables.h"
+#include "faces/http/http.h"
+#include "server/redis/tables.h"
 
 #include "document.h"
 #include "test.h"

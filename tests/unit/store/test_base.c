@@ -106,7 +106,7 @@ static void test_base__its_record_comes_back_with_count_and_sum(void **state)
     base = open_base(test);
     assert_int_equal(base_record(base, &read, &test->error), STATUS_OK);
     assert_int_equal(read.covered, 77);
-    assert_int_equal(read.next.turn, 5);
+    assert_int_equal(read.next.generation, 5);
     assert_int_equal(read.next.sector, 6);
     assert_int_equal(read.segments, 2);
     assert_int_equal(read.segment_size, 16384);

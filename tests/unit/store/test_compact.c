@@ -211,7 +211,7 @@ static void test_compact__what_a_crash_left_of_it_is_removed(void **state)
     store_test_open(test);
     static const char *const names[] = { "base/compact.mdb", "base/compact.mdb-lock", "journal-004",
                                          "journal-005" };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, names, names[i]); i++) {
         char path[256];
         (void)snprintf(path, sizeof(path), "%s/%s", test->path, names[i]);
         assert_int_not_equal(access(path, F_OK), 0);

@@ -351,7 +351,7 @@ static void test_damage__is_told_in_plain_words(void **state)
         { META_TRANSACTION, 8, 8, 0, "pages 0 and 1 of data.mdb are of transactions 8 and 5" },
         { META_TRANSACTION, 7, 8, 0, "page %zu of data.mdb names a transaction that does not" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, rows, rows[i].sentence); i++) {
         const char *number = strstr(rows[i].sentence, "%zu");
         (void)snprintf(sentence, sizeof(sentence), "%s", rows[i].sentence);
         if (number) {

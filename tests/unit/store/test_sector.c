@@ -28,7 +28,7 @@ static void test_sector__its_stamp_comes_back(void **state)
     static const struct sector_stamp stamps[] = {
         { 1, 0, true }, { 1, 0, false }, { UINT64_MAX, 0x7fffffff, true }, { 12, 34567, false }
     };
-    for (size_t i = 0; i < sizeof(stamps) / sizeof(stamps[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, stamps); i++) {
         char sector[SECTOR_SIZE];
         struct sector_stamp stamp;
         make(sector, stamps[i]);

@@ -18,7 +18,7 @@ static void test_http_accept__items_have_weights(void **state)
         { "a,,b", "[a 1][ 1][b 1]" },
         { ";q=0", "[ 0]" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, rows); i++) {
         struct slice list = slice_from_cstr(rows[i][0]);
         struct http_accept item;
         struct buffer out;

@@ -83,7 +83,7 @@ static void test_http_reply__dates_are_those_of_the_calendar(void **state)
         { 1784000000, "Tue, 14 Jul 2026 03:33:20 GMT" },
         { INT64_C(253402300799), "Fri, 31 Dec 9999 23:59:59 GMT" },
     };
-    for (size_t i = 0; i < sizeof(dates) / sizeof(dates[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, dates, dates[i].text); i++) {
         char text[HTTP_DATE_SIZE];
         http_date(dates[i].seconds * 1000000 + 999999, text);
         assert_slice_equal(slice_make(text, sizeof(text)), dates[i].text);

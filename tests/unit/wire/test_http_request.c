@@ -68,7 +68,7 @@ static void read_in_pieces(struct slice all, size_t piece, struct buffer *out)
 static void expect(struct slice input, const char *wanted)
 {
     static const size_t pieces[] = { 1, 2, 3, 7, 50, SIZE_MAX / 2 };
-    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, pieces); i++) {
         struct buffer out;
         buffer_init(&out, &allocator_system, 1 << 20);
         read_in_pieces(input, pieces[i], &out);
@@ -381,7 +381,7 @@ static void test_http_request__pauses_behind_a_head_for_who_wants_to_look(void *
     struct http_request request;
     http_request_init(&request, &allocator_system, &limits);
     request.pauses = true;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].wire); i++) {
         assert_int_equal(read_once(&request, cases[i].wire), HTTP_MORE);
         assert_true(http_request_in_body(&request));
         assert_slice_equal(request.method, cases[i].method);

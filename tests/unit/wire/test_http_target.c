@@ -65,7 +65,7 @@ static void test_http_target__escapes_stand_for_bytes(void **state)
         { "a%4", false, NULL },      { "%zz", true, NULL },      { "%4g", true, NULL },
         { "%%41", true, NULL },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].text); i++) {
         struct buffer buffer;
         struct slice out;
         buffer_init(&buffer, &allocator_system, 100);

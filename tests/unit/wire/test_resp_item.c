@@ -60,7 +60,7 @@ static char *copy_of(struct slice slice)
 static void test_resp_item__every_type_is_read(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(goods) / sizeof(goods[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, goods, goods[i].wire); i++) {
         const struct good *good = &goods[i];
         struct slice wire = slice_from_cstr(good->wire);
         char *copy = copy_of(wire);
@@ -86,7 +86,7 @@ static void test_resp_item__every_type_is_read(void **state)
 static void test_resp_item__a_part_of_one_is_more_to_come_and_never_broken(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(goods) / sizeof(goods[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, goods, goods[i].wire); i++) {
         struct slice wire = slice_from_cstr(goods[i].wire);
         for (size_t part = 0; part < wire.size; part++) {
             char *copy = copy_of(slice_sub(wire, 0, part));
@@ -132,7 +132,7 @@ static void test_resp_item__what_is_no_resp_is_broken_and_said_so(void **state)
         { "#tt\r\n", "neither true nor false" },
         { "_x\r\n", "a null that is something" },
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, bad, bad[i].wire); i++) {
         struct resp_item item;
         size_t size;
         struct error error;
@@ -183,7 +183,7 @@ static const struct {
 static void test_resp_scan__the_end_is_found_in_bytes_that_come_one_by_one(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, answers, answers[i].answer); i++) {
         struct slice answer = slice_from_cstr(answers[i].answer);
         struct resp_scan scan;
         struct error error;
@@ -203,7 +203,7 @@ static void test_resp_scan__the_end_is_found_in_bytes_that_come_one_by_one(void 
 static void test_resp_scan__what_follows_an_answer_is_left(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, answers, answers[i].answer); i++) {
         struct buffer both;
         struct resp_scan scan;
         struct error error;

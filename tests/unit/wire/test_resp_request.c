@@ -235,9 +235,9 @@ static void test_resp_request__is_read_at_once_and_what_follows_is_left_alone(vo
     (void)state;
     struct buffer wire;
     buffer_init(&wire, &allocator_system, 1000);
-    for (size_t i = 0; i < sizeof(goods) / sizeof(goods[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, goods); i++) {
         static const char *const tails[] = { "", "\r\n", "*", "*1\r\n$4\r\nPING\r\n", "x y\n" };
-        for (size_t j = 0; j < sizeof(tails) / sizeof(tails[0]); j++) {
+        for (size_t j = 0; TEST_ROW_NAMED(j, tails, tails[j]); j++) {
             buffer_clear(&wire);
             buffer_append(&wire, goods[i].wire);
             buffer_append(&wire, slice_from_cstr(tails[j]));
@@ -263,7 +263,7 @@ static void test_resp_request__is_read_byte_by_byte_while_the_input_moves(void *
     struct input input = { 0 };
     struct error error;
     resp_request_init(&request, &allocator_system, &roomy);
-    for (size_t i = 0; i < sizeof(goods) / sizeof(goods[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, goods); i++) {
         struct slice wire = goods[i].wire;
         assert_int_equal(feed_bytes(&request, &input, wire, &error), RESP_READY);
         assert_int_equal(input.size, wire.size);
@@ -281,7 +281,7 @@ static void test_resp_request__is_read_in_two_pieces_wherever_it_is_cut(void **s
     struct input input = { 0 };
     struct error error;
     resp_request_init(&request, &allocator_system, &roomy);
-    for (size_t i = 0; i < sizeof(goods) / sizeof(goods[0]); i++) {
+    for (size_t i = 0; TEST_ROW(i, goods); i++) {
         struct slice wire = goods[i].wire;
         for (size_t cut = 0; cut < wire.size; cut++) {
             size_t cuts[] = { cut, wire.size };
@@ -298,7 +298,7 @@ static void test_resp_request__is_read_in_two_pieces_wherever_it_is_cut(void **s
 static void test_resp_request__what_is_malformed_is_broken_however_it_comes(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, bads, bads[i].sentence); i++) {
         struct slice wire = bads[i].wire;
         enum status status =
             strstr(bads[i].sentence, "allowed") ? STATUS_TOO_LARGE : STATUS_INVALID;
@@ -325,7 +325,7 @@ static void test_resp_request__what_is_malformed_is_broken_however_it_comes(void
 static void test_resp_request__the_sentence_may_go_nowhere(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, bads, bads[i].sentence); i++) {
         struct resp_request request;
         resp_request_init(&request, &allocator_system, &roomy);
         assert_int_equal(resp_request_read(&request, bads[i].wire, NULL), RESP_BROKEN);
@@ -481,7 +481,7 @@ static void test_resp_request__limits_are_refused_when_declared(void **state)
         { BYTES("a                               "),
           "an inline request of more than 32 bytes; at most 32 are allowed" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].sentence); i++) {
         struct slice wire = cases[i].wire;
         bool one_less = cases[i].sentence && strstr(cases[i].sentence, "most 39");
         struct resp_limits limits = tight;
@@ -524,7 +524,7 @@ static void test_resp_request__what_is_only_declared_takes_no_memory(void **stat
         { "*1\r\n$18446744073709551614\r\n\r\n", RESP_BROKEN },
         { "no end", RESP_MORE },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].wire); i++) {
         struct fault_alloc fault;
         fault_alloc_init(&fault);
         struct resp_request request;
@@ -575,7 +575,7 @@ static void test_resp_request__says_how_many_bytes_it_needs(void **state)
         { "*2\r\n$1\r\na\r\n$1\r\nb", 4 + 7 + 7 },
         { "*2\r\n$1\r\na\r\n$1\r\nb\r", 4 + 7 + 7 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].wire); i++) {
         struct resp_request request;
         resp_request_init(&request, &allocator_system, &roomy);
         struct slice wire = slice_from_cstr(cases[i].wire);
@@ -756,7 +756,7 @@ static void test_resp_limits__words_are_measured_as_on_the_wire(void **state)
     };
     static const struct slice wire =
         BYTES("*3\r\n$12\r\nabcdefghijkl\r\n$0\r\n\r\n$10\r\nabcdefghij\r\n");
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].sentence); i++) {
         struct error error = { 0 };
         enum status status = resp_limits_check(&cases[i].limits, words, 3, &error);
         struct resp_request request;

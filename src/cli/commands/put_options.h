@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The options of a job: on the command line, and as the keys of a line of JSON.
+#ifndef SLUICE_CLI_COMMANDS_PUT_OPTIONS_H
+#define SLUICE_CLI_COMMANDS_PUT_OPTIONS_H
+
+#include "cli/core/cli.h"
+
+struct put_options {
+    struct sluice_put put; // first: options are read into its fields
+    struct texts tags, depends;
+    bool bulk, wait;
+    double wait_for;
+};
+
+enum {
+    PUT_OPTION_COUNT = 24,
+};
+extern const struct option put_option_table[PUT_OPTION_COUNT];
+
+// What 0 says is "none" where a struct sluice_put has it as "not said".
+void put_options_settle(struct put_options *options, const struct option *option);
+// Hands the lists over.
+void put_options_finish(struct put_options *options);
+
+// Reads {"queue":"mail","klass":"Send","data":{...},"priority":5,...}. Gives NULL, or what is
+// wrong.
+const char *put_options_read(struct put_options *options, const char *line);
+void put_options_release(struct put_options *options); // of one that was read
+
+#endif

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+#include "cli/core/call.h"
+
+#include "cli/core/moment.h"
+#include "cli/core/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct option page_options[PAGE_OPTION_COUNT] = {
+    { .name = "offset",
+      .letter = 'o',
+      .type = OPTION_INTEGER,
+      .value = "N",
+      .word = "OFFSET",
+      .summary = "how many of the first to leave out (0)" },
+    { .name = "count",
+      .letter = 'n',
+      .type = OPTION_INTEGER,
+      .value = "N",
+      .word = "COUNT",
+      .summary = "how many at most, up to 1000 (25)" },
+};
+
+// ---------------------------------------------------------------------------------------------
+// Words
+
+void words_add(struct words *words, const char *word)
+{
+    words->items = tool_resize(words->items, (words->count + 1) * sizeof *words->items);
+    words->items[words->count++] = word;
+}
+
+void words_add_all(struct words *words, const char *spaced)
+{
+    while (*spaced) {
+        size_t size = strcspn(spaced, " ");
+        words_add(words, tool_copy(spaced, size));
+        spaced += size + (spaced[size] ? 1 : 0);
+    }
+}
+
+static void add_option_texts(struct words *words, const struct given *given)
+{
+    const char *at = given->text;
+    for (bool more = true; more;) {
+        size_t size = strcspn(at, ",");
+        words_add(words, given->option->word);
+        words_add(words, tool_copy(at, size));
+        more = at[size];
+        at += size + 1;
+    }
+}
+
+bool words_add_options(struct words *words, const struct tool *tool)
+{
+    for (size_t i = 0; i < tool->given_count; i++) {
+        const struct given *given = &tool->given[i];
+        const struct option *option = given->option;
+        if (!option->word) {
+            continue;
+        }
+        if (option->type == OPTION_TEXTS) {
+            add_option_texts(words, given);
+            continue;
+        }
+        words_add(words, option->word);
+        if (option->type != OPTION_FLAG) {
+            bool json = option->value && !strcmp(option->value, "JSON");
+            const char *text = json ? data_read(given->text) : given->text;
+            if (!text) {
+                return false;
+            }
+            words_add(words, text);
+        }
+    }
+    return true;
+}
+
+int words_call(const struct tool *tool, const struct words *words, struct sluice_value **out)
+{
+    struct sluice_error error = { 0 };
+    *out = NULL;
+    if (sluice_call(tool->queue, words->items, NULL, words->count, out, &error)) {
+        return tool_refuse(&error);
+    }
+    return EXIT_DONE;
+}
+
+int call_words(const struct tool *tool, const char *spaced, struct sluice_value **out)
+{
+    struct words words = { 0 };
+    words_add_all(&words, spaced);
+    int code = words_call(tool, &words, out);
+    tool_free(words.items);
+    return code;
+}
+
+static char *read_whole(FILE *file, size_t *size)
+{
+    char *text = tool_allocate(1);
+    char block[4096];
+    *size = 0;
+    for (size_t got = fread(block, 1, sizeof block, file); got;
+         got = fread(block, 1, sizeof block, file)) {
+        text = tool_resize(text, *size + got + 1);
+        memcpy(text + *size, block, got);
+        *size += got;
+        text[*size] = 0;
+    }
+    return text;
+}
+
+const char *data_read(const char *text)
+{
+    if (strcmp(text, "-") != 0 && *text != '@') {
+        return text;
+    }
+    FILE *file = *text == '@' ? fopen(text + 1, "re") : stdin;
+    if (!file) {
+        tool_complain("%s cannot be read: %s", text + 1, strerror(errno));
+        return NULL;
+    }
+    size_t size;
+    errno = 0;
+    char *data = read_whole(file, &size);
+    const char *name = *text == '@' ? text + 1 : "standard input";
+    bool failed = ferror(file);
+    if (file != stdin) {
+        (void)fclose(file);
+    }
+    if (failed) {
+        tool_complain("%s cannot be read: %s", name, strerror(errno));
+        return NULL;
+    }
+    if (strlen(data) != size) {
+        tool_complain("%s has a byte of value 0, which JSON does not have", name);
+        return NULL;
+    }
+    while (size && strchr(" \t\r\n", data[size - 1])) {
+        data[--size] = 0;
+    }
+    return data;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Leases
+
+// Who holds a job, and with which token: as it was given, or else as the queue says. A person who
+// finishes a job by hand has neither at hand.
+static int add_lease(struct words *words, const struct tool *tool, const char **token)
+{
+    const char *worker = tool_given(tool, "worker");
+    *token = tool_given(tool, "token");
+    if (worker || tool_given(tool, "force")) {
+        words_add(words, worker ? worker : "operator");
+        return EXIT_DONE;
+    }
+    struct sluice_value *job;
+    struct sluice_error error = { 0 };
+    if (sluice_get(tool->queue, tool->arguments[0], &job, &error)) {
+        return tool_refuse(&error);
+    }
+    const char *holder = sluice_value_text(value_at(job, "lease/worker"), NULL);
+    int code = EXIT_DONE;
+    if (holder) {
+        words_add(words, tool_copy(holder, strlen(holder)));
+        if (!*token) {
+            *token =
+                tool_format("%lld", (long long)sluice_value_integer(value_at(job, "lease/token")));
+        }
+    } else {
+        tool_complain("job %s is not running: %s", tool->arguments[0],
+                      sluice_value_text(sluice_value_get(job, "state"), NULL));
+        code = EXIT_REFUSED;
+    }
+    sluice_value_free(job);
+    return code;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Answers
+
+static int nothing(const struct call *call, int code)
+{
+    if (call->missing) {
+        tool_complain("%s", call->missing);
+    }
+    return code;
+}
+
+static int show_said(const struct tool *tool, const struct call *call)
+{
+    print(stdout, "%s", call->said);
+    for (size_t i = 0; i < tool->argument_count; i++) {
+        print(stdout, "%s%s", i ? ", " : " ", tool->arguments[i]);
+    }
+    print(stdout, "\n");
+    return EXIT_DONE;
+}
+
+static void show_moment(double when)
+{
+    char moment[MOMENT_SIZE], relative[MOMENT_SIZE];
+    moment_format(when, moment);
+    moment_relative(when, moment_now(), relative);
+    print(stdout, "%s (%s)\n", moment, relative);
+}
+
+static int show_moments(const struct sluice_value *value)
+{
+    if (sluice_value_type(value) != SLUICE_LIST) {
+        show_moment(sluice_value_number(value));
+    }
+    for (size_t i = 0; i < sluice_value_count(value); i++) {
+        show_moment(sluice_value_number(sluice_value_at(value, i)));
+    }
+    return EXIT_DONE;
+}
+
+// Says so when there are more than a page shows.
+static void mention_rest(const struct tool *tool, const struct sluice_value *page, size_t shown)
+{
+    int64_t total = sluice_value_integer(sluice_value_get(page, "total"));
+    const char *offset = tool_given(tool, "offset");
+    long long end = (offset ? strtoll(offset, NULL, 10) : 0) + (long long)shown;
+    if (shown && end < total) {
+        tool_complain("%zu of %lld shown; --offset %lld shows the next", shown, (long long)total,
+                      end);
+    }
+}
+
+static int show_list(const struct tool *tool, const struct call *call,
+                     const struct sluice_value *answer)
+{
+    size_t shown = 0;
+    const char *path = call->list ? call->list : "";
+    do {
+        size_t size = strcspn(path, " ");
+        char *one = tool_copy(path, size);
+        const struct sluice_value *list = size ? value_at(answer, one) : answer;
+        table_print(tool, list, call->columns);
+        shown += sluice_value_count(list);
+        tool_free(one);
+        path += size + (path[size] ? 1 : 0);
+    } while (*path);
+    mention_rest(tool, answer, shown);
+    return shown ? EXIT_DONE : nothing(call, EXIT_DONE);
+}
+
+static int show_settings(const struct tool *tool, const struct sluice_value *map)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < sluice_value_count(map); i++) {
+        size_t size = strlen(sluice_value_key(map, i));
+        width = size > width ? size : width;
+    }
+    for (size_t i = 0; i < sluice_value_count(map); i++) {
+        char *text = value_text(sluice_value_at(map, i), NULL);
+        table_print_pair(tool, width, sluice_value_key(map, i), text);
+        tool_free(text);
+    }
+    return EXIT_DONE;
+}
+
+static int show_count(const struct call *call, int64_t count)
+{
+    if (!count) {
+        return nothing(call, EXIT_NOTHING);
+    }
+    print(stdout, "%lld %s\n", (long long)count, call->said);
+    return EXIT_DONE;
+}
+
+static int show_value(const struct sluice_value *value)
+{
+    char *text = value_text(value, NULL);
+    print(stdout, "%s\n", text);
+    tool_free(text);
+    return EXIT_DONE;
+}
+
+int call_show(const struct tool *tool, const struct call *call, const struct sluice_value *answer)
+{
+    if (tool->json) {
+        int code = tool_print_json(answer);
+        // A program too sees from the exit code that there was nothing.
+        bool none = call->form == CALL_COUNT && !sluice_value_integer(answer);
+        return code ? code : none ? EXIT_NOTHING : EXIT_DONE;
+    }
+    switch (call->form) {
+    case CALL_SAID:
+        return show_said(tool, call);
+    case CALL_COUNT:
+        return show_count(call, sluice_value_integer(answer));
+    case CALL_VALUE:
+        return show_value(answer);
+    case CALL_MOMENTS:
+        return show_moments(answer);
+    case CALL_FIELD:
+        return show_value(sluice_value_get(answer, call->columns));
+    case CALL_LIST:
+        return show_list(tool, call, answer);
+    case CALL_MAPS:
+        table_print_map(tool, answer, call->columns);
+        return EXIT_DONE;
+    case CALL_RECORD:
+        table_print_record(tool, answer);
+        return EXIT_DONE;
+    case CALL_SETTINGS:
+        return show_settings(tool, answer);
+    }
+    return EXIT_DONE;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The whole
+
+// Any number of arguments are a list, which the options stand before; `--` ends them, since what is
+// listed may have the name of one.
+static size_t list_start(const struct tool_command *command)
+{
+    return command->arguments_max < SIZE_MAX ? SIZE_MAX
+           : command->arguments_min          ? command->arguments_min - 1
+                                             : 0;
+}
+
+static int add_arguments(struct words *words, const struct tool *tool, const struct call *call)
+{
+    size_t list = list_start(tool->command);
+    const char *token = NULL;
+    for (size_t i = 0; i < tool->argument_count; i++) {
+        const char *word = tool->arguments[i];
+        if (i + 1 == call->json_argument && !(word = data_read(word))) {
+            return EXIT_USAGE;
+        }
+        if (i == list) {
+            if (!words_add_options(words, tool)) {
+                return EXIT_USAGE;
+            }
+            words_add(words, "--");
+        }
+        words_add(words, word);
+        int code = call->leased && !i ? add_lease(words, tool, &token) : EXIT_DONE;
+        if (code) {
+            return code;
+        }
+    }
+    if (call->otherwise && tool->argument_count < tool->command->arguments_max) {
+        words_add(words, call->otherwise);
+    }
+    if (token) {
+        words_add(words, "TOKEN");
+        words_add(words, token);
+    }
+    return tool->argument_count > list || words_add_options(words, tool) ? EXIT_DONE : EXIT_USAGE;
+}
+
+static int check_one_of(const struct tool *tool, const char *names)
+{
+    struct words words = { 0 };
+    words_add_all(&words, names);
+    char *list = tool_copy("", 0);
+    bool given = false;
+    for (size_t i = 0; i < words.count; i++) {
+        given = given || tool_given(tool, words.items[i]);
+        list = tool_format("%s%s--%s", list,
+                           !i                    ? ""
+                           : i + 1 < words.count ? ", "
+                                                 : " or ",
+                           words.items[i]);
+    }
+    return given ? EXIT_DONE : tool_misuse(tool, "%s needs %s", tool->command->name, list);
+}
+
+static char *replace_argument(const char *text, const char *argument)
+{
+    const char *mark = strstr(text, "%s");
+    return mark ? tool_format("%.*s%s%s", (int)(mark - text), text, argument, mark + 2)
+                : tool_copy(text, strlen(text));
+}
+
+int call_run(struct tool *tool)
+{
+    const struct call *call = tool->command->call;
+    if (call->with_argument && tool->argument_count) {
+        call = call->with_argument;
+    }
+    if (call->one_of && check_one_of(tool, call->one_of)) {
+        return EXIT_USAGE;
+    }
+    if (call->question) {
+        char *question = replace_argument(call->question, tool->arguments[0]);
+        int answer = tool_confirm(tool, question);
+        if (answer) {
+            return answer;
+        }
+    }
+    struct words words = { 0 };
+    words_add_all(&words, call->words);
+    int code = add_arguments(&words, tool, call);
+    if (code) {
+        return code;
+    }
+    struct sluice_value *answer;
+    code = words_call(tool, &words, &answer);
+    if (!code) {
+        code = call_show(tool, call, answer);
+    }
+    sluice_value_free(answer);
+    return code;
+}

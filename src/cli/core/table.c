@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT
+#include "cli/core/table.h"
+
+#include "cli/core/glyph.h"
+#include "cli/core/moment.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum {
+    COLUMN_MAX = 16,
+    GAP = 2,
+    REST_MIN = 10, // below that much room the rest of a line is not cut
+};
+
+// How a field is shown.
+enum form {
+    FORM_PLAIN = 'n',
+    FORM_MOMENT = 't',
+    FORM_LENGTH = 'l',
+    FORM_STATE = 's',
+    FORM_SHARE = 'p',
+    FORM_REST = 'j',
+};
+
+static enum form form_of(const char *key)
+{
+    static const struct {
+        const char *key;
+        enum form form;
+    } forms[] = {
+        { "created", FORM_MOMENT },    { "moved", FORM_MOMENT },   { "scheduled", FORM_MOMENT },
+        { "deadline", FORM_MOMENT },   { "expires", FORM_MOMENT }, { "when", FORM_MOMENT },
+        { "seen", FORM_MOMENT },       { "next", FORM_MOMENT },    { "earliest", FORM_MOMENT },
+        { "until", FORM_MOMENT },      { "began", FORM_MOMENT },   { "result-until", FORM_MOMENT },
+        { "updated", FORM_MOMENT },    { "eta", FORM_MOMENT },     { "popped", FORM_MOMENT },
+        { "started", FORM_MOMENT },    { "ready", FORM_MOMENT },   { "since", FORM_MOMENT },
+        { "interval", FORM_LENGTH },   { "period", FORM_LENGTH },  { "timeout", FORM_LENGTH },
+        { "result-ttl", FORM_LENGTH }, { "lease", FORM_LENGTH },   { "mean", FORM_LENGTH },
+        { "std", FORM_LENGTH },        { "max", FORM_LENGTH },     { "p50", FORM_LENGTH },
+        { "p90", FORM_LENGTH },        { "p99", FORM_LENGTH },     { "p999", FORM_LENGTH },
+        { "state", FORM_STATE },       { "fraction", FORM_SHARE }, { "data", FORM_REST },
+        { "message", FORM_REST },      { "line", FORM_REST },      { "tags", FORM_REST },
+        { "result", FORM_REST },
+    };
+    for (size_t i = 0; key && i < sizeof forms / sizeof *forms; i++) {
+        if (!strcmp(forms[i].key, key)) {
+            return forms[i].form;
+        }
+    }
+    return FORM_PLAIN;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Texts
+
+char *text_clean(const char *text, size_t size)
+{
+    char *out = tool_allocate(4 * size + 1);
+    size_t used = 0;
+    for (const char *at = text; at < text + size;) {
+        const char *start = at;
+        uint32_t glyph = glyph_next(&at);
+        at += glyph ? 0 : 1; // a byte of value 0 within
+        if (glyph && glyph != GLYPH_ODD) {
+            memcpy(out + used, start, (size_t)(at - start));
+            used += (size_t)(at - start);
+            continue;
+        }
+        for (; start < at; start++) {
+            used += (size_t)snprintf(out + used, 5, *start == '\n' ? "\\n" : "\\x%02x",
+                                     (unsigned)(unsigned char)*start);
+        }
+    }
+    return out;
+}
+
+// How many bytes of a text fit into so many columns.
+static size_t text_fits(const char *text, size_t room)
+{
+    const char *at = text;
+    size_t width = 0;
+    size_t fits = 0;
+    for (uint32_t glyph = glyph_next(&at); glyph; glyph = glyph_next(&at)) {
+        width += (size_t)glyph_width(glyph);
+        fits = width <= room ? (size_t)(at - text) : fits;
+    }
+    return fits;
+}
+
+static size_t width_of(const char *text)
+{
+    return (size_t)glyph_text_width(text);
+}
+
+static char *list_text(const struct sluice_value *list)
+{
+    char *text = tool_copy("", 0);
+    for (size_t i = 0; i < sluice_value_count(list); i++) {
+        char *item = value_text(sluice_value_at(list, i), NULL);
+        char *longer = tool_format("%s%s%s", text, i ? "," : "", item);
+        tool_free(text);
+        tool_free(item);
+        text = longer;
+    }
+    return text;
+}
+
+static char *json_of(const struct sluice_value *value)
+{
+    char *json = sluice_value_json(value);
+    char *text = text_clean(json ? json : "", json ? strlen(json) : 0);
+    free(json);
+    return text;
+}
+
+static bool is_plain_list(const struct sluice_value *list)
+{
+    enum sluice_type type = sluice_value_type(sluice_value_at(list, 0));
+    return type != SLUICE_MAP && type != SLUICE_LIST;
+}
+
+// How a number is shown in the cell of a table: moments from now.
+static char *number_text(double number, enum form form)
+{
+    char text[MOMENT_SIZE];
+    switch (form) {
+    case FORM_MOMENT:
+        moment_relative(number, moment_now(), text);
+        break;
+    case FORM_LENGTH:
+        length_format(number, text);
+        break;
+    case FORM_SHARE:
+        return tool_format("%.0f%%", number * 100);
+    default:
+        return tool_format("%.6g", number);
+    }
+    return tool_copy(text, strlen(text));
+}
+
+static char *text_of(const struct sluice_value *value, enum form form)
+{
+    size_t size;
+    const char *text;
+    switch (sluice_value_type(value)) {
+    case SLUICE_TEXT:
+    case SLUICE_FAULT:
+        text = sluice_value_text(value, &size);
+        return text_clean(text, size);
+    case SLUICE_INTEGER: // of a name that is a moment elsewhere it is a count
+        return tool_format("%lld", (long long)sluice_value_integer(value));
+    case SLUICE_NUMBER:
+        return number_text(sluice_value_number(value), form);
+    case SLUICE_BOOLEAN:
+        return tool_format("%s", sluice_value_boolean(value) ? "yes" : "no");
+    case SLUICE_LIST:
+        return is_plain_list(value) ? list_text(value) : json_of(value);
+    case SLUICE_MAP:
+        return json_of(value);
+    default:
+        return tool_format("-");
+    }
+}
+
+char *value_text(const struct sluice_value *value, const char *key)
+{
+    return text_of(value, form_of(key));
+}
+
+const struct sluice_value *value_at(const struct sluice_value *map, const char *path)
+{
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(path, '/')) {
+        char *key = tool_copy(path, (size_t)(slash - path));
+        map = sluice_value_get(map, key);
+        tool_free(key);
+        path = slash + 1;
+    }
+    return sluice_value_get(map, path);
+}
+
+static const char *color_of(const char *text)
+{
+    static const struct {
+        const char *text, *color;
+    } colors[] = {
+        { "running", "\033[32m" },   { "failed", "\033[31m" },  { "stalled", "\033[33m" },
+        { "scheduled", "\033[36m" }, { "depends", "\033[35m" }, { "complete", "\033[2m" },
+        { "canceled", "\033[2m" },
+    };
+    for (size_t i = 0; i < sizeof colors / sizeof *colors; i++) {
+        if (!strcmp(colors[i].text, text)) {
+            return colors[i].color;
+        }
+    }
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Tables
+
+struct column {
+    char *path, *title;
+    enum form form;
+    bool right; // numbers
+    size_t width;
+};
+
+struct table {
+    struct column columns[COLUMN_MAX];
+    size_t column_count;
+    char **cells; // row after row
+    size_t row_count;
+};
+
+static void add_column(struct table *table, const char *spec, size_t size)
+{
+    struct column *column = &table->columns[table->column_count++];
+    char *path = tool_copy(spec, size);
+    char *colon = strchr(path, ':');
+    if (colon) {
+        *colon = 0;
+    }
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    char *title = tool_copy(name, strlen(name));
+    for (char *at = title; *at; at++) {
+        *at = (char)toupper((unsigned char)*at);
+    }
+    *column = (struct column){ .path = path,
+                               .title = title,
+                               .form = colon ? (enum form)colon[1] : form_of(name),
+                               .width = width_of(title) };
+}
+
+static struct table *new_table(const char *columns, size_t size)
+{
+    struct table *table = tool_allocate(sizeof *table);
+    for (const char *end = columns + size; columns < end && table->column_count < COLUMN_MAX;) {
+        size_t length = strcspn(columns, " |");
+        if (length) {
+            add_column(table, columns, length);
+        }
+        columns += length + 1;
+    }
+    return table;
+}
+
+static void table_free(struct table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        tool_free(table->columns[i].path);
+        tool_free(table->columns[i].title);
+    }
+    for (size_t i = 0; i < table->row_count * table->column_count; i++) {
+        tool_free(table->cells[i]);
+    }
+    tool_free(table->cells);
+    tool_free(table);
+}
+
+static void add_row(struct table *table, const char *key, const struct sluice_value *map)
+{
+    size_t size = (table->row_count + 1) * table->column_count * sizeof *table->cells;
+    table->cells = tool_resize(table->cells, size);
+    char **row = table->cells + table->row_count++ * table->column_count;
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct column *column = &table->columns[i];
+        const struct sluice_value *value = value_at(map, column->path);
+        row[i] = key && !i ? text_clean(key, strlen(key)) : text_of(value, column->form);
+        size_t width = width_of(row[i]);
+        column->width = width > column->width ? width : column->width;
+        enum sluice_type type = sluice_value_type(value);
+        column->right |=
+            type == SLUICE_INTEGER || (type == SLUICE_NUMBER && column->form != FORM_MOMENT);
+    }
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col) {
+        return SIZE_MAX;
+    }
+    return size.ws_col;
+}
+
+static void print_cell(const struct tool *tool, const char *text, const char *color)
+{
+    color = tool->color ? color : NULL;
+    print(stdout, "%s%s%s", color ? color : "", text, color ? "\033[0m" : "");
+}
+
+// The last column is cut where the terminal ends.
+static void print_last(const struct tool *tool, const char *text, const char *color, size_t room)
+{
+    if (room < REST_MIN || width_of(text) <= room) {
+        print_cell(tool, text, color);
+        return;
+    }
+    char *cut = tool_format("%.*s...", (int)text_fits(text, room - 3), text);
+    print_cell(tool, cut, color);
+    tool_free(cut);
+}
+
+static void print_row(const struct tool *tool, const struct table *table, char *const *row)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct column *column = &table->columns[i];
+        const char *text = row ? row[i] : column->title;
+        const char *color = row ? column->form == FORM_STATE ? color_of(text) : NULL : "\033[1m";
+        size_t padding = column->width - width_of(text);
+        bool last = i + 1 == table->column_count;
+        if (column->right) {
+            print(stdout, "%*s", (int)padding, "");
+        }
+        if (last) {
+            print_last(tool, text, color, terminal_width() - used);
+        } else {
+            print_cell(tool, text, color);
+            print(stdout, "%*s", (int)((column->right ? 0 : padding) + GAP), "");
+        }
+        used += column->width + GAP;
+    }
+    print(stdout, "\n");
+}
+
+static void print_rows(const struct tool *tool, const struct table *table)
+{
+    if (!table->row_count) {
+        return;
+    }
+    print_row(tool, table, NULL);
+    for (size_t i = 0; i < table->row_count; i++) {
+        print_row(tool, table, table->cells + i * table->column_count);
+    }
+}
+
+static void print_lines(const struct sluice_value *list)
+{
+    for (size_t i = 0; i < sluice_value_count(list); i++) {
+        char *text = value_text(sluice_value_at(list, i), NULL);
+        print(stdout, "%s\n", text);
+        tool_free(text);
+    }
+}
+
+struct table *table_new(const char *columns)
+{
+    return new_table(columns, strlen(columns));
+}
+
+void table_add(struct table *table, const struct sluice_value *list)
+{
+    for (size_t i = 0; i < sluice_value_count(list); i++) {
+        add_row(table, NULL, sluice_value_at(list, i));
+    }
+}
+
+void table_add_row(struct table *table, const struct sluice_value *map)
+{
+    add_row(table, NULL, map);
+}
+
+void table_finish(const struct tool *tool, struct table *table)
+{
+    print_rows(tool, table);
+    table_free(table);
+}
+
+void table_print(const struct tool *tool, const struct sluice_value *list, const char *columns)
+{
+    if (!columns) {
+        print_lines(list);
+        return;
+    }
+    struct table *table = table_new(columns);
+    table_add(table, list);
+    table_finish(tool, table);
+}
+
+static bool has_columns(const struct table *table, const struct sluice_value *map)
+{
+    bool has = true;
+    for (size_t i = 1; i < table->column_count; i++) {
+        has = has && sluice_value_type(value_at(map, table->columns[i].path)) != SLUICE_NULL;
+    }
+    return has;
+}
+
+void table_print_map(const struct tool *tool, const struct sluice_value *map, const char *columns)
+{
+    bool *shown = tool_allocate(sluice_value_count(map) * sizeof *shown);
+    for (bool more = true; more;) {
+        size_t size = strcspn(columns, "|");
+        struct table *table = new_table(columns, size);
+        for (size_t i = 0; i < sluice_value_count(map); i++) {
+            if (!shown[i] && has_columns(table, sluice_value_at(map, i))) {
+                add_row(table, sluice_value_key(map, i), sluice_value_at(map, i));
+                shown[i] = true;
+            }
+        }
+        print_rows(tool, table);
+        table_free(table);
+        more = columns[size];
+        columns += size + 1;
+        if (more) {
+            print(stdout, "\n");
+        }
+    }
+    tool_free(shown);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Records
+
+void table_print_pair(const struct tool *tool, size_t width, const char *name, const char *value)
+{
+    print_cell(tool, name, "\033[1m");
+    print(stdout, "%*s", (int)(width > strlen(name) ? width - strlen(name) + GAP : GAP), "");
+    print_cell(tool, value, color_of(value));
+    print(stdout, "\n");
+}
+
+// Of fields that hold something; the hundreds of numbers of a histogram are for programs.
+static bool is_shown(const char *key, const struct sluice_value *value)
+{
+    enum sluice_type type = sluice_value_type(value);
+    bool whole = type != SLUICE_LIST && type != SLUICE_MAP;
+    return type != SLUICE_NULL && strcmp(key, "histogram") != 0 &&
+           (whole || sluice_value_count(value));
+}
+
+static size_t record_width(const struct sluice_value *map)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < sluice_value_count(map); i++) {
+        const struct sluice_value *value = sluice_value_at(map, i);
+        const char *key = sluice_value_key(map, i);
+        size_t size = strlen(key);
+        if (sluice_value_type(value) == SLUICE_MAP) {
+            size += 1 + record_width(value);
+        }
+        width = is_shown(key, value) && size > width ? size : width;
+    }
+    return width;
+}
+
+// Beside how long ago it was stands when.
+static char *field_text(const struct sluice_value *value, const char *key)
+{
+    char *text = value_text(value, key);
+    if (form_of(key) != FORM_MOMENT || sluice_value_type(value) != SLUICE_NUMBER) {
+        return text;
+    }
+    char moment[MOMENT_SIZE];
+    moment_format(sluice_value_number(value), moment);
+    char *both = tool_format("%s (%s)", moment, text);
+    tool_free(text);
+    return both;
+}
+
+static void print_fields(const struct tool *tool, const struct sluice_value *map,
+                         const char *prefix, size_t width)
+{
+    for (size_t i = 0; i < sluice_value_count(map); i++) {
+        const char *key = sluice_value_key(map, i);
+        const struct sluice_value *value = sluice_value_at(map, i);
+        char *name = tool_format("%s%s", prefix, key);
+        if (sluice_value_type(value) == SLUICE_MAP) {
+            char *deeper = tool_format("%s.", name);
+            print_fields(tool, value, deeper, width);
+            tool_free(deeper);
+        } else if (is_shown(key, value)) {
+            char *text = field_text(value, key);
+            table_print_pair(tool, width, name, text);
+            tool_free(text);
+        }
+        tool_free(name);
+    }
+}
+
+void table_print_record(const struct tool *tool, const struct sluice_value *map)
+{
+    print_fields(tool, map, "", record_width(map));
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// What every command needs: how it complains, asks and prints.
+#include "cli/core/cli.h"
+#include "cli/core/table.h"
+#include "cli/core/url.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    SENTENCE_SIZE = 2048,
+};
+
+void print(FILE *file, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    (void)vfprintf(file, format, values);
+    va_end(values);
+}
+
+static void complain(const char *format, va_list values)
+{
+    char sentence[SENTENCE_SIZE];
+    (void)vsnprintf(sentence, sizeof sentence, format, values);
+    // What was printed before stands before it.
+    (void)fflush(stdout);
+    char *clean = text_clean(sentence, strlen(sentence));
+    print(stderr, "sluice: %s\n", clean);
+    tool_free(clean);
+}
+
+void tool_complain(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    complain(format, values);
+    va_end(values);
+}
+
+int tool_misuse(const struct tool *tool, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    complain(format, values);
+    va_end(values);
+    const char *name = tool && tool->command ? tool->command->name : NULL;
+    print(stderr, "`sluice help%s%s` says more.\n", name ? " " : "", name ? name : "");
+    return EXIT_USAGE;
+}
+
+int tool_exit_code(enum sluice_status status)
+{
+    switch (status) {
+    case SLUICE_OK:
+        return EXIT_DONE;
+    case SLUICE_NOT_FOUND:
+    case SLUICE_TIMED_OUT:
+        return EXIT_NOTHING;
+    case SLUICE_UNREACHABLE:
+        return EXIT_UNREACHABLE;
+    case SLUICE_UNKNOWN:
+        return EXIT_UNKNOWN;
+    default:
+        return EXIT_REFUSED;
+    }
+}
+
+int tool_refuse(const struct sluice_error *error)
+{
+    tool_complain("%s", *error->message ? error->message : sluice_status_name(error->status));
+    return tool_exit_code(error->status);
+}
+
+int tool_confirm(const struct tool *tool, const char *question)
+{
+    if (tool_given(tool, "yes")) {
+        return EXIT_DONE;
+    }
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+        return tool_misuse(tool, "%s needs --yes when standard input is not a terminal",
+                           tool->command->name);
+    }
+    char answer[16];
+    print(stderr, "%s [y/N] ", question);
+    if (fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y')) {
+        return EXIT_DONE;
+    }
+    tool_complain("nothing was done");
+    return EXIT_REFUSED;
+}
+
+int tool_print_json(const struct sluice_value *value)
+{
+    char *json = sluice_value_json(value);
+    if (!json) {
+        tool_complain("out of memory");
+        return EXIT_REFUSED;
+    }
+    print(stdout, "%s\n", json);
+    free(json);
+    return EXIT_DONE;
+}
+
+const char *tool_given(const struct tool *tool, const char *name)
+{
+    for (size_t i = tool->given_count; i > 0; i--) {
+        if (!strcmp(tool->given[i - 1].option->name, name)) {
+            return tool->given[i - 1].text;
+        }
+    }
+    return NULL;
+}
+
+enum sluice_status tool_open(const struct tool *tool, const struct sluice_options *options,
+                             struct sluice **out, struct sluice_error *error)
+{
+    struct sluice_options all = options ? *options : (struct sluice_options){ 0 };
+    if (!all.ns) {
+        all.ns = tool->ns;
+    }
+    if (all.timeout == 0) {
+        all.timeout = tool->timeout;
+    }
+    char *url = tool->command->makes ? NULL : url_of_existing(tool->url);
+    enum sluice_status status = sluice_open(url ? url : tool->url, &all, out, error);
+    tool_free(url);
+    return status;
+}
+
+int tool_connect(const struct tool *tool, const struct sluice_options *options, struct sluice **out)
+{
+    struct sluice_error error = { 0 };
+    enum sluice_status status = tool_open(tool, options, out, &error);
+    if (status == SLUICE_INVALID) {
+        return tool_misuse(tool, "%s", error.message);
+    }
+    return status ? tool_refuse(&error) : EXIT_DONE;
+}

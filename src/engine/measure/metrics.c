@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "engine/measure/metrics.h"
+
+#include "engine/history.h"
+#include "engine/job.h"
+#include "engine/measure/series.h"
+#include "engine/queue.h"
+#include "engine/state.h"
+
+void metrics_free(struct engine *engine, struct metrics *metrics)
+{
+    mem_free(engine->allocator, metrics, metrics ? sizeof(*metrics) : 0);
+}
+
+const struct metrics *engine_metrics(const struct engine *engine, struct slice name)
+{
+    if (name.size == 0) {
+        return &engine->metrics;
+    }
+    const struct queue *queue = queue_find(engine, name);
+    return queue ? queue->metrics : NULL;
+}
+
+// Where what happens in a queue is measured; NULL when there is no memory for it.
+static struct metrics *metrics_of(struct engine *engine, struct queue *queue)
+{
+    if (!queue->metrics) {
+        queue->metrics = mem_zalloc(engine->allocator, sizeof(*queue->metrics));
+    }
+    return queue->metrics;
+}
+
+// Adds a value to a histogram of the whole, and to the same one of a queue's.
+#define MEASURE(engine, own, member, value)                                                        \
+    do {                                                                                           \
+        histogram_add(&(engine)->metrics.member, value);                                           \
+        if (own) {                                                                                 \
+            histogram_add(&(own)->member, value);                                                  \
+        }                                                                                          \
+    } while (0)
+
+void metrics_queued(struct engine *engine, struct queue *queue, int64_t now_us)
+{
+    struct metrics *own = metrics_of(engine, queue);
+    series_count(engine, queue, SERIES_PUT);
+    meter_add(&engine->metrics.queued, now_us, 1);
+    engine->metrics.queued_count++;
+    if (own) {
+        meter_add(&own->queued, now_us, 1);
+        own->queued_count++;
+    }
+}
+
+// Since when a job in line could have run. A priority that was changed forgot that.
+static int64_t since(const struct job *job)
+{
+    int64_t line_us = line_time(job->node.key);
+    return line_us > 0 ? line_us : job->time_us;
+}
+
+void metrics_popped(struct engine *engine, const struct job *job, int64_t now_us)
+{
+    struct metrics *own = metrics_of(engine, job->queue);
+    series_count(engine, job->queue, SERIES_POPPED);
+    meter_add(&engine->metrics.run, now_us, 1);
+    engine->metrics.run_count++;
+    if (own) {
+        meter_add(&own->run, now_us, 1);
+        own->run_count++;
+    }
+    if (job->attempts == 0) {
+        int64_t latency_us = now_us - since(job);
+        MEASURE(engine, own, latency, latency_us);
+        series_time(engine, job->queue, false, histogram_bucket(latency_us));
+    }
+}
+
+void metrics_run(struct engine *engine, const struct job *job, int64_t now_us)
+{
+    struct metrics *own = metrics_of(engine, job->queue);
+    int64_t runtime_us = now_us - job->time_us;
+    MEASURE(engine, own, runtime, runtime_us);
+    series_count(engine, job->queue, SERIES_COMPLETED);
+    series_time(engine, job->queue, true, histogram_bucket(runtime_us));
+}
+
+void metrics_completed(struct engine *engine, const struct job *job, int64_t now_us)
+{
+    struct metrics *own = metrics_of(engine, job->queue);
+    int64_t lifetime_us = now_us - job->created_us;
+    int64_t since_first_run_us = now_us - history_first_run(job, job->created_us);
+    MEASURE(engine, own, lifetime, lifetime_us);
+    MEASURE(engine, own, time_to_completion, since_first_run_us);
+    MEASURE(engine, own, attempts, job->attempts);
+}
+
+void metrics_failed(struct engine *engine, const struct job *job, int64_t when_us)
+{
+    struct metrics *own = metrics_of(engine, job->queue);
+    int64_t lifetime_us = when_us - job->created_us;
+    MEASURE(engine, own, time_to_failure, lifetime_us);
+    series_count(engine, job->queue, SERIES_FAILED);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// How a namespace is, once a second, for those who cannot follow every event:
+//
+//     {"event":"tick","when":1784000000.5,"jobs":{"scheduled":2,...},"rates":{"put":120,...},
+//      "queues":[{"queue":"mail","waiting":7,...,"rates":{"put":80,...}}],"more":false}
+//
+// `queues` are those in which anything happened in the last full second or since, the newest first,
+// as many as fit TICK_SIZE_MAX bytes; `more` says whether there are others. Rates are how often each
+// thing happened in the last full second.
+#ifndef SLUICE_HOST_TICK_JSON_H
+#define SLUICE_HOST_TICK_JSON_H
+
+#include "base/buffer.h"
+#include "engine/engine.h"
+
+enum {
+    TICK_SIZE_MAX = 10000,
+};
+
+// Appends it. Errors stick in the buffer.
+void tick_json(struct engine *engine, int64_t now_us, struct buffer *out);
+
+#endif

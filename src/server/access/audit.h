@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// What administrators did and what was refused: who, from where, what, when. Each entry is a line
+// of the log and is kept in memory for Q.AUDIT, as many as `audit-kept` says. Refusals and acts on
+// single jobs (COMMAND_JOB_ACT) are kept apart from other acts, so that a client that is refused
+// or cancels jobs again and again displaces none of them.
+//
+// Acts are logged one by one; refusals and acts on single jobs at the log's rate for lines of a
+// kind. No password or other
+// secret is ever part of an entry: arguments that the command's table says are secret
+// (ABOUT_SECRET) are shown as ***.
+#ifndef SLUICE_SERVER_ACCESS_AUDIT_H
+#define SLUICE_SERVER_ACCESS_AUDIT_H
+
+#include "api/command.h"
+#include "base/alloc.h"
+#include "base/slice.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct connection;
+struct server;
+
+enum {
+    AUDIT_TEXT_MAX = 256, // of each part of an entry
+};
+
+enum audit_kind {
+    AUDIT_ACT,
+    AUDIT_DENIED,
+    AUDIT_LOGIN, // a failed login
+};
+
+struct audit_entry {
+    uint64_t id;
+    int64_t at_us;
+    enum audit_kind kind;
+    bool on_job;        // an act on single jobs
+    enum status status; // what became of it
+    size_t size;        // of the block
+    // In the block behind it; printable characters only.
+    struct slice user, address, ns, command, arguments;
+};
+
+struct audit_ring {
+    struct audit_entry **items; // owned; the newest replaces the oldest
+    size_t count, next, capacity;
+};
+
+struct audit {
+    const struct allocator *allocator;
+    struct audit_ring acts, job_acts, refusals;
+    uint64_t id;      // the last one given
+    uint64_t refused; // ever
+};
+
+MUST_USE enum status audit_init(struct server *server, struct error *error);
+void audit_release(struct server *server);
+
+// A command that is kept (COMMAND_AUDITED) was run; `words` follow its name and namespace.
+void audit_act(struct connection *connection, const struct command *command, struct slice ns,
+               struct slices words, enum status status);
+// A user has no right to a command.
+void audit_denied(struct connection *connection, const struct command *command, struct slice ns);
+// A login failed.
+void audit_login(struct server *server, struct slice user, struct slice address);
+
+// The entry with the highest number below `before`, or NULL.
+const struct audit_entry *audit_before(const struct audit *audit, uint64_t before);
+
+const char *audit_kind_name(enum audit_kind kind);
+
+#endif

@@ -1,0 +1,202 @@
+// All queues: counts by state, rates, age of the oldest job, workers. The server sorts and pages; on
+// servers that cannot, the page does.
+import { useEffect, useState } from 'preact/hooks'
+import { lacks, queues, totals } from '../api.ts'
+import { plural, rate } from '../format.ts'
+import { useKey } from '../keys.tsx'
+import { reload, useLive } from '../live.ts'
+import { Chip, Count, ErrorNote, Head, QueueLink, Seconds, Skeleton } from '../parts/basics.tsx'
+import { confirm } from '../parts/dialog.tsx'
+import { Spark } from '../parts/spark.tsx'
+import { Pager, Table, type Column } from '../parts/table.tsx'
+import { act } from '../parts/toast.tsx'
+import { ns, param, setQuery, toQueue } from '../route.ts'
+import { can, frozen, now } from '../state.ts'
+import type { Queue, QueuePage } from '../types.ts'
+import { Start } from './overview.tsx'
+
+const PAGE = 50
+
+export function togglePause(q: { queue: string; paused: boolean }): void {
+  void act(() => (q.paused ? queues.unpause([q.queue]) : queues.pause([q.queue])), q.queue + (q.paused ? ' goes on' : ' is paused')).then(reload)
+}
+
+export function forget(q: Queue, then: () => void): void {
+  forgetAll([q], then)
+}
+
+function forgetAll(list: Queue[], then: () => void): void {
+  const jobs = list.reduce((n, q) => n + q.waiting + q.running + q.stalled + q.scheduled + q.depends, 0)
+  const what = list.length === 1 ? 'the queue ' + list[0]?.queue : plural(list.length, 'queue')
+  confirm({
+    title: 'Forget ' + what,
+    body: <p>{list.length === 1 ? 'It leaves the list of queues until it is used again.' : 'They leave the list of queues until they are used again.'}{jobs > 0 && ` ${list.length === 1 ? 'Its' : 'Their'} ${plural(jobs, 'job')} stay.`}</p>,
+    verb: 'Forget',
+    act: async () => {
+      for (const q of list) await queues.forget(q.queue)
+      reload()
+      then()
+    },
+    done: list.length === 1 ? list[0]?.queue + ' is forgotten' : plural(list.length, 'queue') + ' forgotten',
+  })
+}
+
+// Column, word of the server, value.
+const ORDERS: Record<string, [string, (q: Queue) => number | string]> = {
+  Queue: ['name', (q) => q.queue],
+  Waiting: ['waiting', (q) => q.waiting],
+  Running: ['running', (q) => q.running],
+  Stalled: ['stalled', (q) => q.stalled],
+  Scheduled: ['scheduled', (q) => q.scheduled],
+  Depends: ['depends', (q) => q.depends],
+  Failed: ['failed', (q) => q.failed ?? 0],
+  Oldest: ['age', (q) => q.age ?? 0],
+  Rate: ['popped_rate', (q) => q.rates?.popped ?? 0],
+}
+
+async function load(by: string, offset: number, find: string, signal: AbortSignal): Promise<QueuePage & { whole: boolean }> {
+  const order = ORDERS[by]
+  if (find || lacks('queue-list')) {
+    const page = await queues.list({ count: 1000 }, signal)
+    return wholeOf(page, by, find)
+  }
+  const page = await queues.list({ sort: order?.[0], offset, count: PAGE }, signal)
+  return lacks('queue-list') ? wholeOf(page, by, find) : pageOf(page)
+}
+
+// One result for one reply, so that an unchanged reply draws nothing.
+const results = new WeakMap<QueuePage, { key: string; value: QueuePage & { whole: boolean } }>()
+
+function once(page: QueuePage, key: string, make: () => QueuePage & { whole: boolean }): QueuePage & { whole: boolean } {
+  const before = results.get(page)
+  if (before?.key === key) return before.value
+  const value = make()
+  results.set(page, { key, value })
+  return value
+}
+
+function pageOf(page: QueuePage): QueuePage & { whole: boolean } {
+  return once(page, 'page', () => ({ ...page, whole: false }))
+}
+
+function wholeOf(page: QueuePage, by: string, find: string): QueuePage & { whole: boolean } {
+  return once(page, by + '\n' + find, () => {
+    let rows = find ? page.queues.filter((q) => q.queue.toLowerCase().includes(find.toLowerCase())) : page.queues
+    const order = ORDERS[by]
+    if (order) {
+      rows = [...rows].sort((a, b) => {
+        const [x, y] = [order[1](a), order[1](b)]
+        return typeof x === 'string' ? x.localeCompare(y as string) : (y as number) - x
+      })
+    }
+    return { queues: rows, total: rows.length, whole: true }
+  })
+}
+
+const SPARKS_EVERY_MS = 15000
+
+// Runs of the last 15 minutes for each row that is shown: a few calls at a time, every 15 s.
+function useSparks(names: string[]): Map<string, number[]> {
+  const [sparks, setSparks] = useState<Map<string, number[]>>(new Map())
+  const key = ns.value + '\n' + names.join('\n')
+  useEffect(() => {
+    const abort = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = async (): Promise<void> => {
+      if (!document.hidden && !frozen.peek()) {
+        const next = new Map<string, number[]>()
+        const rest = [...names]
+        const one = async (): Promise<void> => {
+          for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+            const series = await totals.series({ step: 15 }, name, abort.signal)
+            if (series === null) return
+            next.set(name, series.popped)
+          }
+        }
+        try {
+          await Promise.all([one(), one(), one()])
+          if (!abort.signal.aborted && next.size > 0) setSparks(next)
+        } catch {
+          // the lines stay as they were
+        }
+      }
+      if (!abort.signal.aborted && !lacks('series')) timer = setTimeout(look, SPARKS_EVERY_MS)
+    }
+    void look()
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+    }
+  }, [key])
+  return sparks
+}
+
+export function Queues() {
+  const [chosen, setChosen] = useState<Set<string>>(new Set())
+  const offset = Number(param('offset')) || 0
+  const find = param('find')
+  const by = param('sort')
+  const { data, error, again } = useLive('queues\n' + by + '\n' + offset + '\n' + find, (signal) => load(by, offset, find, signal), 1000, true)
+  const page = data ? (data.whole ? data.queues.slice(offset, offset + PAGE) : data.queues) : []
+  const sparks = useSparks(page.map((q) => q.queue))
+  useKey('p', () => {
+    const name = (document.activeElement?.closest('tr[data-row]') as HTMLElement | null)?.dataset['row']
+    const q = page.find((o) => o.queue === name)
+    if (q && can('operate', q.queue)) togglePause(q)
+  })
+  const total = data ? (data.total ?? data.queues.length) : 0
+  const head = (
+    <Head title="Queues" lead={data && plural(total, 'queue')}>
+      <label class="filter"><span class="hidden">Filter by name</span>
+        <input type="search" placeholder="Filter by name" value={find} onInput={(e) => setQuery({ find: e.currentTarget.value || null, offset: null })} />
+      </label>
+    </Head>
+  )
+  if (error && !data) return <>{head}<ErrorNote error={error} again={again} /></>
+  if (!data) return <>{head}<Skeleton rows={8} /></>
+  if (data.queues.length === 0 && offset === 0 && !find) return <>{head}<Start /></>
+  const has = (name: keyof Queue): boolean => page.some((q) => q[name] !== undefined)
+  const link = (q: Queue, state: string, n: number | undefined) => (n ? <a class="num" href={toQueue(q.queue, { state })}><Count n={n} /></a> : <Count n={n} />)
+  const state = (name: string, key: 'waiting' | 'running' | 'stalled' | 'scheduled' | 'depends' | 'failed'): Column<Queue> =>
+    ({ name, head: name, num: true, sort: true, cell: (q) => link(q, key, q[key]), empty: (q) => !q[key] })
+  const columns: Column<Queue>[] = [
+    { name: 'Queue', head: 'Queue', sort: true, cell: (q) => <><QueueLink queue={q.queue} /> {q.paused && <span title={q.paused_since ? 'for ' + Math.round(now.peek() - q.paused_since) + ' s' : undefined}><Chip kind="paused" /></span>}</> },
+    state('Waiting', 'waiting'),
+    ...(has('age') ? [{ name: 'Oldest', head: 'Oldest', num: true, sort: true, cell: (q: Queue) => <Seconds s={q.age} whole />, empty: (q: Queue) => q.age == null }] : []),
+    state('Running', 'running'),
+    state('Scheduled', 'scheduled'),
+    state('Depends', 'depends'),
+    state('Stalled', 'stalled'),
+    ...(has('failed') ? [state('Failed', 'failed')] : []),
+    ...(has('rates') ? [
+      { name: 'Rate', head: 'Run/s', num: true, sort: true, cell: (q: Queue) => <span class="num" title={q.rates ? `${q.rates.popped} runs, ${q.rates.put} puts a second, over the last minute` : ''}>{rate(q.rates?.popped)}</span> },
+      { name: 'Trend', head: '15 min', cell: (q: Queue) => { const s = sparks.get(q.queue); return s ? <Spark values={s} label={`Runs of ${q.queue} in the last 15 minutes`} /> : null }, empty: (q: Queue) => !sparks.has(q.queue) },
+    ] : []),
+    { name: 'Workers', head: 'Workers', num: true, cell: (q) => <Count n={q.listeners} /> },
+  ]
+  const selected = page.filter((q) => chosen.has(q.queue))
+  const operates = can('operate') || page.some((q) => can('operate', q.queue))
+  return (
+    <>
+      {head}
+      {operates && chosen.size === 0 && <p class="bulk-bar dim">Select queues to act on them.</p>}
+      {chosen.size > 0 && (
+        <div class="bulk-bar on" role="group" aria-label="Acts on selected queues">
+          <b>{plural(chosen.size, 'queue')} selected</b>
+          <button type="button" disabled={selected.every((q) => q.paused)} onClick={() => void act(() => queues.pause([...chosen]), plural(chosen.size, 'queue') + ' paused').then(reload)}>Pause</button>
+          <button type="button" disabled={selected.every((q) => !q.paused)} onClick={() => void act(() => queues.unpause([...chosen]), plural(chosen.size, 'queue') + ' resumed').then(reload)}>Resume</button>
+          <button type="button" onClick={() => forgetAll(selected, () => setChosen(new Set()))}>Forget…</button>
+          <button type="button" class="plain" onClick={() => setChosen(new Set())}>Clear</button>
+        </div>
+      )}
+      <Table key={by + '\n' + offset + '\n' + find} caption="Queues" rows={page} columns={columns} rowKey={(q) => q.queue} rowHref={(q) => toQueue(q.queue)} noun="queue"
+        selection={operates ? { keys: chosen, set: setChosen } : undefined}
+        sorting={{ by, down: by !== 'Queue', set: (name) => setQuery({ sort: name === by ? null : name, offset: null }) }}
+        acts={operates ? (q) => can('operate', q.queue) && (
+          <button type="button" class="small" onClick={() => togglePause(q)} aria-label={(q.paused ? 'Resume ' : 'Pause ') + q.queue}>{q.paused ? 'Resume' : 'Pause'}</button>
+        ) : undefined as never} />
+      {data.whole && find && total === 0 && <p class="dim">No queue has {find} in its name{!lacks('queue-list') && ', of the first 1,000'}.</p>}
+      <Pager offset={offset} size={PAGE} total={total} shown={page.length} go={(o) => setQuery({ offset: o ? String(o) : null })} />
+    </>
+  )
+}
