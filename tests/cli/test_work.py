@@ -615,11 +615,8 @@ note(f"{me}.ended")
             worker.signal(signal.SIGTERM)
             eventually(lambda: any("ending" in line for line in worker.errors))
         worker.wait(128 + signal.SIGTERM)
-        gone(guard)
-        for name, pid in zip(self.MEMBERS, pids):
-            if name != "session":  # the worker has ended by itself: that one went its own way
-                gone(pid)
-        os.kill(pids[2], signal.SIGKILL)
+        for pid in pids + [guard]:
+            gone(pid)
 
     def test_a_signal_to_the_group_of_the_worker_does_not_reach_the_guard(self):
         self.put("job")
