@@ -50,6 +50,9 @@ function isDescribed(url) {
   return Boolean(get) && [...searchParams.keys()].every((name) => known.has(name));
 }
 
+/** Whether a request asks about a single job, which may be gone by the time the server answers. */
+const isOfJob = (url) => /\/v1\/ns\/[^/]+\/jobs\/[^/?]+/.test(url);
+
 /**
  * A page at an address. `expected` are statuses that requests may fail with besides 304; `away` allows that the server
  * cannot be reached.
@@ -62,7 +65,8 @@ export async function openPage(test, context, url, { expected = [], away = false
   page.on('console', (message) => {
     const text = message.text();
     const failed = /^Failed to load resource: (?:the server responded with a status of (\d+)|(net::ERR_\S+))/.exec(text);
-    const allowed = failed && (failed[1] ? expected.includes(Number(failed[1])) || !isDescribed(message.location().url) : away);
+    const isExpected = (status, url) => expected.includes(status) || (status === 404 && isOfJob(url)) || !isDescribed(url);
+    const allowed = failed && (failed[1] ? isExpected(Number(failed[1]), message.location().url) : away);
     if ((message.type() === 'error' || message.type() === 'warning') && !allowed) reports.push(`${message.type()}: ${text} (${message.location().url})`);
   });
   page.on('pageerror', (error) => reports.push('uncaught: ' + error.stack));
