@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "engine/measure/series.h"
 #include "engine/measure/stats.h"
-#include "engine/queues.h"
+#include "engine/queue/queues.h"
 
 #include "bench.h"
 #include "load.h"

@@ -4,7 +4,7 @@
 #define SLUICE_API_REQUEST_H
 
 #include "api/call.h"
-#include "engine/request.h"
+#include "engine/dedup/request.h"
 
 #define REQUEST_OPTION(of)                                                                         \
     OPTION(of, request, NAME, "REQUEST",                                                           \

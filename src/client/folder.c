@@ -3,7 +3,7 @@
 
 #include "client/local_call.h"
 #include "client/local_events.h"
-#include "host/zoneinfo.h"
+#include "host/zones/zoneinfo.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/thread.h"

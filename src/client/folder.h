@@ -13,9 +13,9 @@
 #ifndef SLUICE_CLIENT_FOLDER_H
 #define SLUICE_CLIENT_FOLDER_H
 
+#include "host/commands/services.h"
 #include "host/host_clock.h"
 #include "host/presence.h"
-#include "host/services.h"
 #include "os/random_source.h"
 
 #include <pthread.h>

@@ -7,7 +7,7 @@
 #include "client/repeat.h"
 #include "client/value.h"
 #include "client/weak_random.h"
-#include "host/services.h"
+#include "host/commands/services.h"
 
 #include <math.h>
 #include <stdio.h>

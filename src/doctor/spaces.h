@@ -5,7 +5,7 @@
 
 #include "engine/engine.h"
 #include "store/directory.h"
-#include "store/salvage.h"
+#include "store/salvage/salvage.h"
 
 struct space {
     uint32_t number;

@@ -25,7 +25,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 #include "engine/event.h"
-#include "engine/queues.h"
+#include "engine/queue/queues.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #include "engine/engine.h"
 
 #include "engine/lanes/lane.h"
-#include "engine/lease.h"
-#include "engine/queue.h"
+#include "engine/lease/lease.h"
+#include "engine/queue/queue.h"
 #include "engine/records/walk.h"
 #include "engine/recurring/recurring.h"
 #include "engine/state.h"

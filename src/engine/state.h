@@ -3,17 +3,17 @@
 #ifndef SLUICE_ENGINE_STATE_H
 #define SLUICE_ENGINE_STATE_H
 
-#include "engine/config.h"
-#include "engine/done.h"
+#include "engine/config/config.h"
+#include "engine/dedup/done.h"
+#include "engine/dedup/request.h"
 #include "engine/engine.h"
 #include "engine/measure/metrics.h"
 #include "engine/measure/series.h"
 #include "engine/measure/tally.h"
 #include "engine/name.h"
-#include "engine/queue.h"
-#include "engine/quota.h"
+#include "engine/queue/queue.h"
+#include "engine/queue/quota.h"
 #include "engine/records/loading.h"
-#include "engine/request.h"
 
 #include "base/index.h"
 #include "base/intern.h"

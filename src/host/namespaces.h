@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "engine/engine.h"
-#include "engine/quota.h"
+#include "engine/queue/quota.h"
 #include "host/host_clock.h"
 #include "host/notes.h"
 #include "host/refusals.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/presence.h"
 
-#include "engine/workers.h"
+#include "engine/lease/workers.h"
 #include "host/namespaces.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/refusals.h"
 
-#include "host/services.h"
+#include "host/commands/services.h"
 
 #include <assert.h>
 #include <string.h>

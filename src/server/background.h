@@ -8,7 +8,7 @@
 #ifndef SLUICE_SERVER_BACKGROUND_H
 #define SLUICE_SERVER_BACKGROUND_H
 
-#include "host/services.h"
+#include "host/commands/services.h"
 #include "server/loop.h"
 
 #include <pthread.h>

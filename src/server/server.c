@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/server.h"
 
-#include "host/zoneinfo.h"
+#include "host/zones/zoneinfo.h"
 #include "os/clock.h"
 #include "server/access/user_store.h"
 #include "server/execute.h"

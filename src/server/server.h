@@ -17,9 +17,9 @@
 
 #include "api/call.h"
 #include "base/histogram.h"
+#include "host/commands/services.h"
 #include "host/memory.h"
 #include "host/namespaces.h"
-#include "host/services.h"
 #include "os/random_source.h"
 #include "server/access/audit.h"
 #include "server/access/logins.h"

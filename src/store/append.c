@@ -2,7 +2,7 @@
 // What is appended is first put together without a lock (pending), then added to the group that
 // gathers, or becomes it.
 #include "engine/records/changes.h"
-#include "store/frame.h"
+#include "store/journal/frame.h"
 #include "store/state.h"
 
 // Forgets what was added to a buffer since it had that size, and that there was no memory for it.

@@ -5,7 +5,7 @@
 // and opened as a new one.
 #include "os/file.h"
 #include "store/create.h"
-#include "store/sector.h"
+#include "store/journal/sector.h"
 #include "store/state.h"
 
 #include <errno.h>

@@ -7,12 +7,12 @@
 #include "base/bytes.h"
 #include "os/file.h"
 #include "store/create.h"
-#include "store/frame.h"
-#include "store/images.h"
+#include "store/journal/frame.h"
+#include "store/journal/reader.h"
+#include "store/journal/sector.h"
 #include "store/key.h"
-#include "store/reader.h"
-#include "store/scan.h"
-#include "store/sector.h"
+#include "store/lmdb/images.h"
+#include "store/lmdb/scan.h"
 
 #include <fcntl.h>
 #include <unistd.h>

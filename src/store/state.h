@@ -8,9 +8,9 @@
 #define SLUICE_STORE_STATE_H
 
 #include "base/buffer.h"
-#include "store/base.h"
-#include "store/compact.h"
-#include "store/segments.h"
+#include "store/journal/segments.h"
+#include "store/lmdb/base.h"
+#include "store/lmdb/compact.h"
 #include "store/store.h"
 
 #include <pthread.h>

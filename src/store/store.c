@@ -4,16 +4,16 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/thread.h"
-#include "store/checkpoint.h"
 #include "store/create.h"
-#include "store/frame.h"
-#include "store/journal.h"
+#include "store/journal/frame.h"
+#include "store/journal/journal.h"
+#include "store/journal/sector.h"
+#include "store/journal/trim.h"
+#include "store/lmdb/checkpoint.h"
 #include "store/lock.h"
 #include "store/recover.h"
 #include "store/reserve.h"
-#include "store/sector.h"
 #include "store/state.h"
-#include "store/trim.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,12 +4,12 @@
 #include "calls.h"
 
 #include "engine/bulk/bulk.h"
+#include "engine/config/policy.h"
+#include "engine/dedup/request.h"
 #include "engine/lanes/limit.h"
-#include "engine/policy.h"
+#include "engine/lease/workers.h"
 #include "engine/recurring/zone.h"
-#include "engine/request.h"
 #include "engine/state.h"
-#include "engine/workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

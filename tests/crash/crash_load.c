@@ -4,7 +4,7 @@
 // is, what was loaded by then can be released.
 #include "patient.h"
 
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "host/namespaces.h"
 #include "random.h"
 #include "test.h"

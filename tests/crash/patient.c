@@ -2,7 +2,7 @@
 #include "patient.h"
 
 #include "base/bytes.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine/records/changes.h"
 #include "store/store.h"
 #include "workload.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "workload.h"
 
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine/state.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "workload.h"
 
 #include "base/bytes.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine/records/changes.h"
 #include "engine/records/salvage.h"
 #include "random.h"

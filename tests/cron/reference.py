@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A plain reading of what src/engine/cron.h says: sets in place of masks, every day looked at, every
+"""A plain reading of what src/engine/recurring/cron.h says: sets in place of masks, every day looked at, every
 time of day tried, local times from zoneinfo. Slow, and written without a look at cron.c.
 
 Times are whole seconds since 1970.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "command_world.h"
 
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine/measure/metrics.h"
 #include "engine/records/snapshot.h"
 #include "require.h"

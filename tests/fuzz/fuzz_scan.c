@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A file of LMDB with changed bytes: it must be refused with a reason, or LMDB must find in it what
 // the scan found. The input is a list of changes: two bytes of where, one of what.
-#include "store/scan.h"
+#include "store/lmdb/scan.h"
 
 #include "base/bytes.h"
 

@@ -3,10 +3,10 @@
 // refused, and what loads must work. The input is a list of changes: two bytes of where, one of
 // what.
 #include "engine/bulk/bulk.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
+#include "engine/config/policy.h"
 #include "engine/explain/explain.h"
 #include "engine/lanes/limit.h"
-#include "engine/policy.h"
 #include "engine/records/snapshot.h"
 #include "engine/recurring/zone.h"
 

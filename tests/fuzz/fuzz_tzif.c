@@ -3,7 +3,7 @@
 // transitions in order, each with another offset, and no more than the engine takes.
 #include "fuzz.h"
 
-#include "host/tzif.h"
+#include "host/zones/tzif.h"
 
 #include <stdio.h>
 #include <stdlib.h>

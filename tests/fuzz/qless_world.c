@@ -2,7 +2,7 @@
 #include "qless_world.h"
 
 #include "base/json.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "require.h"
 
 #include <stdio.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "engine/bulk/bulk.h"
 
-#include "engine/job.h"
-#include "engine/kick.h"
-#include "engine/lease.h"
+#include "engine/dedup/unique.h"
+#include "engine/job/job.h"
+#include "engine/job/kick.h"
+#include "engine/job/place.h"
+#include "engine/job/requeue.h"
+#include "engine/lease/lease.h"
 #include "engine/name.h"
-#include "engine/place.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/relations/tag.h"
-#include "engine/requeue.h"
 #include "engine/state.h"
-#include "engine/unique.h"
 
 #include <assert.h>
 #include <string.h>

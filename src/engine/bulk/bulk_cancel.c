@@ -5,9 +5,9 @@
 // once or twice, in whatever order the walk meets them.
 #include "engine/bulk/bulk.h"
 
-#include "engine/cancel.h"
-#include "engine/job.h"
-#include "engine/place.h"
+#include "engine/job/cancel.h"
+#include "engine/job/job.h"
+#include "engine/job/place.h"
 #include "engine/relations/depends.h"
 #include "engine/state.h"
 

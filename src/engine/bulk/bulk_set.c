@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The jobs that a dry run would change, for the operation that does it.
 #include "engine/bulk/bulk.h"
-#include "engine/job.h"
+#include "engine/job/job.h"
 #include "engine/state.h"
 
 void bulk_set_free(struct engine *engine, struct bulk *bulk)

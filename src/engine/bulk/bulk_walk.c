@@ -3,13 +3,13 @@
 // it can be saved, and whatever goes or comes meanwhile does it no harm. A job that stays where it
 // is comes up exactly once.
 #include "engine/bulk/bulk.h"
-#include "engine/job.h"
-#include "engine/lease.h"
-#include "engine/queue.h"
+#include "engine/job/job.h"
+#include "engine/lease/lease.h"
+#include "engine/lease/worker.h"
+#include "engine/queue/queue.h"
 #include "engine/relations/group.h"
 #include "engine/relations/tag.h"
 #include "engine/state.h"
-#include "engine/worker.h"
 
 static bool is_named(const struct job_filter *filter, const struct job *job)
 {

@@ -3,15 +3,15 @@
 
 #include "base/timefmt.h"
 #include "engine/explain/foresee.h"
-#include "engine/job.h"
+#include "engine/job/job.h"
 #include "engine/lanes/lane.h"
-#include "engine/lease.h"
-#include "engine/queue.h"
+#include "engine/lease/lease.h"
+#include "engine/lease/worker.h"
+#include "engine/queue/queue.h"
 #include "engine/relations/depends.h"
 #include "engine/relations/failure.h"
 #include "engine/relations/group.h"
 #include "engine/state.h"
-#include "engine/worker.h"
 
 #include <assert.h>
 #include <stdarg.h>

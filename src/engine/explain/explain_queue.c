@@ -3,7 +3,7 @@
 
 #include "base/timefmt.h"
 #include "engine/lanes/lane.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 #include <assert.h>

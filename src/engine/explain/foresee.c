@@ -6,9 +6,9 @@
 // without looking at the jobs themselves.
 #include "engine/explain/foresee.h"
 
-#include "engine/job.h"
+#include "engine/job/job.h"
 #include "engine/lanes/lane.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 enum {

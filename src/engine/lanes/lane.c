@@ -16,11 +16,11 @@
 #include "engine/lanes/lane.h"
 
 #include "engine/due.h"
-#include "engine/job.h"
+#include "engine/job/job.h"
 #include "engine/lanes/limit.h"
 #include "engine/lanes/watch.h"
 #include "engine/page.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 #include "base/hash.h"

@@ -4,7 +4,7 @@
 #include "engine/lanes/lane.h"
 #include "engine/name.h"
 #include "engine/page.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 static void add_row(const struct engine *engine, const struct lane *lane, int64_t now_us,

@@ -3,7 +3,7 @@
 
 #include "engine/due.h"
 #include "engine/lanes/lane.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 struct slice watch_key(const void *watch)

@@ -2,8 +2,8 @@
 #include "engine/look/find.h"
 
 #include "base/ascii.h"
-#include "engine/job.h"
-#include "engine/queue.h"
+#include "engine/job/job.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 #include <string.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "engine/look/list.h"
 
-#include "engine/job.h"
-#include "engine/lease.h"
+#include "engine/job/job.h"
+#include "engine/lease/lease.h"
+#include "engine/lease/worker.h"
 #include "engine/name.h"
 #include "engine/page.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/relations/group.h"
 #include "engine/relations/tag.h"
 #include "engine/state.h"
-#include "engine/worker.h"
 
 enum {
     BLOCK = 32, // nodes that are read at once

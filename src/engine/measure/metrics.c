@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "engine/measure/metrics.h"
 
-#include "engine/history.h"
-#include "engine/job.h"
+#include "engine/job/history.h"
+#include "engine/job/job.h"
 #include "engine/measure/series.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 void metrics_free(struct engine *engine, struct metrics *metrics)

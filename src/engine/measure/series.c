@@ -2,7 +2,7 @@
 #include "engine/measure/series.h"
 
 #include "engine/name.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/records/walk.h"
 #include "engine/state.h"
 

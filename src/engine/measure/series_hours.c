@@ -3,7 +3,7 @@
 // its hour (docs/file-format.md): mostly some 25.
 #include "engine/measure/series.h"
 
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 #include <string.h>

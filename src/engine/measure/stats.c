@@ -3,7 +3,7 @@
 // a day. What is longer than six days counts in the last.
 #include "engine/measure/stats.h"
 
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 #include <math.h>

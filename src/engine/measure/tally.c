@@ -3,9 +3,9 @@
 // total of such.
 #include "engine/measure/tally.h"
 
-#include "engine/job.h"
+#include "engine/job/job.h"
 #include "engine/measure/metrics.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/records/walk.h"
 #include "engine/state.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/records/loading.h"
 
-#include "engine/job.h"
+#include "engine/job/job.h"
 
 enum {
     CAPACITY_MIN = 64,

@@ -2,18 +2,20 @@
 // The other half of record_write.c; see record_reader.h.
 #include "engine/records/record.h"
 
-#include "engine/config.h"
+#include "engine/config/config.h"
+#include "engine/dedup/promise.h"
+#include "engine/dedup/unique.h"
 #include "engine/due.h"
-#include "engine/history.h"
-#include "engine/job.h"
+#include "engine/job/history.h"
+#include "engine/job/job.h"
+#include "engine/job/options.h"
+#include "engine/job/place.h"
 #include "engine/lanes/lane.h"
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
+#include "engine/lease/worker.h"
 #include "engine/measure/series.h"
 #include "engine/measure/stats.h"
-#include "engine/options.h"
-#include "engine/place.h"
-#include "engine/promise.h"
-#include "engine/quota.h"
+#include "engine/queue/quota.h"
 #include "engine/records/changes.h"
 #include "engine/records/record_reader.h"
 #include "engine/relations/cascade.h"
@@ -22,8 +24,6 @@
 #include "engine/relations/group.h"
 #include "engine/relations/tag.h"
 #include "engine/relations/track.h"
-#include "engine/unique.h"
-#include "engine/worker.h"
 
 // A number that is taken.
 struct loading_id {

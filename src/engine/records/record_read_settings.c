@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The records of all that is not a job, a queue or a worker.
 #include "engine/bulk/bulk.h"
+#include "engine/config/policy.h"
+#include "engine/dedup/promise.h"
+#include "engine/job/options.h"
 #include "engine/lanes/lane.h"
 #include "engine/lanes/limit.h"
-#include "engine/options.h"
-#include "engine/policy.h"
-#include "engine/promise.h"
 #include "engine/records/record.h"
 #include "engine/records/record_reader.h"
 #include "engine/recurring/recurring.h"

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "engine/engine.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/records/record.h"
 #include "engine/state.h"
 

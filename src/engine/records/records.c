@@ -3,20 +3,20 @@
 #include "engine/records/changes.h"
 
 #include "engine/bulk/bulk.h"
-#include "engine/job.h"
+#include "engine/config/policy.h"
+#include "engine/dedup/promise.h"
+#include "engine/job/job.h"
 #include "engine/lanes/lane.h"
 #include "engine/lanes/limit.h"
+#include "engine/lease/worker.h"
 #include "engine/measure/series.h"
 #include "engine/measure/stats.h"
-#include "engine/policy.h"
-#include "engine/promise.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/records/record.h"
 #include "engine/records/walk.h"
 #include "engine/recurring/recurring.h"
 #include "engine/recurring/zone.h"
 #include "engine/state.h"
-#include "engine/worker.h"
 
 struct saving {
     const struct engine *engine;

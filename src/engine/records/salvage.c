@@ -4,7 +4,7 @@
 #include "engine/records/salvage.h"
 
 #include "base/bytes.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine/records/record_reader.h"
 
 #include <stdarg.h>

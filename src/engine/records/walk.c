@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine/records/walk.h"
 
-#include "engine/job.h"
-#include "engine/queue.h"
+#include "engine/job/job.h"
+#include "engine/queue/queue.h"
 #include "engine/relations/group.h"
 #include "engine/state.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The runs to come, and what a new time zone does to them.
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/records/walk.h"
 #include "engine/recurring/recurring.h"
 #include "engine/state.h"

@@ -2,13 +2,13 @@
 #include "engine/recurring/recurring.h"
 
 #include "engine/due.h"
-#include "engine/job.h"
-#include "engine/options.h"
-#include "engine/put.h"
-#include "engine/queue.h"
-#include "engine/quota.h"
+#include "engine/export/restore.h"
+#include "engine/job/job.h"
+#include "engine/job/options.h"
+#include "engine/job/put.h"
+#include "engine/queue/queue.h"
+#include "engine/queue/quota.h"
 #include "engine/relations/tag.h"
-#include "engine/restore.h"
 #include "engine/state.h"
 
 #include <assert.h>

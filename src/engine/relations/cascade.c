@@ -4,12 +4,12 @@
 // dealing with them may, and is then tried again with the next call.
 #include "engine/relations/cascade.h"
 
-#include "engine/cancel.h"
 #include "engine/due.h"
-#include "engine/job.h"
-#include "engine/options.h"
-#include "engine/place.h"
-#include "engine/queue.h"
+#include "engine/job/cancel.h"
+#include "engine/job/job.h"
+#include "engine/job/options.h"
+#include "engine/job/place.h"
+#include "engine/queue/queue.h"
 #include "engine/relations/depends.h"
 #include "engine/relations/failure.h"
 #include "engine/relations/group.h"

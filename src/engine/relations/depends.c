@@ -5,9 +5,9 @@
 // put again without naming any.
 #include "engine/relations/depends.h"
 
-#include "engine/job.h"
-#include "engine/place.h"
-#include "engine/queue.h"
+#include "engine/job/job.h"
+#include "engine/job/place.h"
+#include "engine/queue/queue.h"
 #include "engine/relations/cascade.h"
 #include "engine/state.h"
 

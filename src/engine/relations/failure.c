@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "engine/relations/failure.h"
 
-#include "engine/job.h"
-#include "engine/lease.h"
+#include "engine/dedup/unique.h"
+#include "engine/job/job.h"
+#include "engine/job/place.h"
+#include "engine/job/waiter.h"
+#include "engine/lease/lease.h"
 #include "engine/measure/metrics.h"
 #include "engine/measure/stats.h"
-#include "engine/place.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/relations/group.h"
 #include "engine/state.h"
-#include "engine/unique.h"
-#include "engine/waiter.h"
 
 #include <assert.h>
 #include <stdio.h>

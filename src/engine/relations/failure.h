@@ -4,7 +4,7 @@
 #define SLUICE_ENGINE_RELATIONS_FAILURE_H
 
 #include "engine/engine.h"
-#include "engine/history.h"
+#include "engine/job/history.h"
 
 struct failure {
     int64_t when_us;

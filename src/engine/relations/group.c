@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "engine/relations/group.h"
 
-#include "engine/job.h"
+#include "engine/job/job.h"
 #include "engine/page.h"
-#include "engine/queue.h"
+#include "engine/queue/queue.h"
 #include "engine/relations/failure.h"
 #include "engine/state.h"
 

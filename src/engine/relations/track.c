@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "engine/relations/track.h"
 
-#include "engine/job.h"
-#include "engine/queue.h"
-#include "engine/restore.h"
+#include "engine/export/restore.h"
+#include "engine/job/job.h"
+#include "engine/queue/queue.h"
 #include "engine/state.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/json_writer.h"
-#include "engine/job.h"
+#include "engine/job/job.h"
 #include "faces/http/example.h"
 #include "faces/http/member.h"
 #include "faces/http/paper.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls about workers and the configuration.
 #include "base/num.h"
-#include "engine/workers.h"
+#include "engine/lease/workers.h"
 #include "faces/qless/calls.h"
 #include "faces/qless/cjson.h"
 #include "faces/qless/list.h"

@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/status.h"
-#include "engine/quota.h"
+#include "engine/queue/quota.h"
 #include "server/log/log_line.h"
 #include "store/store.h"
 

@@ -2,7 +2,7 @@
 #include "server/push/push.h"
 
 #include "engine/lanes/watch.h"
-#include "engine/workers.h"
+#include "engine/lease/workers.h"
 #include "host/notes.h"
 #include "server/log/log.h"
 #include "server/server.h"

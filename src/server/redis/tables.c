@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/redis/tables.h"
 
-#include "host/services.h"
+#include "host/commands/services.h"
 
 static const struct command_table *const own[] = {
     &server_namespace_commands, &server_reference_commands,   &server_admin_commands,

@@ -2,7 +2,7 @@
 // Calls: the engine as a whole.
 #include "arguments.h"
 #include "base/alloc.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine/records/snapshot.h"
 #include "member.h"
 #include "shell.h"

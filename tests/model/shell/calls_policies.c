@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls: policies of klasses and queues.
 #include "arguments.h"
-#include "engine/policy.h"
+#include "engine/config/policy.h"
 #include "member.h"
 #include "options.h"
 #include "shell.h"

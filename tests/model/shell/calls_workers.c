@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls: workers.
 #include "arguments.h"
-#include "engine/workers.h"
+#include "engine/lease/workers.h"
 #include "shell.h"
 #include "views.h"
 

@@ -2,7 +2,7 @@
 // The whole of what can be observed: of the queues, tags, workers and days that the request names,
 // since the engine has no list of tags or of queues that were forgotten.
 #include "arguments.h"
-#include "engine/workers.h"
+#include "engine/lease/workers.h"
 #include "member.h"
 #include "shell.h"
 #include "views.h"

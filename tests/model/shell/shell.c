@@ -14,8 +14,8 @@
 
 #include "arguments.h"
 #include "base/alloc.h"
-#include "engine/check.h"
-#include "engine/request.h"
+#include "engine/check/check.h"
+#include "engine/dedup/request.h"
 #include "store.h"
 #include "views.h"
 

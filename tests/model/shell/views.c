@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "views.h"
 
-#include "engine/workers.h"
+#include "engine/lease/workers.h"
 #include "member.h"
 #include "words.h"
 

@@ -2,7 +2,7 @@
 // Commands that repeat another, commands that wait, and what a failure leaves behind.
 #include "transcript.h"
 
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "fault_alloc.h"
 
 #include <stdio.h>

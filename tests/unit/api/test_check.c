@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transcript.h"
 
-#include "engine/check.h"
-#include "engine/queue.h"
+#include "engine/check/check.h"
+#include "engine/queue/queue.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 // Fresnel's tasks, from being put to having run; what workers do is said in the native words.
 #include "transcript.h"
 
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "fault_alloc.h"
 
 // A member of the map that was shown last, as shown.

@@ -3,7 +3,7 @@
 #include "transcript.h"
 
 #include "base/json.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "fault_alloc.h"
 #include "random.h"
 

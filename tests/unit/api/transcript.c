@@ -2,7 +2,7 @@
 #include "transcript.h"
 
 #include "base/num.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 
 #include <ctype.h>
 #include <stdio.h>

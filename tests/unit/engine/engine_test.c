@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine_test.h"
 
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine/records/changes.h"
 #include "engine/records/snapshot.h"
 #include "engine/state.h"

@@ -10,11 +10,11 @@
 #ifndef SLUICE_ENGINE_TEST_H
 #define SLUICE_ENGINE_TEST_H
 
+#include "engine/config/policy.h"
 #include "engine/engine.h"
 #include "engine/lanes/limit.h"
-#include "engine/policy.h"
 
-#include "engine/workers.h"
+#include "engine/lease/workers.h"
 #include "fault_alloc.h"
 #include "test.h"
 

@@ -6,10 +6,10 @@
 #include "engine_test.h"
 
 #include "engine/bulk/bulk.h"
+#include "engine/config/policy.h"
 #include "engine/explain/explain.h"
 #include "engine/lanes/limit.h"
 #include "engine/measure/metrics.h"
-#include "engine/policy.h"
 #include "engine/recurring/zone.h"
 
 #include <sys/resource.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the model test has found, as small as it can be shown.
 #include "engine/bulk/bulk.h"
+#include "engine/config/policy.h"
 #include "engine/explain/explain.h"
 #include "engine/lanes/limit.h"
 #include "engine/measure/metrics.h"
-#include "engine/policy.h"
 #include "engine/records/changes.h"
 #include "engine/recurring/zone.h"
 #include "engine_test.h"

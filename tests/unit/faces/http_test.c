@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "http_test.h"
 
-#include "engine/check.h"
+#include "engine/check/check.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/slice.h"
 #include "base/status.h"
-#include "store/scan.h"
+#include "store/lmdb/scan.h"
 
 #include "random.h"
 

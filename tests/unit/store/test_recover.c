@@ -2,8 +2,8 @@
 // What opening does with a journal that is torn, damaged or incomplete.
 #include "store_test.h"
 
-#include "store/sector.h"
-#include "store/segments.h"
+#include "store/journal/sector.h"
+#include "store/journal/segments.h"
 
 #include "test.h"
 

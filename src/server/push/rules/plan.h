@@ -7,7 +7,7 @@
 #define SLUICE_SERVER_PUSH_RULES_PLAN_H
 
 #include "base/glob.h"
-#include "host/push_commands.h"
+#include "host/commands/push_commands.h"
 
 enum {
     PUSH_PLAN_SIZE_MAX = 32768, // bytes of all words, so that as JSON they fit into a note

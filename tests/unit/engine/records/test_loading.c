@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An engine made of its records: in what order they may come, and what does not fit together.
 #include "engine/bulk/bulk.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine/records/changes.h"
 #include "engine/records/record.h"
 

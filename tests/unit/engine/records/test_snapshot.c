@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "engine/bulk/bulk.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine/records/changes.h"
 #include "engine/recurring/zone.h"
 

@@ -2,7 +2,7 @@
 // Calls of workers.
 #include "qless_test.h"
 
-#include "engine/policy.h"
+#include "engine/config/policy.h"
 
 // Puts a job into q at 0 and hands it to w1 at 1.
 static void work_on(struct conversation *c, const char *put)

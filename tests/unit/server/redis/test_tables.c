@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/redis/tables.h"
 
-#include "host/services.h"
+#include "host/commands/services.h"
 
 #include "test.h"
 
