@@ -14,8 +14,8 @@ enum {
 int main(int argc, char **argv)
 {
     static char data[JOBS_MAX][DATA_SIZE];
-    static struct sluice_put puts[JOBS_MAX];
-    static struct sluice_put_result results[JOBS_MAX];
+    static struct sluice_put_options puts[JOBS_MAX];
+    static struct sluice_result results[JOBS_MAX];
     struct sluice *queue;
     struct sluice_error error;
     if (argc < 3 || argc - 2 > JOBS_MAX) {
@@ -29,9 +29,7 @@ int main(int argc, char **argv)
     size_t count = (size_t)(argc - 2);
     for (size_t i = 0; i < count; i++) {
         snprintf(data[i], sizeof(data[i]), "{\"to\":\"%s\"}", argv[i + 2]);
-        puts[i].queue = "mail";
-        puts[i].klass = "Send";
-        puts[i].data = data[i];
+        puts[i] = SLUICE_PUT(.queue = "mail", .klass = "Send", .data = data[i]);
     }
     enum sluice_status status = sluice_put_many(queue, puts, count, results, &error);
     for (size_t i = 0; i < count; i++) {

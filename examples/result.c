@@ -18,7 +18,8 @@ int main(int argc, char **argv)
     }
     enum sluice_status status = sluice_open(argv[1], NULL, &queue, &error);
     if (!status) {
-        const struct sluice_put put = { .queue = argv[2], .klass = argv[3], .data = argv[4] };
+        const struct sluice_put_options put =
+            SLUICE_PUT(.queue = argv[2], .klass = argv[3], .data = argv[4]);
         status = sluice_put(queue, &put, jid, &error);
         if (!status) {
             status = sluice_wait(queue, jid, 60.0, &result, &error);

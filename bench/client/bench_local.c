@@ -48,9 +48,9 @@ static void check(enum sluice_status status, const struct sluice_error *error)
 static void put(struct run *run)
 {
     struct sluice_error error;
-    const struct sluice_put job = { .queue = "mail",
-                                    .klass = "Send",
-                                    .data = "{\"to\":\"ann@example.org\",\"subject\":\"hello\"}" };
+    const struct sluice_put_options job =
+        SLUICE_PUT(.queue = "mail", .klass = "Send",
+                   .data = "{\"to\":\"ann@example.org\",\"subject\":\"hello\"}");
     check(sluice_put(run->queue, &job, NULL, &error), &error);
 }
 
@@ -119,7 +119,7 @@ static void measure(int threads, const char *durability, bool pairs)
         exit(1);
     }
     (void)snprintf(url, sizeof(url), "file:%s/queue", path);
-    const struct sluice_options options = { .durability = durability };
+    const struct sluice_open_options options = SLUICE_OPEN(.durability = durability);
     check(sluice_open(url, &options, &run.queue, &error), &error);
     double wall = clock_s(CLOCK_MONOTONIC), cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; i < threads; i++) {

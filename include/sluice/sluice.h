@@ -4,8 +4,8 @@
 //     struct sluice *queue;
 //     struct sluice_job *job;
 //     sluice_open("file:jobs", NULL, &queue, NULL);           // or "sluice://host:7711/app"
-//     sluice_put(queue, &(struct sluice_put){ .queue = "mail", .klass = "Send",
-//                                             .data = "{\"to\":\"ann\"}" }, NULL, NULL);
+//     sluice_put(queue, &SLUICE_PUT(.queue = "mail", .klass = "Send", .data = "{\"to\":\"ann\"}"),
+//                NULL, NULL);
 //     sluice_next(queue, "mail", SLUICE_FOREVER, &job, NULL);
 //     sluice_done(job, "{\"sent\":true}", NULL);
 //     sluice_job_free(job);
@@ -26,8 +26,14 @@
 //   used by one thread at a time.
 // - Strings are UTF-8 and end with a null byte.
 // - Times are in seconds: a duration, or a time since 1970.
-// - 0 or NULL in a struct of options selects the default.
-// - When a struct gets new members, the functions that take it get a new symbol version.
+// - The options of sluice_VERB are a `struct sluice_VERB_options`. In C a macro with the name of the
+//   verb makes one: SLUICE_PUT(.queue = "mail", ...). In C++ declare it with `= {}`. Both set its
+//   first member, `size`. A struct whose size is 0 is INVALID.
+// - In a struct of options NULL selects the default of a text, and 0 the default of a number.
+//   SLUICE_ZERO is the number zero, and SLUICE_NONE is "none" where that is possible. A negative
+//   number is INVALID where it has no meaning.
+// - Later versions of the library may add members at the end of a struct of options. The member
+//   `size` tells which of them the program knows. No other struct of this header grows.
 #ifndef SLUICE_SLUICE_H
 #define SLUICE_SLUICE_H
 
@@ -44,6 +50,13 @@ extern "C" {
 #else
 #    define SLUICE_API
 #endif
+
+// The version of this header. The library may be a later one: see sluice_version.
+#define SLUICE_VERSION_MAJOR 0
+#define SLUICE_VERSION_MINOR 1
+#define SLUICE_VERSION_PATCH 0
+#define SLUICE_VERSION_NUMBER                                                                      \
+    (SLUICE_VERSION_MAJOR * 1000000 + SLUICE_VERSION_MINOR * 1000 + SLUICE_VERSION_PATCH)
 
 // Returns the version of the library at run time, such as "0.1.0".
 SLUICE_API const char *sluice_version(void);
@@ -95,9 +108,27 @@ struct sluice;
 struct sluice_job;
 struct sluice_value;
 
-#define SLUICE_FOREVER (-1.0) // no time limit. Any other negative time counts as 0
+#define SLUICE_FOREVER (-1.0) // no time limit. Any other negative time to wait counts as 0
 
-struct sluice_options {
+// Numbers of options (see the conventions above). Both can stand for an integer and for a double.
+#define SLUICE_ZERO INT64_MIN       // zero, where 0 selects the default
+#define SLUICE_NONE (INT64_MIN / 2) // none
+
+// The first member of a struct of options. In C++ it has its value already.
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#    define SLUICE_SIZE_OF(type) size_t size = sizeof(type)
+#else
+#    define SLUICE_SIZE_OF(type) size_t size
+#endif
+
+enum sluice_log_level {
+    SLUICE_LOG_INFO = 0,
+    SLUICE_LOG_WARNING,
+    SLUICE_LOG_ERROR,
+};
+
+struct sluice_open_options {
+    SLUICE_SIZE_OF(struct sluice_open_options);
     const char *ns;     // the namespace; overrides that of the address. Default: "default"
     const char *worker; // the worker name for taking jobs. Default: HOST-PID-RANDOM
     // The time limit of a call, which includes reconnecting and excludes the time that the call
@@ -110,9 +141,11 @@ struct sluice_options {
     const char *ca_file, *cert_file, *key_file;
     // Receives messages for the operator of the program. Called from any thread. Must not call the
     // library.
-    void (*log)(void *context, const char *sentence);
+    void (*log)(void *context, enum sluice_log_level level, const char *sentence);
     void *log_context;
 };
+#define SLUICE_OPEN(...)                                                                           \
+    ((struct sluice_open_options){ .size = sizeof(struct sluice_open_options), __VA_ARGS__ })
 
 // Opens a queue by its address:
 //
@@ -126,7 +159,8 @@ struct sluice_options {
 // The server need not be reachable yet: each call connects, with growing pauses between attempts,
 // until its time limit. BUSY: another process has the folder open. NOT_FOUND: the folder has no
 // queue, and create=no was given.
-SLUICE_API enum sluice_status sluice_open(const char *url, const struct sluice_options *options,
+SLUICE_API enum sluice_status sluice_open(const char *url,
+                                          const struct sluice_open_options *options,
                                           struct sluice **out, struct sluice_error *error);
 
 // Closes a queue. No other thread may be in a call. Free all jobs before. May be NULL.
@@ -142,12 +176,9 @@ SLUICE_API void sluice_interrupt(struct sluice *sluice, bool on);
 // ---------------------------------------------------------------------------------------------
 // Putting jobs
 
-enum {
-    SLUICE_NONE = -1, // none, in members where 0 means the default
-};
-
 // A job to put. Lists of strings end with NULL.
-struct sluice_put {
+struct sluice_put_options {
+    SLUICE_SIZE_OF(struct sluice_put_options);
     const char *queue, *klass, *data; // required; data is JSON
     const char *jid;                  // default: a UUID
     int64_t priority;                 // lower runs sooner
@@ -173,6 +204,8 @@ struct sluice_put {
     bool allow_missing; // missing jobs in `depends` count as complete; default: NOT_FOUND
     double lease;       // the length of its leases; SLUICE_NONE: the heartbeat of its queue
 };
+#define SLUICE_PUT(...)                                                                            \
+    ((struct sluice_put_options){ .size = sizeof(struct sluice_put_options), __VA_ARGS__ })
 
 // Puts a job, or moves the existing job with that jid. `jid` (a buffer of SLUICE_NAME_SIZE bytes,
 // or NULL) receives the jid of the job, or that of the job that holds the lock requested by
@@ -181,10 +214,12 @@ struct sluice_put {
 // If the connection breaks, the library repeats the put. A put is never applied twice, whatever
 // became of the job in the meantime, as long as the server remembers the put (the options
 // request-history, request-history-count of the namespace).
-SLUICE_API enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put *put,
-                                         char *jid, struct sluice_error *error);
+SLUICE_API enum sluice_status sluice_put(struct sluice *sluice,
+                                         const struct sluice_put_options *put, char *jid,
+                                         struct sluice_error *error);
 
-struct sluice_put_result {
+// What became of one element of a call for many.
+struct sluice_result {
     enum sluice_status status;
     char jid[SLUICE_NAME_SIZE];
     char message[SLUICE_MESSAGE_SIZE];
@@ -192,8 +227,9 @@ struct sluice_put_result {
 
 // Puts many jobs in one round trip. Each has its own entry in `results`, which may be NULL. The
 // status is that of the whole call, or else that of the first rejected job.
-SLUICE_API enum sluice_status sluice_put_many(struct sluice *sluice, const struct sluice_put *puts,
-                                              size_t count, struct sluice_put_result *results,
+SLUICE_API enum sluice_status sluice_put_many(struct sluice *sluice,
+                                              const struct sluice_put_options *puts, size_t count,
+                                              struct sluice_result *results,
                                               struct sluice_error *error);
 
 // ---------------------------------------------------------------------------------------------
@@ -204,7 +240,8 @@ SLUICE_API enum sluice_status sluice_put_many(struct sluice *sluice, const struc
 SLUICE_API enum sluice_status sluice_next(struct sluice *sluice, const char *queue, double wait,
                                           struct sluice_job **out, struct sluice_error *error);
 
-struct sluice_take {
+struct sluice_take_options {
+    SLUICE_SIZE_OF(struct sluice_take_options);
     const char *const *queues; // ends with NULL
     double wait;               // for the first job
     bool round_robin;          // one job from each queue in turn
@@ -212,10 +249,13 @@ struct sluice_take {
     double lease;              // the length of the leases; default: as the jobs and queues say
     bool best;                 // of all queues the job with the lowest priority; see Q.POP
 };
+#define SLUICE_TAKE(...)                                                                           \
+    ((struct sluice_take_options){ .size = sizeof(struct sluice_take_options), __VA_ARGS__ })
 
 // Takes up to `count` jobs (at most 1000) from several queues. `jobs` has room for `count`; `taken`
 // receives how many were taken.
-SLUICE_API enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take *take,
+SLUICE_API enum sluice_status sluice_take(struct sluice *sluice,
+                                          const struct sluice_take_options *take,
                                           struct sluice_job **jobs, size_t count, size_t *taken,
                                           struct sluice_error *error);
 
@@ -223,7 +263,7 @@ SLUICE_API enum sluice_status sluice_take(struct sluice *sluice, const struct sl
 // NULL, only `worker` and `lease` are used. STATE: the job cannot be taken now, and the message says
 // why. UNKNOWN: the connection broke; if the job was taken, its lease expires.
 SLUICE_API enum sluice_status sluice_take_job(struct sluice *sluice, const char *jid,
-                                              const struct sluice_take *take,
+                                              const struct sluice_take_options *take,
                                               struct sluice_job **out, struct sluice_error *error);
 
 // Creates a handle for a job that another process has taken, from its jid, worker and token. The
@@ -298,9 +338,10 @@ SLUICE_API enum sluice_status sluice_advance(struct sluice_job *job, const char 
 // Fails the job. It stays failed until it is unfailed.
 SLUICE_API enum sluice_status sluice_fail(struct sluice_job *job, const char *group,
                                           const char *message, struct sluice_error *error);
-// Tries the job again after `delay`, or after its backoff (SLUICE_NONE). `group` and `message`
+// Tries the job again after `delay`, or after its backoff (SLUICE_BACKOFF). `group` and `message`
 // describe the error, or are NULL. `remaining` (or NULL) receives the number of retries left; below
 // 0 the job has failed.
+#define SLUICE_BACKOFF (-1.0)
 SLUICE_API enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char *group,
                                            const char *message, int64_t *remaining,
                                            struct sluice_error *error);
@@ -372,9 +413,11 @@ SLUICE_API const char *sluice_value_key(const struct sluice_value *value, size_t
 // The value of a key in a map.
 SLUICE_API const struct sluice_value *sluice_value_get(const struct sluice_value *value,
                                                        const char *key);
-// Converts a value to JSON. The caller frees the string with free(). NULL: out of memory. The
+// Converts a value to JSON. The caller frees the string with sluice_free. NULL: out of memory. The
 // values of `data` and `result` are JSON already and are inserted unchanged.
 SLUICE_API char *sluice_value_json(const struct sluice_value *value);
+// Frees a string that a function of the library made for the caller. May be NULL.
+SLUICE_API void sluice_free(char *text);
 // Frees a whole result, not a part of one. May be NULL.
 SLUICE_API void sluice_value_free(struct sluice_value *value);
 

@@ -66,13 +66,12 @@ enum status folder_check_process(const struct folder *folder, struct error *erro
 // ---------------------------------------------------------------------------------------------
 // What is said to those who look after the program
 
-void folder_log(void *context, const char *sentence)
+void folder_log(struct folder *folder, enum sluice_log_level level, const char *sentence)
 {
-    struct folder *folder = context;
     pthread_mutex_lock(&folder->users_mutex);
     for (const struct folder_user *user = folder->users; user; user = user->next) {
         if (user->log) {
-            user->log(user->log_context, sentence);
+            user->log(user->log_context, level, sentence);
         }
     }
     pthread_mutex_unlock(&folder->users_mutex);
@@ -80,8 +79,17 @@ void folder_log(void *context, const char *sentence)
 
 static void log_store(void *context, enum store_level level, const char *sentence)
 {
-    (void)level;
-    folder_log(context, sentence);
+    static const enum sluice_log_level levels[] = {
+        [STORE_INFO] = SLUICE_LOG_INFO,
+        [STORE_WARNING] = SLUICE_LOG_WARNING,
+        [STORE_ERROR] = SLUICE_LOG_ERROR,
+    };
+    folder_log(context, levels[level], sentence);
+}
+
+static void log_namespaces(void *context, const char *sentence)
+{
+    folder_log(context, SLUICE_LOG_WARNING, sentence);
 }
 
 static void add_user(struct folder *folder, struct folder_user *user)
@@ -301,7 +309,7 @@ static void note_unfit(void *context, struct slice ns, struct slice jid, size_t 
                    "job larger than an answer may be (%zu bytes); not handed out: namespace %.*s, "
                    "jid %.*s",
                    size_max, SLICE_PRINT(slice_shown(ns)), SLICE_PRINT(slice_shown(jid)));
-    folder_log(context, sentence);
+    folder_log(context, SLUICE_LOG_WARNING, sentence);
 }
 
 static enum status make_namespaces(struct folder *folder, struct error *error)
@@ -315,7 +323,7 @@ static enum status make_namespaces(struct folder *folder, struct error *error)
         .count_max = NAMESPACES_MAX,
         .waiting = local_call_ops,
         .event = listeners_event,
-        .log = folder_log,
+        .log = log_namespaces,
         .context = folder,
     };
     enum status status = random_source_init(&folder->random, &options.seed, error);
@@ -385,10 +393,11 @@ static void close_store(struct folder *folder)
 {
     struct error error;
     if (folder->failed || namespaces_append(&folder->namespaces, &error)) {
-        folder_log(folder, error_sentence(folder->failed ? &folder->why : &error));
+        folder_log(folder, SLUICE_LOG_ERROR,
+                   error_sentence(folder->failed ? &folder->why : &error));
     }
     if (store_close(folder->store, &error)) {
-        folder_log(folder, error_sentence(&error));
+        folder_log(folder, SLUICE_LOG_ERROR, error_sentence(&error));
     }
 }
 

@@ -18,6 +18,8 @@
 #include "host/presence.h"
 #include "os/random_source.h"
 
+#include <sluice/sluice.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -29,7 +31,7 @@ struct zoneinfo;
 // A handle that has opened the folder; `log` receives what the program's operator should know.
 struct folder_user {
     struct folder_user *next;
-    void (*log)(void *context, const char *sentence); // may be NULL
+    void (*log)(void *context, enum sluice_log_level level, const char *sentence); // may be NULL
     void *log_context;
 };
 
@@ -93,8 +95,8 @@ void folder_close(struct folder *folder, struct folder_user *user);
 bool folder_is_ours(const struct folder *folder);
 MUST_USE enum status folder_check_process(const struct folder *folder, struct error *error);
 
-// From any thread; `context` is the folder.
-void folder_log(void *context, const char *sentence);
+// From any thread.
+void folder_log(struct folder *folder, enum sluice_log_level level, const char *sentence);
 
 // ---------------------------------------------------------------------------------------------
 // With the mutex held

@@ -19,7 +19,7 @@ static void check_clock(struct folder *folder)
         char sentence[128];
         (void)snprintf(sentence, sizeof(sentence), "clock step wall=%+.1fs action=%s",
                        (double)news.step_us / 1e6, clock_change_word(news.change));
-        folder_log(folder, sentence);
+        folder_log(folder, SLUICE_LOG_WARNING, sentence);
     }
 }
 
@@ -36,7 +36,7 @@ static int64_t remove_some(struct folder *folder, int64_t now_us)
         char sentence[512];
         (void)snprintf(sentence, sizeof(sentence),
                        "what a deleted namespace left stays for now: %s", error_sentence(&error));
-        folder_log(folder, sentence);
+        folder_log(folder, SLUICE_LOG_WARNING, sentence);
         more = false;
     }
     folder->removing = folder->namespaces.removals;

@@ -2,6 +2,7 @@
 // Taking jobs and settling them.
 #include "client/job.h"
 
+#include "client/options.h"
 #include "client/value.h"
 
 #include <stdlib.h>
@@ -86,8 +87,8 @@ static enum sluice_status give_out(struct sluice *sluice, struct batch *batch,
 }
 
 // Q.POP ns worker count [WAIT n] [LEASE n] [ORDER order] -- queue ...
-static void take_words(const struct sluice *sluice, const struct sluice_take *take, size_t count,
-                       struct words *words, struct ask *ask)
+static void take_words(const struct sluice *sluice, const struct sluice_take_options *take,
+                       size_t count, struct words *words, struct ask *ask)
 {
     queue_words(sluice, words, "Q.POP");
     words_text(words, take->worker ? take->worker : sluice->worker);
@@ -110,29 +111,39 @@ static void take_words(const struct sluice *sluice, const struct sluice_take *ta
     }
 }
 
-// A pop whose answer was lost may be asked again: what it took comes back when its lease runs out.
-enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take *take,
-                               struct sluice_job **jobs, size_t count, size_t *taken,
-                               struct sluice_error *error)
+static enum sluice_status check_take(const struct sluice_take_options *take,
+                                     struct sluice_error *error)
 {
-    struct words words;
-    struct ask ask;
-    *taken = 0;
     if (!take->queues || !take->queues[0]) {
         return fault(error, SLUICE_INVALID, "there is no queue to take from");
     }
     if (take->round_robin && take->best) {
         return fault(error, SLUICE_INVALID, "either round_robin or best, not both");
     }
-    enum sluice_status status = check_name(take->worker, "worker", error);
+    return check_name(take->worker, "worker", error);
+}
+
+// A pop whose answer was lost may be asked again: what it took comes back when its lease runs out.
+enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take_options *given,
+                               struct sluice_job **jobs, size_t count, size_t *taken,
+                               struct sluice_error *error)
+{
+    struct sluice_take_options take;
+    struct words words;
+    struct ask ask;
+    *taken = 0;
+    enum sluice_status status = take_options_read(given, &take, error);
+    if (!status) {
+        status = check_take(&take, error);
+    }
     if (status) {
         return status;
     }
-    struct batch *batch = batch_new(take->worker ? take->worker : sluice->worker);
+    struct batch *batch = batch_new(take.worker ? take.worker : sluice->worker);
     if (!batch) {
         return fault_no_memory(error);
     }
-    take_words(sluice, take, count, &words, &ask);
+    take_words(sluice, &take, count, &words, &ask);
     status = queue_ask(sluice, &words, &ask, &batch->answer, error);
     if (!status) {
         status = check_jobs(batch->answer, count, error);
@@ -148,7 +159,7 @@ enum sluice_status sluice_next(struct sluice *sluice, const char *queue, double 
                                struct sluice_job **out, struct sluice_error *error)
 {
     const char *const queues[] = { queue, NULL };
-    const struct sluice_take take = { .queues = queues, .wait = wait };
+    const struct sluice_take_options take = SLUICE_TAKE(.queues = queues, .wait = wait);
     size_t taken;
     *out = NULL;
     return sluice_take(sluice, &take, out, 1, &taken, error);
@@ -177,15 +188,20 @@ static enum sluice_status ask_job(struct sluice *sluice, struct words *words, co
 }
 
 enum sluice_status sluice_take_job(struct sluice *sluice, const char *jid,
-                                   const struct sluice_take *take, struct sluice_job **out,
+                                   const struct sluice_take_options *given, struct sluice_job **out,
                                    struct sluice_error *error)
 {
+    const struct sluice_take_options none = SLUICE_TAKE();
+    struct sluice_take_options take;
     struct words words;
     const struct ask ask = { .wait_us = 0 };
-    const char *worker = take && take->worker ? take->worker : sluice->worker;
     *out = NULL;
-    enum sluice_status status = jid ? check_name(jid, "jid", error)
-                                    : fault(error, SLUICE_INVALID, "there is no jid to take");
+    enum sluice_status status = take_options_read(given ? given : &none, &take, error);
+    const char *worker = take.worker ? take.worker : sluice->worker;
+    if (!status) {
+        status = jid ? check_name(jid, "jid", error)
+                     : fault(error, SLUICE_INVALID, "there is no jid to take");
+    }
     if (!status) {
         status = check_name(worker, "worker", error);
     }
@@ -195,7 +211,7 @@ enum sluice_status sluice_take_job(struct sluice *sluice, const char *jid,
     queue_words(sluice, &words, "Q.TAKE");
     words_text(&words, jid);
     words_text(&words, worker);
-    words_option_seconds(&words, "LEASE", take ? take->lease : 0);
+    words_option_seconds(&words, "LEASE", take.lease);
     return ask_job(sluice, &words, &ask, worker, out, error);
 }
 

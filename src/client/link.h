@@ -63,7 +63,7 @@ struct link {
 struct link_options {
     const struct url *url;
     int64_t timeout_us; // of a call, besides its wait; LINK_FOREVER: none
-    const struct sluice_options *given;
+    const struct sluice_open_options *given;
 };
 
 enum sluice_status local_open(const struct link_options *options, struct link **out,

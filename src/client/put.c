@@ -3,6 +3,7 @@
 // again until it is known; and carries its jid, so that not even a server that has forgotten the
 // request makes a second job.
 #include "base/uuid.h"
+#include "client/options.h"
 #include "client/queue.h"
 #include "client/repeat.h"
 #include "os/clock.h"
@@ -23,7 +24,8 @@ static enum sluice_status make_jid(char jid[SLUICE_NAME_SIZE], struct sluice_err
     return SLUICE_OK;
 }
 
-static enum sluice_status check_put(const struct sluice_put *put, struct sluice_error *error)
+static enum sluice_status check_put(const struct sluice_put_options *put,
+                                    struct sluice_error *error)
 {
     const char *missing = !put->queue   ? "queue"
                           : !put->klass ? "klass"
@@ -33,8 +35,8 @@ static enum sluice_status check_put(const struct sluice_put *put, struct sluice_
 }
 
 // The words of Q.PUT behind the namespace.
-static void add_put(const struct sluice *sluice, struct words *words, const struct sluice_put *put,
-                    const char *jid)
+static void add_put(const struct sluice *sluice, struct words *words,
+                    const struct sluice_put_options *put, const char *jid)
 {
     words_text(words, put->queue);
     words_text(words, put->klass);
@@ -80,7 +82,7 @@ static enum sluice_status copy_jid(const struct sluice_value *answer, char jid[S
 }
 
 // Its jid: the one it has, or one that is made.
-static enum sluice_status take_jid(const struct sluice_put *put, char jid[SLUICE_NAME_SIZE],
+static enum sluice_status take_jid(const struct sluice_put_options *put, char jid[SLUICE_NAME_SIZE],
                                    struct sluice_error *error)
 {
     enum sluice_status status = check_put(put, error);
@@ -97,20 +99,24 @@ static enum sluice_status take_jid(const struct sluice_put *put, char jid[SLUICE
     return SLUICE_OK;
 }
 
-enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put *put, char *jid,
-                              struct sluice_error *error)
+enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put_options *given,
+                              char *jid, struct sluice_error *error)
 {
     char own[SLUICE_NAME_SIZE];
+    struct sluice_put_options put;
     struct words words;
     struct sluice_value *answer;
     const struct ask ask = { .repeats = true };
     jid = jid ? jid : own;
-    enum sluice_status status = take_jid(put, jid, error);
+    enum sluice_status status = put_options_read(given, &put, error);
+    if (!status) {
+        status = take_jid(&put, jid, error);
+    }
     if (status) {
         return status;
     }
     queue_words(sluice, &words, "Q.PUT");
-    add_put(sluice, &words, put, jid);
+    add_put(sluice, &words, &put, jid);
     status = queue_ask(sluice, &words, &ask, &answer, error);
     if (!status) {
         status = copy_jid(answer, jid, error);
@@ -123,14 +129,13 @@ enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put *pu
 // Many
 
 // What became of one of them.
-static void set_result(struct sluice_put_result *result, enum sluice_status status,
-                       const char *message)
+static void set_result(struct sluice_result *result, enum sluice_status status, const char *message)
 {
     result->status = status;
     (void)snprintf(result->message, sizeof(result->message), "%s", status ? message : "");
 }
 
-static void read_result(struct sluice_put_result *result, const struct sluice_value *answer)
+static void read_result(struct sluice_result *result, const struct sluice_value *answer)
 {
     struct sluice_error why = { 0 };
     enum sluice_status status = sluice_value_status(answer);
@@ -145,22 +150,27 @@ static void read_result(struct sluice_put_result *result, const struct sluice_va
 }
 
 // The jids, and which of them cannot even be asked for.
-static size_t begin_results(const struct sluice_put *puts, size_t count,
-                            struct sluice_put_result *results)
+static size_t begin_results(const struct sluice_put_options *puts, size_t count,
+                            struct sluice_result *results)
 {
     size_t good = 0;
     for (size_t i = 0; i < count; i++) {
         struct sluice_error why = { 0 };
-        results[i] = (struct sluice_put_result){ 0 };
-        set_result(&results[i], take_jid(&puts[i], results[i].jid, &why), why.message);
+        struct sluice_put_options put;
+        results[i] = (struct sluice_result){ 0 };
+        enum sluice_status status = put_options_read(put_options_at(puts, i), &put, &why);
+        if (!status) {
+            status = take_jid(&put, results[i].jid, &why);
+        }
+        set_result(&results[i], status, why.message);
         good += !results[i].status;
     }
     return good;
 }
 
 static void add_many(const struct sluice *sluice, struct words *words,
-                     const struct sluice_put *puts, size_t count,
-                     const struct sluice_put_result *results)
+                     const struct sluice_put_options *puts, size_t count,
+                     const struct sluice_result *results)
 {
     for (size_t i = 0; i < count && !words->failed; i++) {
         if (results[i].status) {
@@ -168,14 +178,16 @@ static void add_many(const struct sluice *sluice, struct words *words,
         }
         size_t place = words->count;
         words_integer(words, 0);
-        add_put(sluice, words, &puts[i], results[i].jid);
+        struct sluice_put_options put;
+        (void)put_options_read(put_options_at(puts, i), &put, NULL); // good, or it had a result
+        add_put(sluice, words, &put, results[i].jid);
         if (!words->failed) {
             words_set_integer(words, place, (int64_t)(words->count - place - 1));
         }
     }
 }
 
-static enum sluice_status first_refused(const struct sluice_put_result *results, size_t count,
+static enum sluice_status first_refused(const struct sluice_result *results, size_t count,
                                         struct sluice_error *error)
 {
     for (size_t i = 0; i < count; i++) {
@@ -187,8 +199,8 @@ static enum sluice_status first_refused(const struct sluice_put_result *results,
 }
 
 // Puts those that have no result yet.
-static void put_all(struct sluice *sluice, const struct sluice_put *puts, size_t count,
-                    struct sluice_put_result *results)
+static void put_all(struct sluice *sluice, const struct sluice_put_options *puts, size_t count,
+                    struct sluice_result *results)
 {
     struct words words;
     struct sluice_value *answer;
@@ -208,14 +220,14 @@ static void put_all(struct sluice *sluice, const struct sluice_put *puts, size_t
     sluice_value_free(answer);
 }
 
-enum sluice_status sluice_put_many(struct sluice *sluice, const struct sluice_put *puts,
-                                   size_t count, struct sluice_put_result *results,
+enum sluice_status sluice_put_many(struct sluice *sluice, const struct sluice_put_options *puts,
+                                   size_t count, struct sluice_result *results,
                                    struct sluice_error *error)
 {
     if (count == 0) {
         return SLUICE_OK;
     }
-    struct sluice_put_result *own = results ? results : calloc(count, sizeof(*own));
+    struct sluice_result *own = results ? results : calloc(count, sizeof(*own));
     if (!own) {
         return fault_no_memory(error);
     }

@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/num.h"
 #include "client/deadline.h"
+#include "client/options.h"
 #include "client/repeat.h"
 #include "client/value.h"
 #include "client/weak_random.h"
@@ -67,7 +68,7 @@ static void fix_path(struct url *url)
 
 static enum sluice_status set_up(struct sluice *sluice, const char *url, struct sluice_error *error)
 {
-    const struct sluice_options *given = &sluice->given;
+    const struct sluice_open_options *given = &sluice->given;
     enum sluice_status status = url ? url_read(url, &sluice->url, error)
                                     : fault(error, SLUICE_INVALID, "there is no address");
     if (!status) {
@@ -109,18 +110,19 @@ static const char *keep(const char *text, char **kept, bool *failed)
     return *kept;
 }
 
-static bool keep_options(struct sluice *sluice, const struct sluice_options *options)
+static enum sluice_status keep_options(struct sluice *sluice,
+                                       const struct sluice_open_options *options,
+                                       struct sluice_error *error)
 {
     bool failed = false;
-    if (options) {
-        sluice->given = *options;
-        char **kept = sluice->kept;
-        sluice->given.durability = keep(options->durability, &kept[0], &failed);
-        sluice->given.ca_file = keep(options->ca_file, &kept[1], &failed);
-        sluice->given.cert_file = keep(options->cert_file, &kept[2], &failed);
-        sluice->given.key_file = keep(options->key_file, &kept[3], &failed);
-    }
-    return !failed;
+    struct sluice_open_options *given = &sluice->given;
+    enum sluice_status status = open_options_read(options, given, error);
+    char **kept = sluice->kept;
+    given->durability = keep(given->durability, &kept[0], &failed);
+    given->ca_file = keep(given->ca_file, &kept[1], &failed);
+    given->cert_file = keep(given->cert_file, &kept[2], &failed);
+    given->key_file = keep(given->key_file, &kept[3], &failed);
+    return status ? status : failed ? fault_no_memory(error) : SLUICE_OK;
 }
 
 static void free_options(struct sluice *sluice)
@@ -130,7 +132,7 @@ static void free_options(struct sluice *sluice)
     }
 }
 
-enum sluice_status sluice_open(const char *url, const struct sluice_options *options,
+enum sluice_status sluice_open(const char *url, const struct sluice_open_options *options,
                                struct sluice **out, struct sluice_error *error)
 {
     struct sluice *sluice = calloc(1, sizeof(*sluice));
@@ -139,8 +141,10 @@ enum sluice_status sluice_open(const char *url, const struct sluice_options *opt
         free(sluice);
         return fault_no_memory(error);
     }
-    enum sluice_status status =
-        keep_options(sluice, options) ? set_up(sluice, url, error) : fault_no_memory(error);
+    enum sluice_status status = keep_options(sluice, options, error);
+    if (!status) {
+        status = set_up(sluice, url, error);
+    }
     sluice->given.ns = sluice->ns;
     sluice->given.worker = sluice->worker;
     if (status) {

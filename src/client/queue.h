@@ -19,7 +19,7 @@ struct sluice {
     struct url url; // for links of the library's own
     char ns[SLUICE_NAME_SIZE];
     char worker[SLUICE_NAME_SIZE];
-    struct sluice_options given;
+    struct sluice_open_options given;
     char *kept[QUEUE_TEXTS_KEPT]; // texts of the options, owned
     int64_t timeout_us;
     pthread_mutex_t mutex;  // of the keepers

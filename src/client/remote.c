@@ -203,7 +203,7 @@ static void say_trouble(const struct local_call *local_call, bool sent)
     if (remote->log) {
         (void)snprintf(sentence, sizeof(sentence), "%s; trying again",
                        sent ? "the connection was lost" : local_call->error->message);
-        remote->log(remote->log_context, sentence);
+        remote->log(remote->log_context, SLUICE_LOG_WARNING, sentence);
     }
 }
 

@@ -15,7 +15,7 @@ struct remote {
     struct url url;
     struct ssl_ctx_st *trust;
     int64_t timeout_us;
-    void (*log)(void *context, const char *sentence);
+    void (*log)(void *context, enum sluice_log_level level, const char *sentence);
     void *log_context;
     int wake; // an event that is readable while calls that wait are interrupted
     pthread_mutex_t mutex;

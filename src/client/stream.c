@@ -35,7 +35,7 @@ static const char *tls_reason(void)
     return text ? text : "unknown reason";
 }
 
-static enum sluice_status load_files(SSL_CTX *trust, const struct sluice_options *options,
+static enum sluice_status load_files(SSL_CTX *trust, const struct sluice_open_options *options,
                                      struct sluice_error *error)
 {
     if (options->ca_file ? SSL_CTX_load_verify_file(trust, options->ca_file) != 1
@@ -56,7 +56,7 @@ static enum sluice_status load_files(SSL_CTX *trust, const struct sluice_options
     return SLUICE_OK;
 }
 
-enum sluice_status stream_trust(const struct url *url, const struct sluice_options *options,
+enum sluice_status stream_trust(const struct url *url, const struct sluice_open_options *options,
                                 struct ssl_ctx_st **out, struct sluice_error *error)
 {
     *out = NULL;

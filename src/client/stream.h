@@ -29,7 +29,7 @@ enum stream_result {
 };
 
 // What TLS goes by; NULL for an address without. INVALID when a file cannot be used.
-enum sluice_status stream_trust(const struct url *url, const struct sluice_options *options,
+enum sluice_status stream_trust(const struct url *url, const struct sluice_open_options *options,
                                 struct ssl_ctx_st **out, struct sluice_error *error);
 void stream_distrust(struct ssl_ctx_st *trust); // may be NULL
 

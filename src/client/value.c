@@ -182,6 +182,11 @@ void value_keep_first(struct sluice_value *list)
     *list = first;
 }
 
+void sluice_free(char *text)
+{
+    free(text);
+}
+
 void sluice_value_free(struct sluice_value *value)
 {
     free(value);

@@ -27,12 +27,11 @@ int main(int argc, char **argv)
     }
     (void)snprintf(url, sizeof(url), "sluice://127.0.0.1:%s/app", argv[1]);
     expect(sluice_open(url, NULL, &queue, NULL) == SLUICE_OK, "open");
-    expect(
-        sluice_put(queue,
-                   &(struct sluice_put){
-                       .queue = "mail", .klass = "Send", .jid = "a", .data = "{\"to\":\"ann\"}" },
-                   NULL, NULL) == SLUICE_OK,
-        "put");
+    expect(sluice_put(queue,
+                      &SLUICE_PUT(.queue = "mail", .klass = "Send", .jid = "a",
+                                  .data = "{\"to\":\"ann\"}"),
+                      NULL, NULL) == SLUICE_OK,
+           "put");
     expect(sluice_next(queue, "mail", SLUICE_FOREVER, &job, NULL) == SLUICE_OK, "next");
     expect(strcmp(sluice_job_data(job), "{\"to\":\"ann\"}") == 0, "its data");
     expect(sluice_done(job, "{\"sent\":true}", NULL) == SLUICE_OK, "done");

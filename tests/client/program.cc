@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -36,7 +37,7 @@ struct Release {
     }
     void operator()(char *text) const
     {
-        std::free(text);
+        sluice_free(text);
     }
 };
 
@@ -48,7 +49,7 @@ Queue open_queue(const std::string &url)
 {
     struct sluice *queue = nullptr;
     sluice_error error{};
-    sluice_options options{};
+    sluice_open_options options{};
     options.ns = "cpp";
     expect(sluice_open(url.c_str(), &options, &queue, &error) == SLUICE_OK, "open");
     return Queue(queue);
@@ -69,12 +70,24 @@ int main(int argc, char **argv)
         return 2;
     }
     const Queue queue = open_queue("sluice://127.0.0.1:" + std::string(argv[1]));
-    struct sluice_put put = {};
-    put.queue = "mail";
-    put.klass = "Send";
-    put.data = "{\"to\":\"ann\"}";
-    char jid[SLUICE_NAME_SIZE];
-    expect(sluice_put(queue.get(), &put, jid, nullptr) == SLUICE_OK, "put");
+    // A type that has the name of a function could not be named like this.
+    std::vector<sluice_put_options> puts(2);
+    for (sluice_put_options &put : puts) {
+        put.queue = "mail";
+        put.klass = "Send";
+        put.data = "{\"to\":\"ann\"}";
+    }
+    std::vector<sluice_result> results(puts.size());
+    expect(sluice_put_many(queue.get(), puts.data(), puts.size(), results.data(), nullptr) ==
+               SLUICE_OK,
+           "put many");
+    const char *jid = results[0].jid;
+    sluice_put_options empty = {};
+    empty.size = 0;
+    sluice_error error;
+    expect(sluice_put(queue.get(), &empty, nullptr, &error) == SLUICE_INVALID &&
+               std::strstr(error.message, "size"),
+           "options without a size are refused");
     const Job job = take(queue.get());
     expect(std::strcmp(sluice_job_jid(job.get()), jid) == 0, "the same job");
     expect(sluice_keepalive(job.get(), nullptr, nullptr, nullptr) == SLUICE_OK, "keepalive");

@@ -30,7 +30,7 @@ static void answer_value(struct request *request, const char *key, const struct 
         exit(2);
     }
     json_object_set_new(request->answer, key, json);
-    free(text);
+    sluice_free(text);
 }
 
 static void answer_text(struct request *request, const char *key, const char *text)
@@ -41,9 +41,10 @@ static void answer_text(struct request *request, const char *key, const char *te
 // ---------------------------------------------------------------------------------------------
 // Queues
 
-static void log_sentence(void *context, const char *sentence)
+static void log_sentence(void *context, enum sluice_log_level level, const char *sentence)
 {
     (void)context;
+    (void)level;
     say(json_pack("{s:s, s:s}", "label", "log", "sentence", sentence));
 }
 
@@ -51,16 +52,15 @@ static enum sluice_status open_queue(struct request *request)
 {
     struct sluice *sluice;
     const json_t *given = word(request, 2);
-    struct sluice_options options = {
-        .ns = json_string_value(json_object_get(given, "ns")),
-        .worker = json_string_value(json_object_get(given, "worker")),
-        .timeout = json_number_value(json_object_get(given, "timeout")),
-        .durability = json_string_value(json_object_get(given, "durability")),
-        .ca_file = json_string_value(json_object_get(given, "ca_file")),
-        .cert_file = json_string_value(json_object_get(given, "cert_file")),
-        .key_file = json_string_value(json_object_get(given, "key_file")),
-        .log = log_sentence,
-    };
+    struct sluice_open_options options =
+        SLUICE_OPEN(.ns = json_string_value(json_object_get(given, "ns")),
+                    .worker = json_string_value(json_object_get(given, "worker")),
+                    .timeout = json_number_value(json_object_get(given, "timeout")),
+                    .durability = json_string_value(json_object_get(given, "durability")),
+                    .ca_file = json_string_value(json_object_get(given, "ca_file")),
+                    .cert_file = json_string_value(json_object_get(given, "cert_file")),
+                    .key_file = json_string_value(json_object_get(given, "key_file")),
+                    .log = log_sentence);
     enum sluice_status status =
         sluice_open(word_text(request, 1), given ? &options : NULL, &sluice, &request->error);
     if (!status) {
@@ -99,18 +99,17 @@ struct put_lists {
     const char *tags[LIST_MAX], *depends[LIST_MAX];
 };
 
-static struct sluice_put put_of(const json_t *given, struct put_lists *lists)
+static struct sluice_put_options put_of(const json_t *given, struct put_lists *lists)
 {
 #define TEXT(name)    .name = json_string_value(json_object_get(given, #name))
 #define INTEGER(name) .name = json_integer_value(json_object_get(given, #name))
 #define NUMBER(name)  .name = json_number_value(json_object_get(given, #name))
-    struct sluice_put put = {
-        TEXT(queue),        TEXT(klass),          TEXT(data),        TEXT(jid),
-        INTEGER(priority),  NUMBER(delay),        NUMBER(at),        INTEGER(retries),
-        TEXT(domain),       NUMBER(deadline),     TEXT(backoff),     NUMBER(timeout),
-        NUMBER(result_ttl), INTEGER(max_crashes), TEXT(unique),      TEXT(on_dependency_failure),
-        TEXT(unique_until), NUMBER(unique_for),   TEXT(on_conflict), NUMBER(lease),
-    };
+    struct sluice_put_options put =
+        SLUICE_PUT(TEXT(queue), TEXT(klass), TEXT(data), TEXT(jid), INTEGER(priority),
+                   NUMBER(delay), NUMBER(at), INTEGER(retries), TEXT(domain), NUMBER(deadline),
+                   TEXT(backoff), NUMBER(timeout), NUMBER(result_ttl), INTEGER(max_crashes),
+                   TEXT(unique), TEXT(on_dependency_failure), TEXT(unique_until),
+                   NUMBER(unique_for), TEXT(on_conflict), NUMBER(lease));
 #undef TEXT
 #undef INTEGER
 #undef NUMBER
@@ -125,7 +124,7 @@ static enum sluice_status put_job(struct request *request)
 {
     struct put_lists lists;
     char jid[SLUICE_NAME_SIZE] = "";
-    const struct sluice_put put = put_of(word(request, 1), &lists);
+    const struct sluice_put_options put = put_of(word(request, 1), &lists);
     enum sluice_status status =
         sluice_put(find_thing(word_text(request, 0)), &put, jid, &request->error);
     answer_text(request, "jid", jid);
@@ -137,8 +136,8 @@ static enum sluice_status put_jobs(struct request *request)
     const json_t *given = word(request, 1);
     size_t count = json_array_size(given);
     struct put_lists *lists = calloc(count + 1, sizeof(*lists));
-    struct sluice_put *puts = calloc(count + 1, sizeof(*puts));
-    struct sluice_put_result *results = calloc(count + 1, sizeof(*results));
+    struct sluice_put_options *puts = calloc(count + 1, sizeof(*puts));
+    struct sluice_result *results = calloc(count + 1, sizeof(*results));
     for (size_t i = 0; i < count; i++) {
         puts[i] = put_of(json_array_get(given, i), &lists[i]);
     }
@@ -191,14 +190,12 @@ static enum sluice_status take_jobs(struct request *request)
     size_t count = (size_t)json_integer_value(json_object_get(given, "count")), taken = 99;
     struct sluice_job **jobs = calloc(count + 1, sizeof(struct sluice_job *));
     (void)texts_of(json_object_get(given, "queues"), queues);
-    const struct sluice_take take = {
-        .queues = queues,
-        .wait = json_number_value(json_object_get(given, "wait")),
-        .round_robin = json_is_true(json_object_get(given, "round_robin")),
-        .best = json_is_true(json_object_get(given, "best")),
-        .worker = json_string_value(json_object_get(given, "worker")),
-        .lease = json_number_value(json_object_get(given, "lease")),
-    };
+    const struct sluice_take_options take =
+        SLUICE_TAKE(.queues = queues, .wait = json_number_value(json_object_get(given, "wait")),
+                    .round_robin = json_is_true(json_object_get(given, "round_robin")),
+                    .best = json_is_true(json_object_get(given, "best")),
+                    .worker = json_string_value(json_object_get(given, "worker")),
+                    .lease = json_number_value(json_object_get(given, "lease")));
     enum sluice_status status =
         sluice_take(find_thing(word_text(request, 0)), &take, jobs, count, &taken, &request->error);
     for (size_t i = 0; i < taken; i++) {
@@ -252,10 +249,9 @@ static enum sluice_status attach(struct request *request)
 static enum sluice_status take_job(struct request *request)
 {
     const json_t *given = word(request, 2);
-    const struct sluice_take take = {
-        .worker = json_string_value(json_object_get(given, "worker")),
-        .lease = json_number_value(json_object_get(given, "lease")),
-    };
+    const struct sluice_take_options take =
+        SLUICE_TAKE(.worker = json_string_value(json_object_get(given, "worker")),
+                    .lease = json_number_value(json_object_get(given, "lease")));
     struct sluice_job *job;
     enum sluice_status status =
         sluice_take_job(find_thing(word_text(request, 0)), word_text(request, 1),

@@ -73,7 +73,7 @@ static void check_value(const uint8_t *data, const struct resp_scan *scan)
         require(count_values(value) == scan->items, "items were lost or made up");
         char *json = sluice_value_json(value);
         require(json && json_oracle_accepts(slice_from_cstr(json)), "its JSON is none");
-        free(json);
+        sluice_free(json);
     }
     sluice_value_free(value);
 }

@@ -53,7 +53,7 @@ static int teardown(void **state)
 static void open_url(struct exchange *exchange, const char *url)
 {
     struct sluice_error error;
-    const struct sluice_options options = { .ns = "app", .worker = "w" };
+    const struct sluice_open_options options = SLUICE_OPEN(.ns = "app", .worker = "w");
     sluice_close(exchange->queue);
     if (sluice_open(url, &options, &exchange->queue, &error)) {
         fail_msg("%s", error.message);
@@ -91,12 +91,9 @@ static void put(struct exchange *exchange, const char *jid)
 {
     const char *const tags[] = { "urgent", NULL };
     struct sluice_error error;
-    const struct sluice_put job = { .queue = "mail",
-                                    .klass = "Send",
-                                    .data = "{\"to\":\"ann\"}",
-                                    .jid = jid,
-                                    .priority = 5,
-                                    .tags = tags };
+    const struct sluice_put_options job =
+        SLUICE_PUT(.queue = "mail", .klass = "Send", .data = "{\"to\":\"ann\"}", .jid = jid,
+                   .priority = 5, .tags = tags);
     if (sluice_put(exchange->queue, &job, NULL, &error)) {
         fail_msg("%s", error.message);
     }
@@ -233,7 +230,11 @@ static char *ask(struct exchange *exchange, const char *const words[6])
     if (status) {
         assert_true(asprintf(&text, "%s %s", sluice_status_name(status), error.message) > 0);
     } else {
-        text = sluice_value_json(value);
+        char *json = sluice_value_json(value);
+        assert_non_null(json);
+        text = strdup(json);
+        assert_non_null(text);
+        sluice_free(json);
         drop_times(text);
     }
     sluice_value_free(value);

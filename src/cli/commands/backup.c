@@ -35,8 +35,7 @@ static int backup_run(struct tool *tool)
 {
     static const struct call done = { .form = CALL_SAID, .said = "backed up to" };
     struct sluice_error error = { 0 };
-    int code =
-        tool_connect(tool, &(struct sluice_options){ .timeout = SLUICE_FOREVER }, &tool->queue);
+    int code = tool_connect(tool, &SLUICE_OPEN(.timeout = SLUICE_FOREVER), &tool->queue);
     char *path = code ? NULL : from_root(tool, tool->arguments[0]);
     if (!path) {
         return code ? code : EXIT_USAGE;

@@ -82,7 +82,8 @@ struct bench {
 static enum sluice_status live(struct bench *bench, size_t index, struct sluice_error *error)
 {
     struct sluice_job *job = NULL;
-    const struct sluice_put put = { .queue = QUEUE, .klass = "Bench", .data = bench->data };
+    const struct sluice_put_options put =
+        SLUICE_PUT(.queue = QUEUE, .klass = "Bench", .data = bench->data);
     double start = steady_now();
     enum sluice_status status = sluice_put(bench->queue, &put, NULL, error);
     double put_end = steady_now();
@@ -217,7 +218,7 @@ static int bench_run(struct tool *tool)
     const struct bench_options *options = tool->options;
     struct bench bench = { .jobs = options->jobs ? options->jobs : JOBS_DEFAULT };
     char *ns = tool_format("bench-%lld-%lld", (long long)getpid(), (long long)time(NULL));
-    int code = tool_connect(tool, &(struct sluice_options){ .ns = ns }, &tool->queue);
+    int code = tool_connect(tool, &SLUICE_OPEN(.ns = ns), &tool->queue);
     if (code) {
         return code;
     }

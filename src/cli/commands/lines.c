@@ -110,8 +110,8 @@ static bool is_of_call(enum sluice_status status)
 static int put_group(struct reader *reader)
 {
     struct group *group = reader->group;
-    struct sluice_put *puts = tool_allocate(GROUP * sizeof *puts);
-    struct sluice_put_result *results = tool_allocate(GROUP * sizeof *results);
+    struct sluice_put_options *puts = tool_allocate(GROUP * sizeof *puts);
+    struct sluice_result *results = tool_allocate(GROUP * sizeof *results);
     struct sluice_error error = { 0 };
     for (size_t i = 0; i < group->count; i++) {
         puts[i] = group->jobs[i].put;

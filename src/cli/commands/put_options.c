@@ -117,7 +117,7 @@ enum {
 
 void put_options_settle(struct put_options *options, const struct option *option)
 {
-    struct sluice_put *put = &options->put;
+    struct sluice_put_options *put = &options->put;
     if (option->offset == PUT_FIELD(retries) && !put->retries) {
         put->retries = SLUICE_NONE;
     } else if (option->offset == PUT_FIELD(max_crashes) && !put->max_crashes) {
@@ -133,6 +133,7 @@ void put_options_settle(struct put_options *options, const struct option *option
 
 void put_options_finish(struct put_options *options)
 {
+    options->put.size = sizeof(options->put);
     options->put.tags = options->tags.items;
     options->put.depends = options->depends.items;
 }

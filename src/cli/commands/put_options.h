@@ -6,7 +6,7 @@
 #include "cli/core/cli.h"
 
 struct put_options {
-    struct sluice_put put; // first: options are read into its fields
+    struct sluice_put_options put; // first: options are read into its fields
     struct texts tags, depends;
     bool bulk, wait;
     double wait_for;
@@ -17,9 +17,9 @@ enum {
 };
 extern const struct option put_option_table[PUT_OPTION_COUNT];
 
-// What 0 says is "none" where a struct sluice_put has it as "not said".
+// What 0 says is "none" where a struct sluice_put_options has it as "not said".
 void put_options_settle(struct put_options *options, const struct option *option);
-// Hands the lists over.
+// Sets the size and the lists.
 void put_options_finish(struct put_options *options);
 
 // Reads {"queue":"mail","klass":"Send","data":{...},"priority":5,...}. Gives NULL, or what is

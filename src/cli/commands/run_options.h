@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The options that say how a job is run: of a job, of a recurring one, and of a policy. Where they
-// are read into a struct sluice_put it stands first in the command's struct of options.
+// are read into a struct sluice_put_options it stands first in the command's struct of options.
 #ifndef SLUICE_CLI_COMMANDS_RUN_OPTIONS_H
 #define SLUICE_CLI_COMMANDS_RUN_OPTIONS_H
 
 #include "cli/core/cli.h"
 
-#define PUT_FIELD(field) offsetof(struct sluice_put, field)
+#define PUT_FIELD(field) offsetof(struct sluice_put_options, field)
 
 // The longest run is --run-timeout: --timeout is that of a call.
 #define RUN_OPTIONS                                                                                \

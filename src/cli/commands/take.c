@@ -88,14 +88,11 @@ static int pop_run(struct tool *tool)
     const struct pop_options *options = tool->options;
     size_t wanted = options->count ? (size_t)options->count : 1;
     struct sluice_job **jobs = tool_allocate(wanted * sizeof(struct sluice_job *));
-    const struct sluice_take take = {
-        .queues = tool->arguments,
-        .wait = options->wait,
-        .round_robin = options->round_robin,
-        .best = options->best,
-        .worker = options->worker ? options->worker : person(),
-        .lease = options->lease,
-    };
+    const struct sluice_take_options take =
+        SLUICE_TAKE(.queues = tool->arguments, .wait = options->wait,
+                    .round_robin = options->round_robin, .best = options->best,
+                    .worker = options->worker ? options->worker : person(),
+                    .lease = options->lease);
     size_t count = 0;
     struct sluice_error error = { 0 };
     enum sluice_status status = sluice_take(tool->queue, &take, jobs, wanted, &count, &error);
@@ -113,10 +110,9 @@ static int pop_run(struct tool *tool)
 static int take_run(struct tool *tool)
 {
     const struct pop_options *options = tool->options;
-    const struct sluice_take take = {
-        .worker = options->worker ? options->worker : person(),
-        .lease = options->lease,
-    };
+    const struct sluice_take_options take =
+        SLUICE_TAKE(.worker = options->worker ? options->worker : person(),
+                    .lease = options->lease);
     struct sluice_job *job;
     struct sluice_error error = { 0 };
     enum sluice_status status =

@@ -124,11 +124,11 @@ const char *tool_given(const struct tool *tool, const char *name);
 // Opens another handle of the same queue, for commands that need one with options of their own
 // (`worker`, `log`). What is not said there is as the tool was told. A folder that is not there is
 // made only by commands that put something into it: a wrong path must not look like an empty queue.
-enum sluice_status tool_open(const struct tool *tool, const struct sluice_options *options,
+enum sluice_status tool_open(const struct tool *tool, const struct sluice_open_options *options,
                              struct sluice **out, struct sluice_error *error);
 
 // The same, and says what is wrong; gives an exit code.
-int tool_connect(const struct tool *tool, const struct sluice_options *options,
+int tool_connect(const struct tool *tool, const struct sluice_open_options *options,
                  struct sluice **out);
 
 // Says "sluice: SENTENCE" on standard error.

@@ -113,7 +113,7 @@ static char *json_of(const struct sluice_value *value)
 {
     char *json = sluice_value_json(value);
     char *text = text_clean(json ? json : "", json ? strlen(json) : 0);
-    free(json);
+    sluice_free(json);
     return text;
 }
 

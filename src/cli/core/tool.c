@@ -100,7 +100,7 @@ int tool_print_json(const struct sluice_value *value)
         return EXIT_REFUSED;
     }
     print(stdout, "%s\n", json);
-    free(json);
+    sluice_free(json);
     return EXIT_DONE;
 }
 
@@ -114,10 +114,10 @@ const char *tool_given(const struct tool *tool, const char *name)
     return NULL;
 }
 
-enum sluice_status tool_open(const struct tool *tool, const struct sluice_options *options,
+enum sluice_status tool_open(const struct tool *tool, const struct sluice_open_options *options,
                              struct sluice **out, struct sluice_error *error)
 {
-    struct sluice_options all = options ? *options : (struct sluice_options){ 0 };
+    struct sluice_open_options all = options ? *options : SLUICE_OPEN();
     if (!all.ns) {
         all.ns = tool->ns;
     }
@@ -130,7 +130,8 @@ enum sluice_status tool_open(const struct tool *tool, const struct sluice_option
     return status;
 }
 
-int tool_connect(const struct tool *tool, const struct sluice_options *options, struct sluice **out)
+int tool_connect(const struct tool *tool, const struct sluice_open_options *options,
+                 struct sluice **out)
 {
     struct sluice_error error = { 0 };
     enum sluice_status status = tool_open(tool, options, out, &error);

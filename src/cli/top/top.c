@@ -206,7 +206,7 @@ static int open_queue(const struct tool *tool, struct top *top)
         top->queue = tool->queue;
         return EXIT_DONE;
     }
-    const struct sluice_options options = { .timeout = TIMEOUT_S };
+    const struct sluice_open_options options = SLUICE_OPEN(.timeout = TIMEOUT_S);
     return tool_connect(tool, &options, &top->queue);
 }
 

@@ -58,7 +58,7 @@ static void begin(struct work_slot *slot)
     } else {
         could_not_start(slot, &error);
     }
-    free(json);
+    sluice_free(json);
 }
 
 // ---------------------------------------------------------------------------------------------

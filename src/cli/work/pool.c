@@ -118,7 +118,7 @@ static char *job_line(const struct sluice_job *job)
 {
     char *json = sluice_value_json(sluice_job_value(job));
     char *line = tool_format("%s\n", json ? json : "null");
-    free(json);
+    sluice_free(json);
     // An end of line can only stand between the parts of a JSON text: a space does as well.
     for (char *at = line; at[1]; at++) {
         if (*at == '\n' || *at == '\r') {
@@ -453,7 +453,7 @@ static struct work_verdict verdict_of(struct work_slot *slot, bool expected, int
     }
     if (runner->wrong) {
         return (struct work_verdict){ .kind = WORK_VERDICT_RETRY,
-                                      .delay = SLUICE_NONE,
+                                      .delay = SLUICE_BACKOFF,
                                       .group = tool_copy("protocol", 8),
                                       .message = tool_format("%s", runner->wrong) };
     }

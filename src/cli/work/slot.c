@@ -88,7 +88,7 @@ void work_slot_end(struct work_slot *slot, enum work_ending why)
 struct work_verdict work_slot_verdict(struct work_slot *slot)
 {
     char *tail;
-    struct work_verdict verdict = { .delay = SLUICE_NONE };
+    struct work_verdict verdict = { .delay = SLUICE_BACKOFF };
     switch (slot->ending) {
     case WORK_ENDING_NONE:
         break;

@@ -144,12 +144,10 @@ static bool take_some(struct work_taker *taker, struct sluice_job **jobs, bool *
     if (!wait_for_room(taker, &room, &most)) {
         return false;
     }
-    const struct sluice_take take = { .queues = taker->queues,
-                                      .wait = wait_of(work),
-                                      .round_robin = work->options->round_robin,
-                                      .best = work->options->best,
-                                      .lease = work->options->lease,
-                                      .worker = work->worker };
+    const struct sluice_take_options take =
+        SLUICE_TAKE(.queues = taker->queues, .wait = wait_of(work),
+                    .round_robin = work->options->round_robin, .best = work->options->best,
+                    .lease = work->options->lease, .worker = work->worker);
     struct sluice_error error = { 0 };
     enum sluice_status status = sluice_take(work->queue, &take, jobs, most, &taken, &error);
     if (status == SLUICE_INTERRUPTED) {

@@ -143,7 +143,7 @@ static struct work_verdict undone(const struct work_verdict_rules *rules, char *
                                   const struct work_tail *tail)
 {
     struct work_verdict verdict = { .kind = retry ? WORK_VERDICT_RETRY : WORK_VERDICT_FAIL,
-                                    .delay = SLUICE_NONE,
+                                    .delay = SLUICE_BACKOFF,
                                     .group = copy(rules->group ? rules->group : end),
                                     .message = work_tail_text(tail) };
     if (!*verdict.message) {
@@ -217,7 +217,7 @@ static struct work_answer answer_done(const struct json_fields *fields, const ch
 
 static struct work_answer answer_retry(const struct json_fields *fields, const char *raw)
 {
-    double delay = SLUICE_NONE;
+    double delay = SLUICE_BACKOFF;
     if (strcmp(raw, "true") != 0 && (!number_of(raw, &delay) || delay < 0)) {
         return wrong("its \"retry\" is neither true nor seconds");
     }

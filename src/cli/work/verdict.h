@@ -17,7 +17,7 @@ enum work_verdict_kind {
 
 struct work_verdict {
     enum work_verdict_kind kind;
-    double delay; // of a retry; SLUICE_NONE: as its backoff says
+    double delay; // of a retry; SLUICE_BACKOFF: as its backoff says
     // Owned, or NULL.
     char *result, *group, *message;
 };

@@ -318,17 +318,18 @@ static void raise_files_limit(struct work_limits *limits)
     }
 }
 
-static void on_log(void *context, const char *sentence)
+static void on_log(void *context, enum sluice_log_level level, const char *sentence)
 {
+    (void)level;
     work_complain(context, "%s", sentence);
 }
 
 static int open_queue(struct work *work)
 {
-    const struct sluice_options queue_options = { .worker = work->options->name,
-                                                  .timeout = work->tool->timeout_given ? 0 : call_s,
-                                                  .log = on_log,
-                                                  .log_context = &work->status };
+    const struct sluice_open_options queue_options =
+        SLUICE_OPEN(.worker = work->options->name,
+                    .timeout = work->tool->timeout_given ? 0 : call_s, .log = on_log,
+                    .log_context = &work->status);
     int code = tool_connect(work->tool, &queue_options, &work->queue);
     if (code) {
         return code;
@@ -420,7 +421,7 @@ static void make_slots(struct work *work)
 static void say_goodbye(const struct work *work)
 {
     struct sluice *queue;
-    const struct sluice_options short_calls = { .timeout = goodbye_s };
+    const struct sluice_open_options short_calls = SLUICE_OPEN(.timeout = goodbye_s);
     if (work->options->name || tool_open(work->tool, &short_calls, &queue, NULL)) {
         return;
     }

@@ -49,7 +49,7 @@ int local_test_teardown(void **state)
 struct sluice *local_test_open(struct local_test *test, const char *ns, const char *durability)
 {
     struct sluice *queue;
-    const struct sluice_options options = { .ns = ns, .durability = durability };
+    const struct sluice_open_options options = SLUICE_OPEN(.ns = ns, .durability = durability);
     if (sluice_open(test->url, &options, &queue, &test->error)) {
         fail_msg("%s", test->error.message);
     }
@@ -77,7 +77,8 @@ struct sluice_value *local_test_ask(struct local_test *test, const char *const *
 
 void local_test_put(struct local_test *test, const char *queue, const char *jid)
 {
-    const struct sluice_put put = { .queue = queue, .klass = "Test", .data = "{}", .jid = jid };
+    const struct sluice_put_options put =
+        SLUICE_PUT(.queue = queue, .klass = "Test", .data = "{}", .jid = jid);
     if (sluice_put(test->queue, &put, NULL, &test->error)) {
         fail_msg("%s", test->error.message);
     }

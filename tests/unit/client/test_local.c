@@ -135,7 +135,8 @@ static void test_local__what_a_deleted_namespace_left_is_removed(void **state)
     struct local_test *test = *state;
     struct sluice *other = local_test_open(test, "other", NULL);
     for (int i = 0; i < 3000; i++) {
-        const struct sluice_put put = { .queue = "mail", .klass = "Test", .data = "{}" };
+        const struct sluice_put_options put =
+            SLUICE_PUT(.queue = "mail", .klass = "Test", .data = "{}");
         assert_int_equal(sluice_put(other, &put, NULL, NULL), SLUICE_OK);
         if (i == 0) { // the others need not wait for the disk one by one
             sluice_close(other);
@@ -214,7 +215,7 @@ static void test_local__one_folder_has_one_durability(void **state)
 {
     struct local_test *test = *state;
     struct sluice *second;
-    const struct sluice_options options = { .durability = "never" };
+    const struct sluice_open_options options = SLUICE_OPEN(.durability = "never");
     assert_int_equal(sluice_open(test->url, &options, &second, &test->error), SLUICE_STATE);
     assert_non_null(strstr(test->error.message, "another durability"));
     assert_null(second);
@@ -227,7 +228,7 @@ static void test_local__a_durability_is_one_of_three(void **state)
     static const char *const good[] = { "always", "interval", "interval:5", "never" };
     struct sluice *queue;
     for (size_t i = 0; TEST_ROW_NAMED(i, bad, bad[i]); i++) {
-        const struct sluice_options options = { .durability = bad[i] };
+        const struct sluice_open_options options = SLUICE_OPEN(.durability = bad[i]);
         assert_int_equal(sluice_open(test->url, &options, &queue, &test->error), SLUICE_INVALID);
         assert_non_null(strstr(test->error.message, bad[i]));
     }

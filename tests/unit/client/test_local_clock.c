@@ -29,15 +29,16 @@ int clock_gettime(clockid_t clock, struct timespec *out)
     return failed;
 }
 
-static void logged(void *context, const char *sentence)
+static void logged(void *context, enum sluice_log_level level, const char *sentence)
 {
     (void)context;
+    (void)level;
     print_message("# %s\n", sentence);
 }
 
 static void open_queue(struct local_test *test)
 {
-    const struct sluice_options options = { .log = logged };
+    const struct sluice_open_options options = SLUICE_OPEN(.log = logged);
     assert_int_equal(sluice_open(test->url, &options, &test->queue, &test->error), SLUICE_OK);
 }
 
@@ -79,9 +80,8 @@ static double ahead(struct local_test *test)
 
 static void put_later(struct local_test *test, const char *jid, double delay)
 {
-    const struct sluice_put put = {
-        .queue = "mail", .klass = "Test", .data = "{}", .jid = jid, .delay = delay
-    };
+    const struct sluice_put_options put =
+        SLUICE_PUT(.queue = "mail", .klass = "Test", .data = "{}", .jid = jid, .delay = delay);
     assert_int_equal(sluice_put(test->queue, &put, NULL, &test->error), SLUICE_OK);
 }
 

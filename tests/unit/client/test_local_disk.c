@@ -57,7 +57,8 @@ static enum sluice_status put(struct sluice *queue, const char *data, int number
 {
     char jid[32];
     (void)snprintf(jid, sizeof(jid), "%d", number);
-    const struct sluice_put job = { .queue = "mail", .klass = "Test", .data = data, .jid = jid };
+    const struct sluice_put_options job =
+        SLUICE_PUT(.queue = "mail", .klass = "Test", .data = data, .jid = jid);
     return sluice_put(queue, &job, NULL, error);
 }
 
@@ -199,7 +200,7 @@ static void use_full_disk(struct local_test *test)
     char ballast[96];
     struct sluice_error error;
     struct sluice_value *value;
-    const struct sluice_options options = { .timeout = 1 };
+    const struct sluice_open_options options = SLUICE_OPEN(.timeout = 1);
     char *data = malloc(LARGE);
     if (!mount_small_disk(test->folder)) {
         _exit(SKIPPED);

@@ -53,7 +53,8 @@ static void test_events__the_log_has_all_of_a_namespace(void **state)
 {
     struct local_test *test = *state;
     struct sluice *other = local_test_open(test, "other", NULL);
-    const struct sluice_put put = { .queue = "mail", .klass = "Test", .data = "{}", .jid = "eve" };
+    const struct sluice_put_options put =
+        SLUICE_PUT(.queue = "mail", .klass = "Test", .data = "{}", .jid = "eve");
     local_test_put(test, "mail", "before");
     struct sluice_events *events = listen_to(test, "log");
     expect_nothing(events);
@@ -146,9 +147,9 @@ static void test_events__who_waits_is_woken_or_interrupted(void **state)
 
 static void put_many(struct local_test *test, size_t count)
 {
-    struct sluice_put *puts = calloc(count, sizeof(*puts));
+    struct sluice_put_options *puts = calloc(count, sizeof(*puts));
     for (size_t i = 0; i < count; i++) {
-        puts[i] = (struct sluice_put){ .queue = "mail", .klass = "Test", .data = "{}" };
+        puts[i] = SLUICE_PUT(.queue = "mail", .klass = "Test", .data = "{}");
     }
     assert_int_equal(sluice_put_many(test->queue, puts, count, NULL, &test->error), SLUICE_OK);
     free(puts);

@@ -70,9 +70,8 @@ static void *labour(void *context)
         char jid[32];
         uint32_t number = labourer->number++;
         (void)snprintf(jid, sizeof(jid), "%u", number);
-        const struct sluice_put put = {
-            .queue = "mail", .klass = "Test", .data = "{}", .jid = jid
-        };
+        const struct sluice_put_options put =
+            SLUICE_PUT(.queue = "mail", .klass = "Test", .data = "{}", .jid = jid);
         must(sluice_put(labourer->queue, &put, NULL, &error), &error);
         tell(labourer, PUT, number);
         if (number % 4 == 0) {

@@ -36,13 +36,10 @@ static void *put_all(void *context)
     for (int i = 0; i < JOBS; i++) {
         char jid[32];
         (void)snprintf(jid, sizeof(jid), "%d", actor->number * JOBS + i);
-        const struct sluice_put put = {
-            .queue = "mail",
-            .klass = "Test",
-            .data = "{}",
-            .jid = jid,
-            .delay = i % 7 == 0 ? 0.002 : 0, // some fall due by themselves
-        };
+        const struct sluice_put_options put =
+            SLUICE_PUT(.queue = "mail", .klass = "Test", .data = "{}", .jid = jid,
+                       // Some fall due by themselves.
+                       .delay = i % 7 == 0 ? 0.002 : 0);
         struct sluice_error error;
         if (sluice_put(actor->queue, &put, NULL, &error)) {
             (void)fprintf(stderr, "put: %s\n", error.message);
@@ -173,7 +170,8 @@ static void *open_and_close(void *context)
     for (int i = 0; i < 30; i++) {
         struct sluice *queue;
         struct sluice_error error;
-        const struct sluice_put put = { .queue = "mail", .klass = "Test", .data = "{}" };
+        const struct sluice_put_options put =
+            SLUICE_PUT(.queue = "mail", .klass = "Test", .data = "{}");
         if (sluice_open(url, NULL, &queue, &error) || sluice_put(queue, &put, NULL, &error)) {
             (void)fprintf(stderr, "%s\n", error.message);
             actor->field->wrong++;

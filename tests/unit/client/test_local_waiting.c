@@ -75,9 +75,8 @@ static void test_waiting__a_job_that_falls_due_ends_it(void **state)
 {
     struct local_test *test = *state;
     struct taker taker;
-    const struct sluice_put put = {
-        .queue = "mail", .klass = "Test", .data = "{}", .jid = "ann", .delay = 0.05
-    };
+    const struct sluice_put_options put =
+        SLUICE_PUT(.queue = "mail", .klass = "Test", .data = "{}", .jid = "ann", .delay = 0.05);
     assert_int_equal(sluice_put(test->queue, &put, NULL, &test->error), SLUICE_OK);
     taker_start(&taker, test->queue, "mail", FORELONG);
     taker_expect(&taker, SLUICE_OK, "ann");
@@ -230,7 +229,8 @@ static void test_waiting__an_interrupt_loses_no_job(void **state)
         struct taker taker;
         struct sluice_job *job;
         start_waiting(test, &taker, "mail");
-        const struct sluice_put put = { .queue = "mail", .klass = "Test", .data = "{}" };
+        const struct sluice_put_options put =
+            SLUICE_PUT(.queue = "mail", .klass = "Test", .data = "{}");
         assert_int_equal(sluice_put(second, &put, NULL, NULL), SLUICE_OK);
         sluice_interrupt(test->queue, true);
         assert_int_equal(pthread_join(taker.thread, NULL), 0);

@@ -70,7 +70,7 @@ static void expect_stopped(struct mute *mute)
     struct link *link;
     struct sluice_value *answer = NULL;
     const struct slice word = SLICE("PING");
-    const struct sluice_options given = { 0 };
+    const struct sluice_open_options given = SLUICE_OPEN();
     mute_start(mute, &url);
     const struct link_options options = { &url, LINK_FOREVER, &given };
     assert_int_equal(remote_open(&options, &link, NULL), SLUICE_OK);

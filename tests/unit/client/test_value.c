@@ -34,7 +34,7 @@ static void assert_json(const struct sluice_value *value, const char *wanted)
     assert_non_null(json);
     assert_true(json_oracle_accepts(slice_from_cstr(json)));
     assert_string_equal(json, wanted);
-    free(json);
+    sluice_free(json);
 }
 
 static void test_value__as_json_whatever_its_type(void **state)
@@ -123,7 +123,7 @@ static void test_value__data_may_be_deep(void **state)
         assert_int_equal(read_slice(buffer_slice(&wire), &value, NULL), SLUICE_OK);
         char *json = sluice_value_json(value);
         assert_slice_equal(buffer_slice(&wanted), json);
-        free(json);
+        sluice_free(json);
         sluice_value_free(value);
     }
     buffer_release(&data);
@@ -149,7 +149,7 @@ static void test_value__lists_in_one_another_have_a_limit(void **state)
         if (!status) {
             char *json = sluice_value_json(value);
             assert_non_null(json);
-            free(json);
+            sluice_free(json);
         } else {
             assert_null(value);
             assert_non_null(strstr(error.message, "too many lists in one another"));

@@ -140,7 +140,7 @@ static void test_answer__verdicts(void **state)
         { "{\"jid\":\"j\"}", WORK_VERDICT_DONE, 0, NULL, NULL, NULL },
         { "{\"jid\":\"j\",\"result\":{\"a\": 1}}", WORK_VERDICT_DONE, 0, "{\"a\": 1}", NULL, NULL },
         { "{\"result\":null}", WORK_VERDICT_DONE, 0, "null", NULL, NULL },
-        { "{\"retry\":true}", WORK_VERDICT_RETRY, SLUICE_NONE, NULL, "retry", NULL },
+        { "{\"retry\":true}", WORK_VERDICT_RETRY, SLUICE_BACKOFF, NULL, "retry", NULL },
         { "{\"retry\":2.5,\"message\":\"busy\"}", WORK_VERDICT_RETRY, 2.5, NULL, "retry", "busy" },
         { "{\"retry\":0,\"group\":\"g\"}", WORK_VERDICT_RETRY, 0, NULL, "g", NULL },
         { "{\"fail\":\"smtp\",\"message\":\"no\"}", WORK_VERDICT_FAIL, 0, NULL, "smtp", "no" },

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Structs of options as programs pass them. Their first member is their size, as the program that
+// fills them knows it: it may have been compiled with an older header, or with a newer one.
+#ifndef SLUICE_CLIENT_OPTIONS_H
+#define SLUICE_CLIENT_OPTIONS_H
+
+#include <sluice/sluice.h>
+
+// Each copies what was given; members that the program does not know get their defaults. INVALID:
+// the struct is missing, or its size is not set. UNSUPPORTED: the program sets members that this
+// library does not know. `out` is defaults then.
+enum sluice_status open_options_read(const struct sluice_open_options *given, // NULL: defaults
+                                     struct sluice_open_options *out, struct sluice_error *error);
+enum sluice_status put_options_read(const struct sluice_put_options *given,
+                                    struct sluice_put_options *out, struct sluice_error *error);
+enum sluice_status take_options_read(const struct sluice_take_options *given,
+                                     struct sluice_take_options *out, struct sluice_error *error);
+
+// The element at an index of an array, whose elements have the size that the first one says.
+const struct sluice_put_options *put_options_at(const struct sluice_put_options *puts,
+                                                size_t index);
+
+#endif
