@@ -168,7 +168,6 @@ static size_t drive(struct draw *draw, size_t steps, struct drive_counts *counts
         }
     }
     command_world_check(&world);
-    generator_release(&generator);
     command_world_release(&world);
     return step;
 }

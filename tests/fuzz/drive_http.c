@@ -296,7 +296,6 @@ static size_t drive(struct draw *draw, size_t steps, struct drive_counts *counts
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
         buffer_release(buffers[i]);
     }
-    generator_release(&local_call.generator);
     http_world_release(&world);
     return step;
 }

@@ -270,7 +270,6 @@ static size_t drive(struct draw *draw, size_t steps, struct drive_counts *counts
         }
     }
     qless_world_check(&world);
-    generator_release(&generator);
     qless_world_release(&world);
     return step;
 }

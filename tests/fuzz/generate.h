@@ -27,15 +27,15 @@ struct given {
 };
 
 struct generator {
-    struct draw *draw;  // borrowed
-    struct buffer text; // of the values that are made up, until generator_clear
-    int64_t now_us;     // for moments
-    uint32_t options;   // of 256 options that may be given, so many are; drawn for each call
-    uint32_t hostile;   // of 256 values so many are hostile; drawn for each call
+    struct draw *draw; // borrowed
+    struct buffer
+        *text;        // of the values that are made up, until generator_clear; the process has one
+    int64_t now_us;   // for moments
+    uint32_t options; // of 256 options that may be given, so many are; drawn for each call
+    uint32_t hostile; // of 256 values so many are hostile; drawn for each call
 };
 
 void generator_init(struct generator *generator, struct draw *draw, int64_t now_us);
-void generator_release(struct generator *generator);
 // Before each call: what was made before is no more, and how it is to be is drawn.
 void generator_clear(struct generator *generator);
 
