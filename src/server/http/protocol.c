@@ -128,10 +128,10 @@ static void answer(struct connection *connection)
         return;
     }
     enum http_step step =
-        http_face_ask(face_of(connection), &web->request, &web->call, &connection->output.bytes);
+        http_face_parse(face_of(connection), &web->request, &web->call, &connection->output.bytes);
     web->heads |= web->call.head;
     switch (step) {
-    case HTTP_SAID:
+    case HTTP_ANSWERED:
         server->figures.commands++;
         if (http_face_refusal(server->web.face)) {
             note_refused(connection, http_face_refusal(server->web.face));

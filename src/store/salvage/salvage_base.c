@@ -8,6 +8,7 @@
 //
 // An entry is looked for in a page at every place where one can begin, since the bytes that say
 // where they are may be what was hit.
+#include "base/buffer.h"
 #include "base/bytes.h"
 #include "os/file.h"
 #include "store/key.h"

@@ -10,6 +10,7 @@
 #ifndef SLUICE_ENGINE_TEST_H
 #define SLUICE_ENGINE_TEST_H
 
+#include "base/buffer.h"
 #include "engine/config/policy.h"
 #include "engine/engine.h"
 #include "engine/lanes/limit.h"
