@@ -3,6 +3,7 @@
 #ifndef SLUICE_ENGINE_RECORDS_SNAPSHOT_H
 #define SLUICE_ENGINE_RECORDS_SNAPSHOT_H
 
+#include "base/buffer.h"
 #include "engine/engine.h"
 
 // Appends the state. Two engines that were given the same calls give the same bytes.
