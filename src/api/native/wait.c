@@ -13,7 +13,7 @@ static const struct argument wait_takes[] = {
            "how long to wait; 0: as long as it takes (0)", SECONDS_RANGE),
 };
 
-static void say_finish(struct reply *reply, const struct finish *finish)
+static void write_finish(struct reply *reply, const struct finish *finish)
 {
     reply_map(reply, 4);
     reply_key(reply, "state");
@@ -32,14 +32,14 @@ static enum status run_wait(struct call *call, struct error *error)
     const struct wait_arguments *given = call->arguments;
     if (call->finish) {
         // The job may be gone by now, or have been put again.
-        say_finish(call->reply, call->finish);
+        write_finish(call->reply, call->finish);
         return STATUS_OK;
     }
     const struct job *job = engine_get(call->engine, given->jid);
     struct slice kept;
     if (!job && engine_result_kept(call->engine, call->now_us, given->jid, &kept)) {
         const struct finish finish = { .state = SLICE("complete"), .result = kept };
-        say_finish(call->reply, &finish);
+        write_finish(call->reply, &finish);
         return STATUS_OK;
     }
     if (!call->last || !job) {
@@ -61,7 +61,7 @@ static enum status run_wait(struct call *call, struct error *error)
             .group = failed ? view.failure_group : SLICE_EMPTY,
             .message = failed ? view.failure_message : SLICE_EMPTY,
         };
-        say_finish(call->reply, &finish);
+        write_finish(call->reply, &finish);
     } else if (call->last) {
         reply_null(call->reply);
     } else {

@@ -247,34 +247,34 @@ static enum status run_progress(struct call *call, struct error *error)
                                          (int32_t)given->fraction, given->message, error));
 }
 
-struct say_arguments {
+struct write_arguments {
     struct holder_words by;
     struct slice text;
 };
 
 static const struct argument checkpoint_takes[] = {
-    HOLDER(say_arguments),
-    ARGUMENT(say_arguments, text, TEXT, "value", "what the next run receives; \"\": nothing"),
-    TOKEN(say_arguments),
+    HOLDER(write_arguments),
+    ARGUMENT(write_arguments, text, TEXT, "value", "what the next run receives; \"\": nothing"),
+    TOKEN(write_arguments),
 };
 
 static enum status run_checkpoint(struct call *call, struct error *error)
 {
-    const struct say_arguments *given = call->arguments;
+    const struct write_arguments *given = call->arguments;
     const struct holder holder = holder_of(&given->by);
     return call_ok(call,
                    engine_checkpoint(call->engine, call->now_us, &holder, given->text, error));
 }
 
 static const struct argument log_takes[] = {
-    HOLDER(say_arguments),
-    ARGUMENT(say_arguments, text, TEXT, "line", "what to keep"),
-    TOKEN(say_arguments),
+    HOLDER(write_arguments),
+    ARGUMENT(write_arguments, text, TEXT, "line", "what to keep"),
+    TOKEN(write_arguments),
 };
 
 static enum status run_log(struct call *call, struct error *error)
 {
-    const struct say_arguments *given = call->arguments;
+    const struct write_arguments *given = call->arguments;
     const struct holder holder = holder_of(&given->by);
     return call_ok(call, engine_log_line(call->engine, call->now_us, &holder, given->text, error));
 }
@@ -366,7 +366,7 @@ static const struct command commands[] = {
         .name = "Q.CHECKPOINT",
         .group = "work",
         .flags = WRITES | COMMAND_WORKS,
-        TAKES(say_arguments, checkpoint_takes),
+        TAKES(write_arguments, checkpoint_takes),
         .run = run_checkpoint,
         .summary = "Keeps a value that the job's next run receives, should this one be lost.",
         .replies = "OK.",
@@ -377,7 +377,7 @@ static const struct command commands[] = {
         .name = "Q.LOG",
         .group = "work",
         .flags = WRITES | COMMAND_WORKS,
-        TAKES(say_arguments, log_takes),
+        TAKES(write_arguments, log_takes),
         .run = run_log,
         .summary = "Appends a line to a running job's log.",
         .replies = "OK.",
