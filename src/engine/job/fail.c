@@ -328,10 +328,7 @@ enum status engine_unfail_job(struct engine *engine, int64_t now_us, struct slic
                               struct error *error)
 {
     struct job *job = NULL;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     if (!status && job->state != JOB_FAILED) {
         status = error_set(error, STATUS_STATE, "job %.*s has not failed: %s", SLICE_PRINT(jid),
                            job_state_name(job->state));
