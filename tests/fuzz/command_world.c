@@ -3,7 +3,7 @@
 
 #include "engine/check/check.h"
 #include "engine/measure/metrics.h"
-#include "engine/records/snapshot.h"
+#include "engine_snapshot.h"
 #include "require.h"
 
 #include <string.h>

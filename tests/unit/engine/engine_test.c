@@ -3,8 +3,8 @@
 
 #include "engine/check/check.h"
 #include "engine/records/changes.h"
-#include "engine/records/snapshot.h"
 #include "engine/state.h"
+#include "engine_snapshot.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "engine/records/snapshot.h"
+#include "engine_snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The whole state of an engine as bytes, and back.
-#ifndef SLUICE_ENGINE_RECORDS_SNAPSHOT_H
-#define SLUICE_ENGINE_RECORDS_SNAPSHOT_H
+// The whole state of an engine as bytes, and back: tests compare engines by it. Hosts use
+// records/changes.h and records/loading.h.
+#ifndef SLUICE_ENGINE_SNAPSHOT_H
+#define SLUICE_ENGINE_SNAPSHOT_H
 
 #include "base/buffer.h"
 #include "engine/engine.h"
