@@ -178,7 +178,7 @@ static void test_push_delivery__the_answer_settles_the_job(void **state)
         struct target target;
         assert_int_equal(loop_test_begin(&of_row), 0);
         target_init(&target, of_row, row->options);
-        expect(&target, "Q.PUT app q Do {\"n\":1} JID j", "$1\r\nj\r\n");
+        expect(&target, "Q.PUT app q Do '{\"n\":1}' JID j", "$1\r\nj\r\n");
         target_receive(&target);
         assert_int_equal(job_of(&target, "j").state, JOB_RUNNING);
         target_answer(&target, row->answer);
@@ -198,14 +198,14 @@ static void test_push_delivery__the_request_has_the_job_and_its_data(void **stat
 {
     struct target target;
     target_init(&target, *state, "HEADER 'X-From: sluice'");
-    expect(&target, "Q.PUT app q Do {\"n\":1} JID j", "$1\r\nj\r\n");
+    expect(&target, "Q.PUT app q Do '{\"n\":1}' JID j", "$1\r\nj\r\n");
     target_receive(&target);
     buffer_append_char(&target.request, '\0');
     const char *text = target.request.data;
     assert_ptr_equal(strstr(text, "POST /do HTTP/1.1\r\n"), text);
     assert_non_null(strstr(text, "\r\nX-From: sluice\r\n"));
-    assert_non_null(strstr(text, "\"jid\":\"j\""));
-    assert_non_null(strstr(text, "\"data\":{\"n\":1}"));
+    assert_non_null(strstr(text, "\"id\":\"j\""));
+    assert_non_null(strstr(text, "\"args\":{\"n\":1}"));
     target_answer(&target, HEAD("200 OK", "0") "\r\n");
     target_release(&target);
 }
