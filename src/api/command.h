@@ -143,12 +143,12 @@ struct command_table {
 };
 
 // The native commands, Q.*, that need nothing but an engine: the same in every host.
-extern const struct command_table api_put, api_work, api_jobs, api_tags, api_lists, api_find,
-    api_queues, api_lanes, api_measures, api_recurring, api_workers, api_settings, api_bulk,
-    api_check, api_tasks, api_transfer;
+extern const struct command_table api_put, api_pop, api_work, api_wait, api_jobs, api_tags,
+    api_lists, api_find, api_queues, api_lanes, api_measures, api_recurring, api_workers,
+    api_settings, api_bulk, api_check, api_tasks, api_transfer;
 // All of them, in the order of the reference.
 enum {
-    API_TABLES = 16,
+    API_TABLES = 18,
 };
 extern const struct command_table *const api_tables[API_TABLES];
 

@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 
-static void say_text(struct reply *reply, const char *text)
+static void write_text(struct reply *reply, const char *text)
 {
     reply_text(reply, slice_from_cstr(text));
 }
@@ -50,8 +50,8 @@ static bool applies(const struct command *command, const struct flag_word *word)
     return (command->flags & word->with) && !(command->flags & word->without);
 }
 
-static void say_words(struct reply *reply, const struct command *command,
-                      const struct flag_word *words, size_t count)
+static void write_words(struct reply *reply, const struct command *command,
+                        const struct flag_word *words, size_t count)
 {
     size_t applying = 0;
     for (size_t i = 0; i < count; i++) {
@@ -78,14 +78,14 @@ static int64_t arity(const struct command *command)
     return exact ? least : -least;
 }
 
-static void say_integer(struct reply *reply, const char *key, int64_t value)
+static void write_integer(struct reply *reply, const char *key, int64_t value)
 {
-    say_text(reply, key);
+    write_text(reply, key);
     reply_integer(reply, value);
 }
 
 // Where the namespace stands.
-static void say_key_spec(struct reply *reply, const struct command *command)
+static void write_key_spec(struct reply *reply, const struct command *command)
 {
     bool reads = command->flags & COMMAND_READS;
     reply_map(reply, 3);
@@ -103,7 +103,7 @@ static void say_key_spec(struct reply *reply, const struct command *command)
     reply_key(reply, "index");
     reply_key(reply, "spec");
     reply_map(reply, 1);
-    say_integer(reply, "index", 1);
+    write_integer(reply, "index", 1);
     reply_end(reply);
     reply_end(reply);
     reply_key(reply, "find_keys");
@@ -112,9 +112,9 @@ static void say_key_spec(struct reply *reply, const struct command *command)
     reply_key(reply, "range");
     reply_key(reply, "spec");
     reply_map(reply, 3);
-    say_integer(reply, "lastkey", 0);
-    say_integer(reply, "keystep", 1);
-    say_integer(reply, "limit", 0);
+    write_integer(reply, "lastkey", 0);
+    write_integer(reply, "keystep", 1);
+    write_integer(reply, "limit", 0);
     reply_end(reply);
     reply_end(reply);
     reply_end(reply);
@@ -126,16 +126,16 @@ void command_reply_info(struct reply *reply, const struct command *command)
     reply_list(reply, 10);
     command_reply_name(reply, command->name);
     reply_integer(reply, arity(command));
-    say_words(reply, command, flag_words, sizeof(flag_words) / sizeof(flag_words[0]));
+    write_words(reply, command, flag_words, sizeof(flag_words) / sizeof(flag_words[0]));
     reply_integer(reply, has_key); // the first key, the last, and the step
     reply_integer(reply, has_key);
     reply_integer(reply, has_key);
-    say_words(reply, command, category_words, sizeof(category_words) / sizeof(category_words[0]));
+    write_words(reply, command, category_words, sizeof(category_words) / sizeof(category_words[0]));
     reply_list(reply, 0); // tips
     reply_end(reply);
     reply_list(reply, has_key);
     if (has_key) {
-        say_key_spec(reply, command);
+        write_key_spec(reply, command);
     }
     reply_end(reply);
     reply_list(reply, 0); // subcommands: ours have names of their own
@@ -166,23 +166,23 @@ static const char *type_word(enum argument_type type)
 }
 
 // What the map of an argument that is made of others begins with.
-static void say_outer(struct reply *reply, const char *name, const char *type)
+static void write_outer(struct reply *reply, const char *name, const char *type)
 {
     reply_key(reply, "name");
     command_reply_name(reply, name);
     reply_key(reply, "type");
-    say_text(reply, type);
+    write_text(reply, type);
 }
 
 // What the map of every other argument begins with.
-static void say_argument(struct reply *reply, const char *name, const char *type)
+static void write_argument(struct reply *reply, const char *name, const char *type)
 {
-    say_outer(reply, name, type);
+    write_outer(reply, name, type);
     reply_key(reply, "display_text");
     command_reply_name(reply, name);
 }
 
-static void say_words_of(struct reply *reply, const struct argument *argument)
+static void write_words_of(struct reply *reply, const struct argument *argument)
 {
     size_t count = 0;
     while (argument->words[count]) {
@@ -192,15 +192,15 @@ static void say_words_of(struct reply *reply, const struct argument *argument)
     reply_list(reply, count);
     for (size_t i = 0; i < count; i++) {
         reply_map(reply, 4);
-        say_argument(reply, argument->words[i], "pure-token");
+        write_argument(reply, argument->words[i], "pure-token");
         reply_key(reply, "token");
-        say_text(reply, argument->words[i]);
+        write_text(reply, argument->words[i]);
         reply_end(reply);
     }
     reply_end(reply);
 }
 
-static void say_argument_flags(struct reply *reply, unsigned flags)
+static void write_argument_flags(struct reply *reply, unsigned flags)
 {
     bool option = flags & ARGUMENT_OPTION;
     bool repeated = flags & ARGUMENT_REPEATED;
@@ -219,77 +219,77 @@ static void say_argument_flags(struct reply *reply, unsigned flags)
     reply_end(reply);
 }
 
-static void say_documented(struct reply *reply, const struct argument *argument)
+static void write_documented(struct reply *reply, const struct argument *argument)
 {
     bool option = argument->flags & ARGUMENT_OPTION;
     bool one_of = argument->type == ARGUMENT_WORD;
     // Either the words that it may be, or a text to display.
     reply_map(reply, 4 + (size_t)option + (size_t)(argument->flags != 0));
-    (one_of ? say_outer : say_argument)(reply, argument->name, type_word(argument->type));
+    (one_of ? write_outer : write_argument)(reply, argument->name, type_word(argument->type));
     if (option) {
         reply_key(reply, "token");
-        say_text(reply, argument->name);
+        write_text(reply, argument->name);
     }
     reply_key(reply, "summary");
-    say_text(reply, argument->summary);
+    write_text(reply, argument->summary);
     if (argument->flags) {
-        say_argument_flags(reply, argument->flags);
+        write_argument_flags(reply, argument->flags);
     }
     if (one_of) {
-        say_words_of(reply, argument);
+        write_words_of(reply, argument);
     }
     reply_end(reply);
 }
 
 // The elements of a command that repeats another: each a count and so many words.
-static void say_elements(struct reply *reply)
+static void write_elements(struct reply *reply)
 {
     reply_map(reply, 4);
-    say_outer(reply, "element", "block");
-    say_argument_flags(reply, ARGUMENT_OPTIONAL | ARGUMENT_REPEATED);
+    write_outer(reply, "element", "block");
+    write_argument_flags(reply, ARGUMENT_OPTIONAL | ARGUMENT_REPEATED);
     reply_key(reply, "arguments");
     reply_list(reply, 2);
     reply_map(reply, 3);
-    say_argument(reply, "count", "integer");
+    write_argument(reply, "count", "integer");
     reply_end(reply);
     reply_map(reply, 4);
-    say_argument(reply, "word", "string");
-    say_argument_flags(reply, ARGUMENT_REPEATED);
+    write_argument(reply, "word", "string");
+    write_argument_flags(reply, ARGUMENT_REPEATED);
     reply_end(reply);
     reply_end(reply);
     reply_end(reply);
 }
 
 // Those whose flags, of these, are just so.
-static void say_those(struct reply *reply, const struct command *command, unsigned flags)
+static void write_those(struct reply *reply, const struct command *command, unsigned flags)
 {
     const unsigned looked_at = ARGUMENT_OPTION | ARGUMENT_REPEATED;
     for (size_t i = 0; i < command->argument_count; i++) {
         const struct argument *argument = &command->arguments[i];
         bool option = argument->flags & ARGUMENT_OPTION;
         if ((option ? ARGUMENT_OPTION : argument->flags & looked_at) == flags) {
-            say_documented(reply, argument);
+            write_documented(reply, argument);
         }
     }
 }
 
 // In the order in which they are typed: options stand before an argument that is repeated.
-static void say_arguments(struct reply *reply, const struct command *command)
+static void write_arguments(struct reply *reply, const struct command *command)
 {
     bool has_key = command->flags & COMMAND_NAMESPACE;
     reply_list(reply, (size_t)has_key + (command->each != NULL) + command->argument_count);
     if (has_key) {
         reply_map(reply, 4);
-        say_argument(reply, "ns", "key");
-        say_integer(reply, "key_spec_index", 0);
+        write_argument(reply, "ns", "key");
+        write_integer(reply, "key_spec_index", 0);
         reply_end(reply);
     }
     if (command->each) {
-        say_elements(reply);
+        write_elements(reply);
     }
-    say_those(reply, command, 0);
-    say_those(reply, command, ARGUMENT_OPTION);
-    say_those(reply, command, ARGUMENT_REPEATED);
+    write_those(reply, command, 0);
+    write_those(reply, command, ARGUMENT_OPTION);
+    write_those(reply, command, ARGUMENT_REPEATED);
     reply_end(reply);
 }
 
@@ -297,12 +297,12 @@ void command_reply_docs(struct reply *reply, const struct command *command)
 {
     reply_map(reply, 4);
     reply_key(reply, "summary");
-    say_text(reply, command->summary);
+    write_text(reply, command->summary);
     reply_key(reply, "since");
     reply_key(reply, "1.0.0");
     reply_key(reply, "group");
-    say_text(reply, command->group);
+    write_text(reply, command->group);
     reply_key(reply, "arguments");
-    say_arguments(reply, command);
+    write_arguments(reply, command);
     reply_end(reply);
 }

@@ -3,8 +3,8 @@
 // of is null.
 #include "api/job_words.h"
 
-static void say_tags(struct reply *reply, const struct engine *engine, const struct job *job,
-                     size_t count)
+static void write_tags(struct reply *reply, const struct engine *engine, const struct job *job,
+                       size_t count)
 {
     reply_list(reply, count);
     for (size_t i = 0; i < count; i++) {
@@ -17,7 +17,7 @@ enum {
     BACKOFF_TEXT_SIZE = 1024, // more than the longest has
 };
 
-static void say_backoff(struct reply *reply, const struct backoff *backoff)
+static void write_backoff(struct reply *reply, const struct backoff *backoff)
 {
     char bytes[BACKOFF_TEXT_SIZE + 1];
     struct buffer text = { .data = bytes,
@@ -28,15 +28,15 @@ static void say_backoff(struct reply *reply, const struct backoff *backoff)
 }
 
 // What is below 0 says that there is to be none.
-static int64_t said(int64_t value)
+static int64_t limit_or_none(int64_t value)
 {
     return value > 0 ? value : 0;
 }
 
-static void say_seconds_if_set(struct reply *reply, int64_t us)
+static void write_seconds_if_set(struct reply *reply, int64_t us)
 {
     if (us) {
-        reply_seconds(reply, said(us));
+        reply_seconds(reply, limit_or_none(us));
     } else {
         reply_null(reply);
     }
@@ -46,16 +46,16 @@ void reply_job_options(struct reply *reply, const struct job_options *options)
 {
     reply_map(reply, 6);
     reply_key(reply, "backoff");
-    say_backoff(reply, &options->backoff);
+    write_backoff(reply, &options->backoff);
     reply_key(reply, "timeout");
-    say_seconds_if_set(reply, options->timeout_us);
+    write_seconds_if_set(reply, options->timeout_us);
     reply_key(reply, "lease");
-    say_seconds_if_set(reply, options->lease_us);
+    write_seconds_if_set(reply, options->lease_us);
     reply_key(reply, "result-ttl");
-    say_seconds_if_set(reply, options->result_ttl_us);
+    write_seconds_if_set(reply, options->result_ttl_us);
     reply_key(reply, "max-crashes");
     if (options->crashes_max) {
-        reply_integer(reply, said(options->crashes_max));
+        reply_integer(reply, limit_or_none(options->crashes_max));
     } else {
         reply_null(reply);
     }
@@ -98,7 +98,7 @@ void reply_popped(struct reply *reply, const struct engine *engine, const struct
     reply_key(reply, "checkpoint");
     reply_text_or_null(reply, view.checkpoint);
     reply_key(reply, "tags");
-    say_tags(reply, engine, job, view.tag_count);
+    write_tags(reply, engine, job, view.tag_count);
     reply_end(reply);
 }
 
@@ -121,7 +121,7 @@ struct popped_about {
     const struct job *job;
 };
 
-static void say_popped(struct reply *reply, const void *about)
+static void write_popped(struct reply *reply, const void *about)
 {
     const struct popped_about *of = about;
     reply_popped(reply, of->engine, of->job);
@@ -130,7 +130,7 @@ static void say_popped(struct reply *reply, const void *about)
 static size_t popped_measure(const struct fit *fit, const struct job *job)
 {
     const struct popped_about about = { fit->engine, job };
-    return reply_measure(fit->reply, say_popped, &about);
+    return reply_measure(fit->reply, write_popped, &about);
 }
 
 void fit_init_popped(struct fit *fit, struct reply *reply, const struct engine *engine)
@@ -143,7 +143,7 @@ void fit_init_popped(struct fit *fit, struct reply *reply, const struct engine *
 
 // ---------------------------------------------------------------------------------------------
 
-static void say_failure(struct reply *reply, const struct job_view *view)
+static void write_failure(struct reply *reply, const struct job_view *view)
 {
     if (!view->failure_group.size) {
         reply_null(reply);
@@ -161,9 +161,9 @@ static void say_failure(struct reply *reply, const struct job_view *view)
     reply_end(reply);
 }
 
-static void say_related(struct reply *reply, const struct job *job, size_t count,
-                        bool (*next)(const struct job *job, const void **position,
-                                     struct slice *jid))
+static void write_related(struct reply *reply, const struct job *job, size_t count,
+                          bool (*next)(const struct job *job, const void **position,
+                                       struct slice *jid))
 {
     struct slice jid;
     reply_list(reply, count);
@@ -173,7 +173,7 @@ static void say_related(struct reply *reply, const struct job *job, size_t count
     reply_end(reply);
 }
 
-static void say_progress(struct reply *reply, const struct job_view *view)
+static void write_progress(struct reply *reply, const struct job_view *view)
 {
     if (view->progress_ppm < 0) {
         reply_null(reply);
@@ -187,7 +187,7 @@ static void say_progress(struct reply *reply, const struct job_view *view)
     reply_end(reply);
 }
 
-static void say_lease(struct reply *reply, const struct job_view *view)
+static void write_lease(struct reply *reply, const struct job_view *view)
 {
     if (!view->token) {
         reply_null(reply);
@@ -201,7 +201,7 @@ static void say_lease(struct reply *reply, const struct job_view *view)
     reply_key(reply, "expires");
     reply_moment(reply, view->expires_us);
     reply_key(reply, "length");
-    say_seconds_if_set(reply, view->lease_us);
+    write_seconds_if_set(reply, view->lease_us);
     reply_key(reply, "grace");
     reply_boolean(reply, view->grace);
     reply_key(reply, "run-ends");
@@ -215,15 +215,15 @@ static void say_lease(struct reply *reply, const struct job_view *view)
     reply_end(reply);
 }
 
-// Of a running job: whether its worker has said that it has begun.
-static void say_stage(struct reply *reply, const struct job_view *view)
+// Of a running job: whether its worker has limit_or_none that it has begun.
+static void write_stage(struct reply *reply, const struct job_view *view)
 {
     reply_text_or_null(reply, !view->token    ? SLICE_EMPTY
                               : view->started ? SLICE("started")
                                               : SLICE("reserved"));
 }
 
-static void say_last_run(struct reply *reply, const struct job_past *past)
+static void write_last_run(struct reply *reply, const struct job_past *past)
 {
     if (!past->popped_us) {
         reply_null(reply);
@@ -245,7 +245,7 @@ static void say_last_run(struct reply *reply, const struct job_past *past)
     reply_end(reply);
 }
 
-static void say_unique(struct reply *reply, const struct job_view *view)
+static void write_unique(struct reply *reply, const struct job_view *view)
 {
     if (view->unique_by == UNIQUE_NONE) {
         reply_null(reply);
@@ -263,7 +263,7 @@ static void say_unique(struct reply *reply, const struct job_view *view)
 }
 
 // Of the jobs it depends or depended on.
-static void say_members(struct reply *reply, const struct job_view *view)
+static void write_members(struct reply *reply, const struct job_view *view)
 {
     reply_map(reply, 2);
     reply_key(reply, "done");
@@ -285,7 +285,7 @@ struct slice text_up_to(struct slice text, size_t size_max)
 }
 
 // JSON, or as much of its text as there may be. Says whether it was cut.
-static bool say_json_up_to(struct reply *reply, struct slice json, size_t size_max)
+static bool write_json_up_to(struct reply *reply, struct slice json, size_t size_max)
 {
     if (json.size <= size_max) {
         reply_json_or_null(reply, json);
@@ -295,7 +295,7 @@ static bool say_json_up_to(struct reply *reply, struct slice json, size_t size_m
     return true;
 }
 
-static void say_cut(struct reply *reply, const struct job_view *view, bool data, bool result)
+static void write_cut(struct reply *reply, const struct job_view *view, bool data, bool result)
 {
     reply_key(reply, "data-size");
     reply_count(reply, view->data.size);
@@ -305,8 +305,8 @@ static void say_cut(struct reply *reply, const struct job_view *view, bool data,
     reply_boolean(reply, result);
 }
 
-static void say_job(struct reply *reply, const struct engine *engine, const struct job *job,
-                    const size_t *data_max)
+static void write_job(struct reply *reply, const struct engine *engine, const struct job *job,
+                      const size_t *data_max)
 {
     struct job_view view;
     struct job_past past;
@@ -323,9 +323,9 @@ static void say_job(struct reply *reply, const struct engine *engine, const stru
     reply_key(reply, "state");
     reply_text(reply, slice_from_cstr(job_state_name(view.state)));
     reply_key(reply, "stage");
-    say_stage(reply, &view);
+    write_stage(reply, &view);
     reply_key(reply, "data");
-    bool data_cut = say_json_up_to(reply, view.data, size_max);
+    bool data_cut = write_json_up_to(reply, view.data, size_max);
     reply_key(reply, "priority");
     reply_integer(reply, view.priority);
     reply_key(reply, "retries");
@@ -339,7 +339,7 @@ static void say_job(struct reply *reply, const struct engine *engine, const stru
     reply_key(reply, "domain");
     reply_text_or_null(reply, view.domain);
     reply_key(reply, "tags");
-    say_tags(reply, engine, job, view.tag_count);
+    write_tags(reply, engine, job, view.tag_count);
     reply_key(reply, "tracked");
     reply_boolean(reply, view.tracked);
     reply_key(reply, "created");
@@ -355,42 +355,42 @@ static void say_job(struct reply *reply, const struct engine *engine, const stru
     reply_key(reply, "deadline");
     reply_moment_or_null(reply, view.deadline_us);
     reply_key(reply, "lease");
-    say_lease(reply, &view);
+    write_lease(reply, &view);
     reply_key(reply, "last-run");
-    say_last_run(reply, &past);
+    write_last_run(reply, &past);
     reply_key(reply, "failure");
-    say_failure(reply, &view);
+    write_failure(reply, &view);
     reply_key(reply, "result");
-    bool result_cut = say_json_up_to(reply, view.result, size_max);
+    bool result_cut = write_json_up_to(reply, view.result, size_max);
     reply_key(reply, "result-until");
     reply_moment_or_null(reply, view.result_until_us);
     reply_key(reply, "progress");
-    say_progress(reply, &view);
+    write_progress(reply, &view);
     reply_key(reply, "checkpoint");
     reply_text_or_null(reply, view.checkpoint);
     reply_key(reply, "depends");
-    say_related(reply, job, view.dependency_count, job_dependency_next);
+    write_related(reply, job, view.dependency_count, job_dependency_next);
     reply_key(reply, "dependents");
-    say_related(reply, job, view.dependent_count, job_dependent_next);
+    write_related(reply, job, view.dependent_count, job_dependent_next);
     reply_key(reply, "members");
-    say_members(reply, &view);
+    write_members(reply, &view);
     reply_key(reply, "unique");
-    say_unique(reply, &view);
+    write_unique(reply, &view);
     reply_key(reply, "spawned-from");
     reply_text_or_null(reply, view.spawned_from);
     if (data_max) {
-        say_cut(reply, &view, data_cut, result_cut);
+        write_cut(reply, &view, data_cut, result_cut);
     }
     reply_end(reply);
 }
 
 void reply_job(struct reply *reply, const struct engine *engine, const struct job *job)
 {
-    say_job(reply, engine, job, NULL);
+    write_job(reply, engine, job, NULL);
 }
 
 void reply_job_cut(struct reply *reply, const struct engine *engine, const struct job *job,
                    size_t data_max)
 {
-    say_job(reply, engine, job, &data_max);
+    write_job(reply, engine, job, &data_max);
 }

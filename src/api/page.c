@@ -60,7 +60,7 @@ enum status page_start(const struct call *call, const struct page_words *words,
     return good ? STATUS_OK : page_refuse_cursor(call, error);
 }
 
-static void say_jid(struct call *call, const struct job *job)
+static void write_jid(struct call *call, const struct job *job)
 {
     struct job_view view;
     job_view(call->engine, job, &view);
@@ -74,7 +74,7 @@ void reply_page_jobs(struct call *call, const struct page_words *words,
     reply_list(call->reply, count);
     for (size_t i = 0; i < count; i++) {
         if (words->jids) {
-            say_jid(call, jobs[i]);
+            write_jid(call, jobs[i]);
         } else if (words->has_data_max) {
             reply_job_cut(call->reply, call->engine, jobs[i], (size_t)words->data_max);
         } else {

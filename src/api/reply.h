@@ -21,7 +21,7 @@
 struct reply;
 
 // Says something about something: a part of an answer.
-typedef void reply_say(struct reply *reply, const void *about);
+typedef void reply_writer(struct reply *reply, const void *about);
 
 struct reply_ops {
     void (*null)(struct reply *reply);
@@ -45,8 +45,8 @@ struct reply_ops {
     // NULL, both: there is no limit.
     size_t (*room)(const struct reply *reply);
     size_t (*room_max)(const struct reply *reply);
-    // How many bytes `say` says, without saying them; SIZE_MAX: more than `room_max`.
-    size_t (*measure)(struct reply *reply, reply_say *say, const void *about);
+    // How many bytes `write` writes, without writing them; SIZE_MAX: more than `room_max`.
+    size_t (*measure)(struct reply *reply, reply_writer *write, const void *about);
     size_t growth;     // a byte of a text takes at most so many in the answer
     size_t error_size; // what a short error takes at most, see REPLY_SHORT_ERROR
 };
@@ -189,9 +189,9 @@ static inline size_t reply_room_max(const struct reply *reply)
     return reply->ops->room_max ? reply->ops->room_max(reply) : SIZE_MAX;
 }
 
-static inline size_t reply_measure(struct reply *reply, reply_say *say, const void *about)
+static inline size_t reply_measure(struct reply *reply, reply_writer *write, const void *about)
 {
-    return reply->ops->measure ? reply->ops->measure(reply, say, about) : 0;
+    return reply->ops->measure ? reply->ops->measure(reply, write, about) : 0;
 }
 
 // At most how many bytes so many texts take, with so many bytes in all.

@@ -142,7 +142,7 @@ static void read_past(const struct engine *engine, const struct job *job,
 // ---------------------------------------------------------------------------------------------
 // As an answer
 
-static void say_time(struct reply *reply, int64_t us)
+static void write_time(struct reply *reply, int64_t us)
 {
     char text[TIMEFMT_SIZE_MAX];
     if (us) {
@@ -152,23 +152,23 @@ static void say_time(struct reply *reply, int64_t us)
     }
 }
 
-static void say_times(struct reply *reply, const struct job_view *view, const struct past *past)
+static void write_times(struct reply *reply, const struct job_view *view, const struct past *past)
 {
     // A task that is only reserved has not run yet this time.
     bool reserved = task_state(view) == TASK_RESERVED;
     struct run last = reserved ? past->before : past->last;
     reply_key(reply, "queuedAt");
-    say_time(reply, view->created_us);
+    write_time(reply, view->created_us);
     reply_key(reply, "firstRunAt");
-    say_time(reply, last.when_us ? past->first.when_us : 0);
+    write_time(reply, last.when_us ? past->first.when_us : 0);
     reply_key(reply, "reservedAt");
-    say_time(reply, past->last.when_us);
+    write_time(reply, past->last.when_us);
     reply_key(reply, "lastRunAt");
-    say_time(reply, last.when_us);
+    write_time(reply, last.when_us);
     reply_key(reply, "firstScheduledFor");
-    say_time(reply, past->first_due_us);
+    write_time(reply, past->first_due_us);
     reply_key(reply, "scheduledFor");
-    say_time(reply, past->due_us);
+    write_time(reply, past->due_us);
     reply_key(reply, "lastRunBy");
     reply_text_or_null(reply, last.worker);
 }
@@ -195,7 +195,7 @@ void reply_task(struct reply *reply, const struct engine *engine, const struct j
     reply_key(reply, "lastError");
     reply_text_or_null(reply,
                        slice_sub(past.error, 0, brief ? TASK_ERROR_SHORT_MAX : past.error.size));
-    say_times(reply, &view, &past);
+    write_times(reply, &view, &past);
     reply_key(reply, "priority");
     reply_integer(reply, view.priority);
     reply_end(reply);

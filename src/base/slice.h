@@ -15,6 +15,12 @@ struct slice {
 
 #define SLICE_EMPTY ((struct slice){ NULL, 0 })
 
+// Borrowed slices.
+struct slices {
+    const struct slice *items;
+    size_t count;
+};
+
 // A string literal as a slice.
 #define SLICE(literal) ((struct slice){ "" literal, sizeof(literal) - 1 })
 

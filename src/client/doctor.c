@@ -20,7 +20,7 @@ enum sluice_status sluice_doctor(const char *path, enum sluice_remedy remedy,
         .allocator = &allocator_system,
         .remedy = remedy == SLUICE_REPAIR ? DOCTOR_REPAIR : DOCTOR_CHECK,
         .now_us = wall_clock_us(),
-        .say = say,
+        .report = say,
         .context = context,
     };
     struct error why = { 0 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/doctor.h"
 
-#include "doctor/place.h"
-#include "doctor/spaces.h"
+#include "doctor/exchange.h"
+#include "doctor/namespaces.h"
 #include "engine/records/salvage.h"
 
 #include <string.h>
@@ -12,21 +12,21 @@
 
 struct doctor {
     const struct doctor_options *options;
-    struct voice voice;
+    struct reporter reporter;
     size_t findings;
     struct error first; // the sentence with which opening refuses
 };
 
 // Counts what is bad. Opening's own sentence is said once.
-static void hear(void *context, bool bad, double share, const char *sentence)
+static void forward_report(void *context, bool bad, double share, const char *sentence)
 {
     struct doctor *doctor = context;
     if (bad && sentence && doctor->first.status && strcmp(sentence, doctor->first.detail) == 0) {
         return;
     }
     doctor->findings += bad && sentence;
-    if (doctor->options->say) {
-        doctor->options->say(doctor->options->context, bad, share, sentence);
+    if (doctor->options->report) {
+        doctor->options->report(doctor->options->context, bad, share, sentence);
     }
 }
 
@@ -56,24 +56,25 @@ static enum status read_folder(struct doctor *doctor, const struct salvage_folde
     const struct store_visitor visitor = { .visit = keep, .context = &out->images };
     enum status status = salvage_look(held, path, allocator, &visitor, &torn, error);
     if (!status && torn) {
-        voice_say(&doctor->voice, false,
-                  "%llu sectors at the end of the journal were not acknowledged; opening cuts them",
-                  (unsigned long long)torn);
+        reporter_report(
+            &doctor->reporter, false,
+            "%llu sectors at the end of the journal were not acknowledged; opening cuts them",
+            (unsigned long long)torn);
     }
     if (!status) {
         images_sort(&out->images);
-        voice_share(&doctor->voice, SHARE_READ);
+        reporter_share(&doctor->reporter, SHARE_READ);
         return STATUS_OK;
     }
     salvage_release(out);
     if (!is_damage(status)) {
         return status;
     }
-    voice_say(&doctor->voice, true, "%s", error_sentence(error));
+    reporter_report(&doctor->reporter, true, "%s", error_sentence(error));
     doctor->first = *error;
-    status = salvage_read(held, allocator, &doctor->voice, out, error);
+    status = salvage_read(held, allocator, &doctor->reporter, out, error);
     doctor->first.status = STATUS_OK;
-    voice_share(&doctor->voice, SHARE_READ);
+    reporter_share(&doctor->reporter, SHARE_READ);
     return status;
 }
 
@@ -96,7 +97,7 @@ static enum status check_new(struct doctor *doctor, const char *path, struct err
 {
     struct salvage_folder held;
     struct salvaged salvaged = { 0 };
-    struct spaces spaces = { 0 };
+    struct doctor_namespaces namespaces = { 0 };
     size_t before = doctor->findings;
     enum status status = salvage_hold(path, false, &held, error);
     if (status) {
@@ -104,43 +105,44 @@ static enum status check_new(struct doctor *doctor, const char *path, struct err
     }
     status = read_folder(doctor, &held, path, &salvaged, error);
     if (!status) {
-        status = spaces_load(&spaces, &salvaged, doctor->options->now_us, &doctor->voice, error);
-        spaces_release(&spaces);
+        status = doctor_namespaces_load(&namespaces, &salvaged, doctor->options->now_us,
+                                        &doctor->reporter, error);
+        doctor_namespaces_release(&namespaces);
         salvage_release(&salvaged);
     }
     salvage_let_go(&held);
     if (!status && doctor->findings != before) {
         status = error_set(error, STATUS_CORRUPT, "what was saved in %s does not check", path);
     }
-    voice_share(&doctor->voice, SHARE_CHECKED);
+    reporter_share(&doctor->reporter, SHARE_CHECKED);
     return status;
 }
 
-static enum status replace(struct doctor *doctor, const struct spaces *spaces, const char *path,
-                           struct error *error)
+static enum status replace(struct doctor *doctor, const struct doctor_namespaces *namespaces,
+                           const char *path, struct error *error)
 {
-    struct place place;
-    enum status status = place_find(path, &place, error);
+    struct exchange exchange;
+    enum status status = exchange_find(path, &exchange, error);
     if (!status) {
-        status = spaces_write(spaces, place.part, &doctor->voice, error);
+        status = doctor_namespaces_write(namespaces, exchange.part, &doctor->reporter, error);
     }
     if (!status) {
-        status = check_new(doctor, place.part, error);
+        status = check_new(doctor, exchange.part, error);
     }
     if (!status) {
-        status = place_take(&place, error);
+        status = exchange_take(&exchange, error);
     }
     if (status) {
-        place_clear(&place);
+        exchange_clear(&exchange);
         return status;
     }
-    voice_say(&doctor->voice, false,
-              "what could be read is in %s; the folder as it was is kept as %s", place.path,
-              place.damaged);
+    reporter_report(&doctor->reporter, false,
+                    "what could be read is in %s; the folder as it was is kept as %s",
+                    exchange.path, exchange.damaged);
     return STATUS_OK;
 }
 
-static enum status repair(struct doctor *doctor, const struct spaces *spaces,
+static enum status repair(struct doctor *doctor, const struct doctor_namespaces *namespaces,
                           const struct salvaged *salvaged, const char *path, struct error *error)
 {
     if (!salvaged->is_store) {
@@ -148,14 +150,15 @@ static enum status repair(struct doctor *doctor, const struct spaces *spaces,
                          path);
     }
     size_t jobs = 0, count = 0;
-    for (size_t i = 0; i < spaces->count; i++) {
-        const struct engine *engine = spaces->items[i].engine;
+    for (size_t i = 0; i < namespaces->count; i++) {
+        const struct engine *engine = namespaces->items[i].engine;
         jobs += engine ? engine_job_count(engine) : 0;
         count += engine != NULL;
     }
-    enum status status = replace(doctor, spaces, path, error);
+    enum status status = replace(doctor, namespaces, path, error);
     if (!status) {
-        voice_say(&doctor->voice, false, "jobs saved: %zu, in namespaces: %zu", jobs, count);
+        reporter_report(&doctor->reporter, false, "jobs saved: %zu, in namespaces: %zu", jobs,
+                        count);
     }
     return status;
 }
@@ -167,18 +170,19 @@ static enum status run(struct doctor *doctor, const struct salvage_folder *held,
                        struct error *error)
 {
     struct salvaged salvaged;
-    struct spaces spaces = { 0 };
+    struct doctor_namespaces namespaces = { 0 };
     enum status status = read_folder(doctor, held, path, &salvaged, error);
     if (status) {
         return status;
     }
-    status = spaces_load(&spaces, &salvaged, doctor->options->now_us, &doctor->voice, error);
+    status = doctor_namespaces_load(&namespaces, &salvaged, doctor->options->now_us,
+                                    &doctor->reporter, error);
     if (!status && doctor->findings && doctor->options->remedy == DOCTOR_REPAIR) {
-        status = repair(doctor, &spaces, &salvaged, path, error);
+        status = repair(doctor, &namespaces, &salvaged, path, error);
     } else if (!status) {
         status = judge(doctor, path, error);
     }
-    spaces_release(&spaces);
+    doctor_namespaces_release(&namespaces);
     salvage_release(&salvaged);
     return status;
 }
@@ -188,10 +192,10 @@ enum status doctor_run(const struct doctor_options *options, struct error *error
     struct doctor doctor = { .options = options };
     struct error ignored = { 0 };
     struct salvage_folder held;
-    char path[PLACE_PATH_SIZE];
+    char path[EXCHANGE_PATH_SIZE];
     error = error ? error : &ignored;
-    doctor.voice = (struct voice){ .say = hear, .context = &doctor };
-    enum status status = place_resolve(options->path, path, error);
+    doctor.reporter = (struct reporter){ .report = forward_report, .context = &doctor };
+    enum status status = exchange_resolve(options->path, path, error);
     if (!status) {
         status = salvage_hold(path, options->remedy == DOCTOR_REPAIR, &held, error);
     }
@@ -201,7 +205,7 @@ enum status doctor_run(const struct doctor_options *options, struct error *error
     status = run(&doctor, &held, path, error);
     salvage_let_go(&held);
     if (!status) {
-        voice_share(&doctor.voice, 1);
+        reporter_share(&doctor.reporter, 1);
     }
     return status;
 }

@@ -14,7 +14,7 @@
 
 enum doctor_remedy {
     DOCTOR_CHECK,  // changes nothing
-    DOCTOR_REPAIR, // the new folder takes the old one's place; that one is kept as PATH.damaged
+    DOCTOR_REPAIR, // the new folder takes the old one's exchange; that one is kept as PATH.damaged
 };
 
 struct doctor_options {
@@ -24,7 +24,7 @@ struct doctor_options {
     int64_t now_us; // the time
     // Told of each finding, of what was done, and, with NULL as the sentence, how much of the work
     // is done, from 0 to 1. May be NULL.
-    void (*say)(void *context, bool bad, double share, const char *sentence);
+    void (*report)(void *context, bool bad, double share, const char *sentence);
     void *context;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The new store is written as any other is, so it is as durable as any other when it is closed.
-#include "doctor/spaces.h"
+#include "doctor/namespaces.h"
 
 #include "base/bytes.h"
 #include "engine/records/changes.h"
@@ -43,7 +43,7 @@ static enum status receive(void *context, struct record_key key, struct slice by
     return append(writing, (struct store_key){ writing->space, key }, bytes);
 }
 
-static enum status write_directory(struct writing *writing, const struct space *space)
+static enum status write_directory(struct writing *writing, const struct doctor_namespace *space)
 {
     char bytes[DIRECTORY_RECORD_MAX];
     const struct directory_entry entry = {
@@ -75,19 +75,19 @@ static enum status write_notes(struct writing *writing, const struct images *ima
     return status;
 }
 
-static enum status write_space(struct writing *writing, const struct spaces *spaces,
-                               const struct space *space)
+static enum status write_space(struct writing *writing, const struct doctor_namespaces *namespaces,
+                               const struct doctor_namespace *space)
 {
     writing->space = space->number;
     enum status status = write_directory(writing, space);
     if (!status) {
-        status = write_notes(writing, &spaces->salvaged->images, space->number);
+        status = write_notes(writing, &namespaces->salvaged->images, space->number);
     }
     if (!space->as_it_was) {
         const struct changes_sink sink = { receive, writing };
         return status ? status : engine_records(space->engine, &sink);
     }
-    const struct image *images = spaces->salvaged->images.items;
+    const struct image *images = namespaces->salvaged->images.items;
     for (size_t i = space->first; i < space->first + space->count && !status; i++) {
         if (images[i].bytes.size) {
             status = append(writing, images[i].key, images[i].bytes);
@@ -105,12 +105,12 @@ static enum status refuse(void *context, struct store_key key, struct slice byte
     return error_set(error, STATUS_EXISTS, "the new folder is not empty");
 }
 
-enum status spaces_write(const struct spaces *spaces, const char *path, struct voice *voice,
-                         struct error *error)
+enum status doctor_namespaces_write(const struct doctor_namespaces *namespaces, const char *path,
+                                    struct reporter *reporter, struct error *error)
 {
     const struct store_options options = { .path = path,
-                                           .allocator = spaces->allocator,
-                                           .segment_size = spaces->salvaged->segment_size,
+                                           .allocator = namespaces->allocator,
+                                           .segment_size = namespaces->salvaged->segment_size,
                                            .reserve_size = RESERVE_SIZE };
     const struct store_visitor visitor = { .visit = refuse };
     struct writing writing = { .error = error };
@@ -118,14 +118,14 @@ enum status spaces_write(const struct spaces *spaces, const char *path, struct v
     if (status) {
         return status;
     }
-    status = write_notes(&writing, &spaces->salvaged->images, DIRECTORY_SPACE);
-    for (size_t i = 0; i < spaces->count && !status; i++) {
+    status = write_notes(&writing, &namespaces->salvaged->images, DIRECTORY_SPACE);
+    for (size_t i = 0; i < namespaces->count && !status; i++) {
         // What a deleted namespace left is not needed any more.
-        if (!spaces->items[i].deleted) {
-            status = write_space(&writing, spaces, &spaces->items[i]);
+        if (!namespaces->items[i].deleted) {
+            status = write_space(&writing, namespaces, &namespaces->items[i]);
         }
-        voice_share(voice,
-                    SHARE_FROM + (SHARE_TO - SHARE_FROM) * (double)(i + 1) / (double)spaces->count);
+        reporter_share(reporter, SHARE_FROM + (SHARE_TO - SHARE_FROM) * (double)(i + 1) /
+                                                  (double)namespaces->count);
     }
     status = status ? status : flush(&writing);
     enum status closing = store_close(writing.store, status ? NULL : error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the engine tells besides its replies. An event goes to the sink that the host gave, while
-// the command is applied; it cannot be refused. Its slices are borrowed for the duration of the
-// call.
+// Events: what the engine reports in addition to its replies. The engine passes an event to the sink
+// of the host while it applies a call; the sink cannot reject it. The slices of an event are borrowed
+// for the duration of the call.
 #ifndef SLUICE_ENGINE_EVENT_H
 #define SLUICE_ENGINE_EVENT_H
 
@@ -14,41 +14,41 @@ enum event_kind {
     EVENT_PUT,
     EVENT_POPPED,
     EVENT_COMPLETED,
-    EVENT_ADVANCED, // completed here, put into the queue `to`
+    EVENT_ADVANCED, // completed in `queue`, put into the queue `to`
     EVENT_FAILED,
     EVENT_CANCELED,
     EVENT_LOCK_LOST,
-    EVENT_STALLED, // the lease ran out; its holder has the grace period left
+    EVENT_STALLED, // the lease has expired; its holder has the grace period left
     EVENT_TRACK,
     EVENT_UNTRACK,
     EVENT_CONFIG_SET,
     EVENT_CONFIG_UNSET,
-    EVENT_PROGRESS, // message: what it says
-    // state: complete, failed or canceled; result, or group and message; waiter: to whom; first: of
-    // those that this end of the job is told to, one after the other
+    EVENT_PROGRESS, // message: that of the progress
+    // state: complete, failed or canceled; result, or group and message; waiter: its number; first:
+    // whether it is the first event of this end of the job, which has one for each waiter
     EVENT_FINISHED,
-    EVENT_RETRIED,         // given back; queue: where it is tried again
+    EVENT_RETRIED,         // by retry; queue: where it is tried again
     EVENT_DUE,             // a scheduled job is in line
     EVENT_PAUSED,          // the queue
     EVENT_UNPAUSED,        // the queue
-    EVENT_RECURRING_SET,   // a recurring job was made or changed
-    EVENT_RECURRING_UNSET, // it is no more
+    EVENT_RECURRING_SET,   // a recurring job was created or changed
+    EVENT_RECURRING_UNSET, // a recurring job was removed
     EVENT_LIMIT_SET,       // of the queue and domain, either of which may be empty
     EVENT_LIMIT_UNSET,
-    EVENT_BULK, // an operation began, went on or ended; bulk
-    EVENT_TICK, // the host's, once a second: how a namespace is; the engine tells none
+    EVENT_BULK, // a bulk operation began, made progress or ended; bulk
+    EVENT_TICK, // made by the host once a second (host/tick_json.h), never by the engine
     EVENT_KIND_COUNT,
 };
 
-// To whom it goes.
+// The recipients of an event.
 enum event_channel {
-    EVENT_TO_LOG = 1,     // to all who listen to the namespace
-    EVENT_TO_WORKER = 2,  // to the worker it names
-    EVENT_TO_TRACKER = 4, // to those who follow tracked jobs
-    EVENT_TO_WAITER = 8,  // to the waiter it names
-    // Told only if the sink wants them:
-    EVENT_TO_WATCHER = 16, // to all who listen to the namespace too
-    EVENT_TO_JOB = 32,     // to those who follow this job
+    EVENT_TO_LOG = 1,     // all listeners of the namespace
+    EVENT_TO_WORKER = 2,  // the worker that it names
+    EVENT_TO_TRACKER = 4, // listeners of tracked jobs
+    EVENT_TO_WAITER = 8,  // the waiter that it names
+    // Only if the sink wants them:
+    EVENT_TO_WATCHER = 16, // native listeners of the namespace
+    EVENT_TO_JOB = 32,     // listeners of this job
 };
 
 // Fields that do not apply are empty.
@@ -79,14 +79,14 @@ struct event {
 struct event_sink {
     void (*receive)(void *context, const struct event *event); // NULL: no listener
     void *context;
-    // A lease has ended, in whichever way; a retry, say, is told by no event. For a host that holds
-    // leases itself; NULL: it does not.
+    // Called when a lease has ended, in any way (some have no event). For a host that holds leases
+    // itself; NULL: it does not.
     void (*lease_ended)(void *context, struct slice jid);
-    // Which of the channels that have to be asked for it wants, as of now; NULL: none.
+    // The optional channels that the host wants at present; NULL: none.
     const unsigned *wanted;
 };
 
-// A stable word ("lock_lost").
+// The kind in lower case ("lock_lost"); these words do not change between versions.
 const char *event_kind_name(enum event_kind kind);
 
 #endif

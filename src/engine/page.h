@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Filling a page of a list of jobs, wherever the list stands.
+// Filling a page of a list of jobs from an index.
 #ifndef SLUICE_ENGINE_PAGE_H
 #define SLUICE_ENGINE_PAGE_H
 
@@ -17,11 +17,11 @@ struct page_source {
 
 void page_fill(struct page *page, const struct page_source *source);
 
-// The same in steps, for a list that is in no one index. `before` of its `total` jobs come before
-// the page's cursor: gives how many jobs the page takes, and in *from the first one's rank.
+// For a list that consists of several indexes: `before` of its `total` jobs come before the cursor of
+// the page. Returns how many jobs the page takes; `*from` is the rank of the first one.
 size_t page_begin(struct page *page, size_t total, size_t before, size_t *from);
 
-// A page of nothing.
+// An empty page.
 void page_clear(struct page *page);
 
 // The smallest key above `key`.

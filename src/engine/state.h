@@ -207,7 +207,7 @@ static inline void engine_step(struct engine *engine)
 static inline void series_touch(struct engine *engine, struct queue *queue)
 {
     if (queue->series_second != engine->series.second) {
-        series_turn(engine, queue);
+        series_advance(engine, queue);
     }
 }
 

@@ -11,57 +11,57 @@ static struct resp_writer *writer_of(struct reply *reply)
     return (struct resp_writer *)(void *)reply; // it is the first member
 }
 
-static void say_null(struct reply *reply)
+static void write_null(struct reply *reply)
 {
     resp_null(writer_of(reply)->out, writer_of(reply)->version);
 }
 
-static void say_word(struct reply *reply, struct slice word)
+static void write_word(struct reply *reply, struct slice word)
 {
     resp_simple(writer_of(reply)->out, word);
 }
 
-static void say_text(struct reply *reply, struct slice bytes)
+static void write_text(struct reply *reply, struct slice bytes)
 {
     resp_bulk(writer_of(reply)->out, bytes);
 }
 
-static void say_prose(struct reply *reply, struct slice lines)
+static void write_prose(struct reply *reply, struct slice lines)
 {
     resp_verbatim(writer_of(reply)->out, writer_of(reply)->version, lines);
 }
 
-static void say_integer(struct reply *reply, int64_t value)
+static void write_integer(struct reply *reply, int64_t value)
 {
     resp_integer(writer_of(reply)->out, value);
 }
 
-static void say_boolean(struct reply *reply, bool value)
+static void write_boolean(struct reply *reply, bool value)
 {
     resp_boolean(writer_of(reply)->out, writer_of(reply)->version, value);
 }
 
-static void say_number(struct reply *reply, double value)
+static void write_number(struct reply *reply, double value)
 {
     resp_double(writer_of(reply)->out, writer_of(reply)->version, value);
 }
 
-static void say_seconds(struct reply *reply, int64_t us)
+static void write_seconds(struct reply *reply, int64_t us)
 {
     resp_seconds(writer_of(reply)->out, writer_of(reply)->version, us);
 }
 
-static void say_list(struct reply *reply, size_t count)
+static void write_list(struct reply *reply, size_t count)
 {
     resp_array(writer_of(reply)->out, count);
 }
 
-static void say_map(struct reply *reply, size_t pairs)
+static void write_map(struct reply *reply, size_t pairs)
 {
     resp_map(writer_of(reply)->out, writer_of(reply)->version, pairs);
 }
 
-static void say_end(struct reply *reply)
+static void write_end(struct reply *reply)
 {
     (void)reply; // the size stands in front
 }
@@ -77,7 +77,7 @@ void resp_write_error(struct buffer *out, const struct error *error)
     resp_error(out, slice_make(code, size), slice_from_cstr(error_sentence(error)));
 }
 
-static void say_error(struct reply *reply, const struct error *error)
+static void write_error(struct reply *reply, const struct error *error)
 {
     struct resp_writer *writer = writer_of(reply);
     writer->errors++;
@@ -105,34 +105,34 @@ static size_t room_max(const struct reply *reply)
     return ((const struct resp_writer *)(const void *)reply)->out->size_max;
 }
 
-static size_t measure(struct reply *reply, reply_say *say, const void *about)
+static size_t measure(struct reply *reply, reply_writer *write, const void *about)
 {
     const struct resp_writer *writer = writer_of(reply);
     struct buffer bytes;
     struct resp_writer apart;
     buffer_init(&bytes, writer->out->allocator, writer->out->size_max);
     resp_writer_init(&apart, &bytes, writer->version);
-    say(&apart.reply, about);
+    write(&apart.reply, about);
     size_t size = bytes.status ? SIZE_MAX : bytes.size;
     buffer_release(&bytes);
     return size;
 }
 
 static const struct reply_ops form_functions = {
-    .null = say_null,
-    .word = say_word,
-    .text = say_text,
-    .json = say_text,
-    .prose = say_prose,
-    .integer = say_integer,
-    .boolean = say_boolean,
-    .number = say_number,
-    .seconds = say_seconds,
-    .moment = say_seconds,
-    .error = say_error,
-    .list = say_list,
-    .map = say_map,
-    .end = say_end,
+    .null = write_null,
+    .word = write_word,
+    .text = write_text,
+    .json = write_text,
+    .prose = write_prose,
+    .integer = write_integer,
+    .boolean = write_boolean,
+    .number = write_number,
+    .seconds = write_seconds,
+    .moment = write_seconds,
+    .error = write_error,
+    .list = write_list,
+    .map = write_map,
+    .end = write_end,
     .room = room,
     .room_max = room_max,
     .measure = measure,

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static void tell(const struct ns *ns, const char *what, int64_t by_us)
+static void log_step(const struct ns *ns, const char *what, int64_t by_us)
 {
     char sentence[512];
     (void)snprintf(sentence, sizeof(sentence), "namespace \"%.*s\": %s by %.1f s",
@@ -25,7 +25,8 @@ void ns_note_ahead(struct ns *ns, int64_t now_us)
     struct namespaces *all = ns->all;
     int64_t ahead_us = ns_ahead_us(ns, now_us);
     if (ahead_us > HOST_CLOCK_STEP_US) {
-        tell(ns, "its time lies ahead of the clock, and stands until it is set back,", ahead_us);
+        log_step(ns, "its time lies ahead of the clock, and stands until it is set back,",
+                 ahead_us);
         all->set_back_us = all->options.clock->compared_us + HOST_CLOCK_WAIT_US;
     }
 }
@@ -38,7 +39,7 @@ enum status ns_set_back(struct ns *ns, int64_t now_us, struct error *error)
     }
     enum status status = engine_set_time(ns->engine, now_us, now_us, error);
     if (!status) {
-        tell(ns, "its time was set back", ahead_us);
+        log_step(ns, "its time was set back", ahead_us);
         ns_touch(ns);
     }
     return status;

@@ -29,7 +29,7 @@ static void answer(struct connection *connection, const struct background *backg
 {
     connection->in_background = false;
     if (background->status) {
-        say_error(connection, &background->error);
+        connection_reply_error(connection, &background->error);
     } else if (!execute_is_silent(connection)) {
         struct resp_writer writer;
         connection_output_begin(connection);

@@ -55,7 +55,7 @@ static void fail(struct waiter *waiter, const struct error *error)
 {
     struct connection *connection = blocked_of(waiter)->connection;
     blocked_end(blocked_of(waiter));
-    say_error(connection, error);
+    connection_reply_error(connection, error);
     connection_resume(connection);
 }
 

@@ -18,7 +18,8 @@ bool execute_is_silent(struct connection *connection)
     return protocol->skips_reply && protocol->skips_reply(connection);
 }
 
-static void say(struct connection *connection, const char *code, const struct error *error)
+static void reply_failure(struct connection *connection, const char *code,
+                          const struct error *error)
 {
     connection->server->figures.errors++;
     if (execute_is_silent(connection)) {
@@ -36,12 +37,12 @@ void reply_error_code(struct connection *connection, const char *code, const cha
     va_start(arguments, format);
     (void)vsnprintf(error.detail, sizeof(error.detail), format, arguments);
     va_end(arguments);
-    say(connection, code, &error);
+    reply_failure(connection, code, &error);
 }
 
-void say_error(struct connection *connection, const struct error *error)
+void connection_reply_error(struct connection *connection, const struct error *error)
 {
-    say(connection, NULL, error);
+    reply_failure(connection, NULL, error);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -58,7 +59,7 @@ static bool check_caller(struct connection *connection, const struct command *co
         return false; // it has written why
     } else if (connection->user && permit_command(connection->user, command, ns, &error)) {
         audit_denied(connection, command, ns);
-        say_error(connection, &error);
+        connection_reply_error(connection, &error);
     } else {
         return true;
     }
@@ -75,7 +76,7 @@ static bool check_store(struct connection *connection, const struct command *com
     if (server->store_state == STORE_FULL && (command->flags & COMMAND_SHRINKS)) {
         return true;
     }
-    say_error(connection, &server->store_why);
+    connection_reply_error(connection, &server->store_why);
     return false;
 }
 
@@ -88,7 +89,7 @@ static bool check_memory(struct connection *connection, const struct command *co
         return true;
     }
     server->memory_refused = true;
-    say_error(connection, &server->memory_why);
+    connection_reply_error(connection, &server->memory_why);
     return false;
 }
 
@@ -98,7 +99,7 @@ static bool check_drain(struct connection *connection, const struct command *com
     if (!(command->flags & COMMAND_PUTS) || !server_check_drain(connection->server, &error)) {
         return true;
     }
-    say_error(connection, &error);
+    connection_reply_error(connection, &error);
     return false;
 }
 
@@ -197,7 +198,7 @@ static void run_command(struct connection *connection, const struct command *com
         name = words.items[0];
         enum status status = namespaces_for(&server->namespaces, command, name, &ns, &error);
         if (status) {
-            say_error(connection, &error);
+            connection_reply_error(connection, &error);
             return;
         }
         words = (struct slices){ words.items + 1, words.count - 1 };
@@ -262,7 +263,7 @@ static const struct command *find_command(struct connection *connection, struct 
         ns = words.count > 1 ? words.items[1] : SLICE_EMPTY;
         struct error error;
         if (namespaces_check_name(command, ns, &error)) {
-            say_error(connection, &error);
+            connection_reply_error(connection, &error);
             return NULL;
         }
     }

@@ -25,6 +25,6 @@ bool execute_is_silent(struct connection *connection);
 // Replies with an error: with a code of Redis's own ("NOAUTH"), or with that of the error's status.
 void reply_error_code(struct connection *connection, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void say_error(struct connection *connection, const struct error *error);
+void connection_reply_error(struct connection *connection, const struct error *error);
 
 #endif

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
         settings_release(&settings);
         return refuse(&error);
     }
-    const struct settings_listener listener = { .tell = warn };
+    const struct settings_listener listener = { .report = warn };
     settings_warn(&settings, &listener);
     // Takes the settings over, whether it can start or not.
     struct server server;

@@ -361,8 +361,8 @@ void server_stop(struct server *server)
         next = at->next;
         if (at->blocked) {
             blocked_end(at->blocked); // its client repeats the request, here or at another server
-            if (at->protocol->say_stopped) {
-                at->protocol->say_stopped(at);
+            if (at->protocol->write_stopped) {
+                at->protocol->write_stopped(at);
             }
         }
         if (at->protocol->finish_stream) {

@@ -9,13 +9,13 @@
 
 #include <unistd.h>
 
-static void say_count(struct reply *reply, const char *name, uint64_t count)
+static void write_count(struct reply *reply, const char *name, uint64_t count)
 {
     reply_text(reply, slice_from_cstr(name));
     reply_integer(reply, (int64_t)count);
 }
 
-static void say_store(struct reply *reply, const struct server *server)
+static void write_store(struct reply *reply, const struct server *server)
 {
     bool ready = server->store_state == STORE_READY;
     reply_map(reply, 3);
@@ -29,17 +29,17 @@ static void say_store(struct reply *reply, const struct server *server)
     reply_end(reply);
 }
 
-static void say_memory(struct reply *reply, const struct memory *memory)
+static void write_memory(struct reply *reply, const struct memory *memory)
 {
     reply_map(reply, 3);
     reply_key(reply, "state");
     reply_text(reply, memory_is_full(memory) ? SLICE("full") : SLICE("ready"));
-    say_count(reply, "used", memory_live(memory));
-    say_count(reply, "limit", memory->limit);
+    write_count(reply, "used", memory_live(memory));
+    write_count(reply, "limit", memory->limit);
     reply_end(reply);
 }
 
-static void say_connections(struct reply *reply, const struct server *server)
+static void write_connections(struct reply *reply, const struct server *server)
 {
     size_t blocked = 0, listening = 0;
     for (const struct connection *at = server->connections.newest; at; at = at->next) {
@@ -47,37 +47,37 @@ static void say_connections(struct reply *reply, const struct server *server)
         listening += connection_subscribes(at) || connection_streams(at);
     }
     reply_map(reply, 4);
-    say_count(reply, "open", server->connections.count);
-    say_count(reply, "limit", server->connections.count_max);
-    say_count(reply, "waiting", blocked);
-    say_count(reply, "listening", listening);
+    write_count(reply, "open", server->connections.count);
+    write_count(reply, "limit", server->connections.count_max);
+    write_count(reply, "waiting", blocked);
+    write_count(reply, "listening", listening);
     reply_end(reply);
 }
 
-static void say_journal(struct reply *reply, const struct server *server)
+static void write_journal(struct reply *reply, const struct server *server)
 {
     struct store_figures figures;
     store_figures(server->store, &figures);
     reply_map(reply, 9);
-    say_count(reply, "groups", figures.groups);
-    say_count(reply, "group_bytes", figures.group_bytes);
-    say_count(reply, "syncs", figures.syncs);
+    write_count(reply, "groups", figures.groups);
+    write_count(reply, "group_bytes", figures.group_bytes);
+    write_count(reply, "syncs", figures.syncs);
     reply_key(reply, "sync_max");
     reply_seconds(reply, (int64_t)figures.sync_us_max);
-    say_count(reply, "groups_behind", figures.groups_behind);
-    say_count(reply, "journal_bytes", figures.journal_bytes);
-    say_count(reply, "base_bytes", figures.base_bytes);
-    say_count(reply, "base_live_bytes", figures.base_live_bytes);
-    say_count(reply, "volume_free_bytes", figures.volume_free_bytes);
+    write_count(reply, "groups_behind", figures.groups_behind);
+    write_count(reply, "journal_bytes", figures.journal_bytes);
+    write_count(reply, "base_bytes", figures.base_bytes);
+    write_count(reply, "base_live_bytes", figures.base_live_bytes);
+    write_count(reply, "volume_free_bytes", figures.volume_free_bytes);
     reply_end(reply);
 }
 
-static void say_loop(struct reply *reply, const struct server *server)
+static void write_loop(struct reply *reply, const struct server *server)
 {
     const struct histogram *turns = &server->figures.turns;
     reply_map(reply, 5);
-    say_count(reply, "turns", turns->count);
-    say_count(reply, "turns_cut", server->schedule.turns_cut);
+    write_count(reply, "turns", turns->count);
+    write_count(reply, "turns_cut", server->schedule.turns_cut);
     reply_key(reply, "p50");
     reply_seconds(reply, histogram_quantile(turns, 500));
     reply_key(reply, "p99");
@@ -88,23 +88,23 @@ static void say_loop(struct reply *reply, const struct server *server)
 }
 
 // What only an administrator is told.
-static void say_inside(struct reply *reply, const struct server *server)
+static void write_inside(struct reply *reply, const struct server *server)
 {
     const struct server_figures *figures = &server->figures;
     reply_map(reply, 10);
-    say_count(reply, "process_id", (uint64_t)getpid());
+    write_count(reply, "process_id", (uint64_t)getpid());
     reply_key(reply, "config_file");
     reply_text_or_null(reply, slice_from_cstr(server->settings.config));
-    say_count(reply, "resident_bytes", process_resident_bytes());
+    write_count(reply, "resident_bytes", process_resident_bytes());
     reply_key(reply, "store");
-    say_journal(reply, server);
+    write_journal(reply, server);
     reply_key(reply, "loop");
-    say_loop(reply, server);
-    say_count(reply, "commands", figures->commands);
-    say_count(reply, "errors", figures->errors);
-    say_count(reply, "input_bytes", figures->input_bytes);
-    say_count(reply, "output_bytes", figures->output_bytes);
-    say_count(reply, "connections_rejected", figures->refused);
+    write_loop(reply, server);
+    write_count(reply, "commands", figures->commands);
+    write_count(reply, "errors", figures->errors);
+    write_count(reply, "input_bytes", figures->input_bytes);
+    write_count(reply, "output_bytes", figures->output_bytes);
+    write_count(reply, "connections_rejected", figures->refused);
     reply_end(reply);
 }
 
@@ -131,15 +131,15 @@ static enum status run_server(struct call *call, struct error *error)
     reply_key(reply, "durability");
     reply_text(reply, slice_from_cstr(info_durability(server->settings.durability)));
     reply_key(reply, "store");
-    say_store(reply, server);
+    write_store(reply, server);
     reply_key(reply, "memory");
-    say_memory(reply, &server->memory);
+    write_memory(reply, &server->memory);
     reply_key(reply, "connections");
-    say_connections(reply, server);
-    say_count(reply, "namespaces", server->namespaces.count);
+    write_connections(reply, server);
+    write_count(reply, "namespaces", server->namespaces.count);
     reply_key(reply, "inside");
     if (is_admin(connection)) {
-        say_inside(reply, server);
+        write_inside(reply, server);
     } else {
         reply_null(reply);
     }

@@ -65,7 +65,7 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
 }
 
 // Tells the operator of a lack of memory when it begins and when it is over.
-static enum status tell_lack(struct store *store, enum status status)
+static enum status log_lack(struct store *store, enum status status)
 {
     bool lacks = status == STATUS_NO_MEMORY;
     if (lacks != store->append_lacks) {
@@ -85,13 +85,13 @@ enum status store_append(struct store *store, const struct store_record *records
         frame_add(&store->pending, records[i].key, records[i].bytes);
     }
     if (store->pending.status) {
-        return tell_lack(store, take_back(&store->pending, before, error));
+        return log_lack(store, take_back(&store->pending, before, error));
     }
     enum status status = submit(store, group, error);
     if (status) {
         buffer_truncate(&store->pending, before);
     }
-    return tell_lack(store, status);
+    return log_lack(store, status);
 }
 
 struct taking {
@@ -116,8 +116,8 @@ enum status store_take(struct store *store, uint32_t space, struct engine *engin
     enum status status = engine_has_changes(engine) ? engine_changes(engine, &sink) : STATUS_OK;
     if (status) {
         store->pending.status = status;
-        return tell_lack(store, take_back(&store->pending, before, error));
+        return log_lack(store, take_back(&store->pending, before, error));
     }
     // The engine has forgotten the changes. If they cannot be submitted they stay pending.
-    return tell_lack(store, submit(store, group, error));
+    return log_lack(store, submit(store, group, error));
 }

@@ -103,7 +103,7 @@ static enum status call_doctor(const char *path, enum doctor_remedy remedy, stru
                                             .allocator = &allocator_system,
                                             .remedy = remedy,
                                             .now_us = INT64_C(1700000000) * 1000000,
-                                            .say = hear,
+                                            .report = hear,
                                             .context = said };
     enum status status = doctor_run(&options, error);
     assert_false(said->goes_back);
@@ -607,7 +607,7 @@ static void run_interrupted(const char *path, double at)
         const struct doctor_options options = { .path = path,
                                                 .allocator = &allocator_system,
                                                 .remedy = DOCTOR_REPAIR,
-                                                .say = interrupt,
+                                                .report = interrupt,
                                                 .context = &interrupted };
         _exit(doctor_run(&options, NULL) ? 1 : 0);
     }

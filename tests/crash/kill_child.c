@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    FLIGHT_MAX = 64,       // steps that were appended and not acknowledged
+    DELIVERY_MAX = 64,     // steps that were appended and not acknowledged
     EVENT_WAIT_MS = 30000, // longer than that is taken for never
 };
 
@@ -24,7 +24,7 @@ struct child {
     struct store *store;
     struct workload *workload;
     struct random random;
-    uint64_t groups[FLIGHT_MAX]; // of the steps in flight, by step modulo FLIGHT_MAX
+    uint64_t groups[DELIVERY_MAX]; // of the steps in flight, by step modulo DELIVERY_MAX
     uint64_t submitted, acknowledged;
 
     // The bystander: a thread that makes checkpoints and backups while steps are made.
@@ -119,7 +119,7 @@ static void acknowledge(struct child *child)
     store_event_clear(child->store);
     uint64_t durable = store_durable(child->store);
     while (child->acknowledged < child->submitted &&
-           child->groups[(child->acknowledged + 1) % FLIGHT_MAX] <= durable) {
+           child->groups[(child->acknowledged + 1) % DELIVERY_MAX] <= durable) {
         say(MESSAGE_ACKNOWLEDGED, ++child->acknowledged, 0);
     }
 }
@@ -141,13 +141,13 @@ static void take_step(struct child *child)
     say(MESSAGE_SUBMITTED, n, workload_digest(child->workload, n));
     struct error error = { 0 };
     enum status status = store_take(child->store, 0, workload_engine(child->workload),
-                                    &child->groups[n % FLIGHT_MAX], &error);
+                                    &child->groups[n % DELIVERY_MAX], &error);
     check(status, &error, "take");
 }
 
 static void take_steps(struct child *child)
 {
-    uint64_t delivery_max = 1 + random_below(&child->random, FLIGHT_MAX - 1);
+    uint64_t delivery_max = 1 + random_below(&child->random, DELIVERY_MAX - 1);
     while (child->submitted < child->options->steps) {
         struct error why = { 0 };
         enum store_state state = store_state(child->store, &why);

@@ -3,7 +3,7 @@
 
 #include "calls.h"
 #include "engine/records/changes.h"
-#include "engine/records/snapshot.h"
+#include "engine_snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "engine/check/check.h"
 #include "engine/measure/metrics.h"
-#include "engine/records/snapshot.h"
+#include "engine_snapshot.h"
 #include "require.h"
 
 #include <string.h>
@@ -108,10 +108,10 @@ static size_t count_room_max(const struct reply *reply)
 
 static const struct reply_ops counted_form;
 
-static size_t count_measure(struct reply *reply, reply_say *say, const void *about)
+static size_t count_measure(struct reply *reply, reply_writer *write, const void *about)
 {
     struct counted apart = { .reply = { &counted_form }, .room = count_room_max(reply) };
-    say(&apart.reply, about);
+    write(&apart.reply, about);
     return apart.said;
 }
 

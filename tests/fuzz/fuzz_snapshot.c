@@ -7,8 +7,8 @@
 #include "engine/config/policy.h"
 #include "engine/explain/explain.h"
 #include "engine/lanes/limit.h"
-#include "engine/records/snapshot.h"
 #include "engine/recurring/zone.h"
+#include "engine_snapshot.h"
 
 #include "base/bytes.h"
 #include "base/crc32c.h"

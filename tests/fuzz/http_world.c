@@ -95,7 +95,7 @@ bool http_world_ask(struct http_world *world, struct slice wire)
     http_request_init(&request, &allocator_system, &limits);
     buffer_clear(&world->answer);
     if (http_request_read(&request, wire, &error) == HTTP_READY) {
-        enum http_step step = http_face_ask(world->face, &request, &call, &world->answer);
+        enum http_step step = http_face_parse(world->face, &request, &call, &world->answer);
         if (step == HTTP_RUN) {
             worked = run(world, &call);
         }

@@ -84,14 +84,14 @@ static void run(struct shell *shell, const struct http_call *ask)
 static void answer(struct shell *shell, const struct http_request *request)
 {
     struct http_call call = { 0 };
-    switch (http_face_ask(shell->face, request, &call, &shell->output)) {
+    switch (http_face_parse(shell->face, request, &call, &shell->output)) {
     case HTTP_RUN:
         run(shell, &call);
         break;
     case HTTP_PAGE:
         http_face_page(shell->face, &call, 200, "text/plain", SLICE("a page\n"), &shell->output);
         break;
-    case HTTP_SAID:
+    case HTTP_ANSWERED:
         break;
     }
 }

@@ -47,7 +47,7 @@ static const struct argument bulk_takes[] = {
     OPTION(bulk_arguments, dry_run, FLAG, "DRY-RUN", "only count what would be changed"),
 };
 
-static void say_states(struct reply *reply, unsigned states)
+static void write_states(struct reply *reply, unsigned states)
 {
     size_t count = 0;
     for (size_t i = 0; i < JOB_STATE_COUNT; i++) {
@@ -62,7 +62,7 @@ static void say_states(struct reply *reply, unsigned states)
     reply_end(reply);
 }
 
-static void say_age(struct reply *reply, bool has, int64_t age_us)
+static void write_age(struct reply *reply, bool has, int64_t age_us)
 {
     if (has) {
         reply_seconds(reply, age_us);
@@ -71,7 +71,7 @@ static void say_age(struct reply *reply, bool has, int64_t age_us)
     }
 }
 
-static void say_filter(struct reply *reply, const struct job_filter *filter)
+static void write_filter(struct reply *reply, const struct job_filter *filter)
 {
     const struct {
         struct slice name, value;
@@ -86,18 +86,18 @@ static void say_filter(struct reply *reply, const struct job_filter *filter)
         reply_text_or_null(reply, names[i].value);
     }
     reply_key(reply, "states");
-    say_states(reply, filter->states);
+    write_states(reply, filter->states);
     reply_key(reply, "older");
-    say_age(reply, filter->has_older, filter->older_us);
+    write_age(reply, filter->has_older, filter->older_us);
     reply_key(reply, "newer");
-    say_age(reply, filter->has_newer, filter->newer_us);
+    write_age(reply, filter->has_newer, filter->newer_us);
     reply_key(reply, "jids");
     reply_count(reply, filter->jids.count);
     reply_end(reply);
 }
 
 // What it was asked to do.
-static void say_request(struct reply *reply, const struct bulk_request *request)
+static void write_request(struct reply *reply, const struct bulk_request *request)
 {
     reply_key(reply, "user");
     reply_text_or_null(reply, request->user);
@@ -116,7 +116,7 @@ static void say_request(struct reply *reply, const struct bulk_request *request)
         reply_null(reply);
     }
     reply_key(reply, "filter");
-    say_filter(reply, &request->filter);
+    write_filter(reply, &request->filter);
 }
 
 enum {
@@ -135,7 +135,7 @@ static size_t bulk_size(const struct reply *reply, const struct bulk_request *re
     return BULK_FIXED + reply_texts_max(reply, request->tags.count + 8, size);
 }
 
-static void say_bulk(struct reply *reply, const struct bulk_view *view)
+static void write_bulk(struct reply *reply, const struct bulk_view *view)
 {
     reply_map(reply, 16);
     reply_key(reply, "id");
@@ -164,7 +164,7 @@ static void say_bulk(struct reply *reply, const struct bulk_view *view)
     }
     reply_key(reply, "executable");
     reply_boolean(reply, view->has_set && view->done);
-    say_request(reply, view->request);
+    write_request(reply, view->request);
     reply_end(reply);
 }
 
@@ -251,7 +251,7 @@ static enum status run_bulk(struct call *call, struct error *error)
         given->as ? begin_as(call, given, &id, error) : begin(call, given, &id, error);
     struct bulk_view view;
     if (!status && engine_bulk_get(call->engine, id, &view)) { // those that are done last are kept
-        say_bulk(call->reply, &view);
+        write_bulk(call->reply, &view);
     }
     return status;
 }
@@ -272,7 +272,7 @@ static enum status run_bulk_get(struct call *call, struct error *error)
         return error_set(error, STATUS_NOT_FOUND, "operation %lld does not exist",
                          (long long)given->id);
     }
-    say_bulk(call->reply, &view);
+    write_bulk(call->reply, &view);
     return STATUS_OK;
 }
 
@@ -292,7 +292,7 @@ static enum status run_bulks(struct call *call, struct error *error)
     }
     reply_list(call->reply, count);
     for (size_t i = 0; i < count && engine_bulk_at(call->engine, i, &view); i++) {
-        say_bulk(call->reply, &view);
+        write_bulk(call->reply, &view);
     }
     reply_end(call->reply);
     return STATUS_OK;

@@ -33,7 +33,7 @@ static const struct argument find_takes[] = {
 };
 
 // Seven members of a map that has been begun.
-static void say_find(struct reply *reply, const struct find_view *view)
+static void write_find(struct reply *reply, const struct find_view *view)
 {
     reply_key(reply, "id");
     reply_count(reply, view->id);
@@ -71,7 +71,7 @@ static enum status run_find(struct call *call, struct error *error)
     enum status status = engine_find(call->engine, call->now_us, &request, &id, error);
     if (!status && engine_find_get(call->engine, id, &view)) {
         reply_map(call->reply, 7);
-        say_find(call->reply, &view);
+        write_find(call->reply, &view);
         reply_end(call->reply);
     }
     return status;
@@ -88,7 +88,7 @@ static enum status run_finds(struct call *call, struct error *error)
     reply_list(call->reply, count);
     for (size_t i = 0; i < count && engine_find_at(call->engine, i, &view); i++) {
         reply_map(call->reply, 7);
-        say_find(call->reply, &view);
+        write_find(call->reply, &view);
         reply_end(call->reply);
     }
     reply_end(call->reply);
@@ -109,8 +109,8 @@ static const struct argument get_takes[] = {
     JOB_PAGE_OPTIONS(id_arguments),
 };
 
-static void say_found(struct call *call, const struct page_words *words, struct slice jid,
-                      const struct job *job)
+static void write_found(struct call *call, const struct page_words *words, struct slice jid,
+                        const struct job *job)
 {
     if (words->jids) {
         reply_text(call->reply, jid);
@@ -136,14 +136,14 @@ static enum status run_get(struct call *call, struct error *error)
     size_t left = offset < view.found ? view.found - offset : 0;
     size_t count = page_count(&given->page) < left ? page_count(&given->page) : left;
     reply_map(call->reply, 8);
-    say_find(call->reply, &view);
+    write_find(call->reply, &view);
     reply_text(call->reply, given->page.jids ? SLICE("jids") : SLICE("jobs"));
     reply_list(call->reply, count);
     struct slice jid;
     const struct job *job;
     for (size_t i = 0; i < count && engine_find_job(call->engine, id, offset + i, &jid, &job);
          i++) {
-        say_found(call, &given->page, jid, job);
+        write_found(call, &given->page, jid, job);
     }
     reply_end(call->reply);
     reply_end(call->reply);

@@ -48,7 +48,7 @@ static enum status run_get(struct call *call, struct error *error)
     return STATUS_OK;
 }
 
-static void say_entry(struct reply *reply, const struct history_view *view)
+static void write_entry(struct reply *reply, const struct history_view *view)
 {
     reply_map(reply, 8);
     reply_key(reply, "when");
@@ -83,7 +83,7 @@ static enum status run_history(struct call *call, struct error *error)
     reply_list(call->reply, view.history_count);
     struct history_view entry;
     for (size_t position = 0; job_history_next(call->engine, job, &position, &entry);) {
-        say_entry(call->reply, &entry);
+        write_entry(call->reply, &entry);
     }
     reply_end(call->reply);
     return STATUS_OK;
@@ -133,7 +133,7 @@ static enum status run_options(struct call *call, struct error *error)
     return STATUS_OK;
 }
 
-static void say_explanation(struct call *call, const struct explanation *why)
+static void write_explanation(struct call *call, const struct explanation *why)
 {
     struct reply *reply = call->reply;
     reply_map(reply, 14);
@@ -188,7 +188,7 @@ static enum status run_explain(struct call *call, struct error *error)
     struct explanation why;
     enum status status = engine_explain(call->engine, call->now_us, given->jid, &why, error);
     if (!status) {
-        say_explanation(call, &why);
+        write_explanation(call, &why);
     }
     return status;
 }

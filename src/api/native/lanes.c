@@ -21,7 +21,7 @@ static const struct argument lanes_takes[] = {
            "where to go on: what the page before gave as `next`"),
 };
 
-static void say_lane(struct reply *reply, const struct lane_row *row)
+static void write_lane(struct reply *reply, const struct lane_row *row)
 {
     const struct limit *limit = &row->view.limit;
     reply_map(reply, 10);
@@ -78,7 +78,7 @@ static enum status run_lanes(struct call *call, struct error *error)
     reply_key(call->reply, "lanes");
     reply_list(call->reply, page.found);
     for (size_t i = 0; i < page.found; i++) {
-        say_lane(call->reply, &rows[i]);
+        write_lane(call->reply, &rows[i]);
     }
     reply_end(call->reply);
     reply_key(call->reply, "next");

@@ -38,7 +38,7 @@ static bool read_list_cursor(struct slice text, struct list_cursor *out)
     return true;
 }
 
-static void say_list_cursor(struct reply *reply, const struct list_cursor *at)
+static void write_list_cursor(struct reply *reply, const struct list_cursor *at)
 {
     char text[CURSOR_SIZE + 1];
     (void)snprintf(text, sizeof(text), "%x%x%016llx%016llx%016llx%x", at->stage & 15U,
@@ -138,7 +138,7 @@ static enum status run_filtered(struct call *call, struct error *error)
     reply_page_jobs(call, &given->page, room, result.found);
     reply_key(call->reply, "next");
     if (result.more) {
-        say_list_cursor(call->reply, &result.next);
+        write_list_cursor(call->reply, &result.next);
     } else {
         reply_null(call->reply);
     }
@@ -168,7 +168,7 @@ static const struct argument groups_takes[] = {
            "where to go on: what the page before gave as `next`"),
 };
 
-static void say_group(struct call *call, const struct failure_group_view *view)
+static void write_group(struct call *call, const struct failure_group_view *view)
 {
     struct job_view job;
     job_view(call->engine, view->newest, &job);
@@ -215,7 +215,7 @@ static enum status run_failures(struct call *call, struct error *error)
     reply_list(call->reply, count);
     for (size_t i = 0;
          i < count && engine_failure_group_after(call->engine, from, offset + i, &view); i++) {
-        say_group(call, &view);
+        write_group(call, &view);
     }
     reply_end(call->reply);
     reply_key(call->reply, "next");

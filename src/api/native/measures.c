@@ -17,7 +17,7 @@ static const struct argument queue_or_all_takes[] = {
              .about = ABOUT_QUEUE),
 };
 
-static void say_count_name(struct reply *reply, size_t count)
+static void write_count_name(struct reply *reply, size_t count)
 {
     reply_text(reply, slice_from_cstr(series_count_name((enum series_count)count)));
 }
@@ -35,7 +35,7 @@ void reply_rates(struct reply *reply, const struct series_rates *rates)
 {
     reply_map(reply, SERIES_COUNTS);
     for (size_t i = 0; i < SERIES_COUNTS; i++) {
-        say_count_name(reply, i);
+        write_count_name(reply, i);
         reply_number(reply, (double)rates->minute[i] / SERIES_PERIODS);
     }
     reply_end(reply);
@@ -44,7 +44,7 @@ void reply_rates(struct reply *reply, const struct series_rates *rates)
 // ---------------------------------------------------------------------------------------------
 // Totals
 
-static void say_states(struct reply *reply, const struct totals_view *totals)
+static void write_states(struct reply *reply, const struct totals_view *totals)
 {
     reply_map(reply, JOB_STATE_COUNT);
     for (int state = 0; state < JOB_STATE_COUNT; state++) {
@@ -54,17 +54,17 @@ static void say_states(struct reply *reply, const struct totals_view *totals)
     reply_end(reply);
 }
 
-static void say_last_second(struct reply *reply, const struct series_rates *rates)
+static void write_last_second(struct reply *reply, const struct series_rates *rates)
 {
     reply_map(reply, SERIES_COUNTS);
     for (size_t i = 0; i < SERIES_COUNTS; i++) {
-        say_count_name(reply, i);
+        write_count_name(reply, i);
         reply_integer(reply, rates->second[i]);
     }
     reply_end(reply);
 }
 
-static void say_oldest(struct reply *reply, const struct totals_view *totals, int64_t now_us)
+static void write_oldest(struct reply *reply, const struct totals_view *totals, int64_t now_us)
 {
     if (!totals->oldest_us) {
         reply_null(reply);
@@ -84,7 +84,7 @@ void reply_totals_members(struct reply *reply, struct engine *engine, int64_t no
     struct series_rates rates;
     engine_rates(engine, now_us, SLICE_EMPTY, &rates);
     reply_key(reply, "jobs");
-    say_states(reply, totals);
+    write_states(reply, totals);
     reply_key(reply, "queues");
     reply_count(reply, totals->queues);
     reply_key(reply, "paused");
@@ -98,11 +98,11 @@ void reply_totals_members(struct reply *reply, struct engine *engine, int64_t no
     reply_key(reply, "bytes");
     reply_integer(reply, (int64_t)totals->bytes);
     reply_key(reply, "oldest");
-    say_oldest(reply, totals, now_us);
+    write_oldest(reply, totals, now_us);
     reply_key(reply, "rates");
     reply_rates(reply, &rates);
     reply_key(reply, "last_second");
-    say_last_second(reply, &rates);
+    write_last_second(reply, &rates);
 }
 
 static enum status run_totals(struct call *call, struct error *error)
@@ -139,7 +139,7 @@ static const struct argument series_takes[] = {
                "how many periods at most, the newest ones (all)", .min = 0, .max = SERIES_MINUTES),
 };
 
-static void say_bucket(struct reply *reply, uint8_t bucket)
+static void write_bucket(struct reply *reply, uint8_t bucket)
 {
     if (bucket == SERIES_NO_BUCKET) {
         reply_null(reply);
@@ -163,15 +163,15 @@ static const struct {
 } quantile_words[SERIES_QUANTILES] = { { "p50", 500 }, { "p90", 900 }, { "p99", 990 } };
 
 // The quantiles of each period, and of the window.
-static void say_quantiles(struct reply *reply, const struct series_point *points, size_t count,
-                          bool run, const uint64_t window[HISTOGRAM_BUCKETS])
+static void write_quantiles(struct reply *reply, const struct series_point *points, size_t count,
+                            bool run, const uint64_t window[HISTOGRAM_BUCKETS])
 {
     reply_map(reply, SERIES_QUANTILES + 1);
     for (size_t i = 0; i < SERIES_QUANTILES; i++) {
         reply_text(reply, slice_from_cstr(quantile_words[i].name));
         reply_list(reply, count);
         for (size_t j = 0; j < count; j++) {
-            say_bucket(reply, run ? points[j].run[i] : points[j].wait[i]);
+            write_bucket(reply, run ? points[j].run[i] : points[j].wait[i]);
         }
         reply_end(reply);
     }
@@ -181,13 +181,13 @@ static void say_quantiles(struct reply *reply, const struct series_point *points
     reply_count(reply, sum(window));
     for (size_t i = 0; i < SERIES_QUANTILES; i++) {
         reply_text(reply, slice_from_cstr(quantile_words[i].name));
-        say_bucket(reply, series_quantile(window, quantile_words[i].per_mille));
+        write_bucket(reply, series_quantile(window, quantile_words[i].per_mille));
     }
     reply_end(reply);
     reply_end(reply);
 }
 
-static void say_depths(struct reply *reply, const struct series_point *points, size_t count)
+static void write_depths(struct reply *reply, const struct series_point *points, size_t count)
 {
     reply_map(reply, SERIES_DEPTHS);
     for (int state = 0; state < JOB_STATE_COUNT; state++) {
@@ -228,7 +228,7 @@ static enum status run_series(struct call *call, struct error *error)
     reply_key(reply, "count");
     reply_count(reply, count);
     for (size_t i = 0; i < SERIES_COUNTS; i++) {
-        say_count_name(reply, i);
+        write_count_name(reply, i);
         reply_list(reply, count);
         for (size_t j = 0; j < count; j++) {
             reply_integer(reply, points[j].counts[i]);
@@ -236,11 +236,11 @@ static enum status run_series(struct call *call, struct error *error)
         reply_end(reply);
     }
     reply_key(reply, "depth");
-    say_depths(reply, points, count);
+    write_depths(reply, points, count);
     reply_key(reply, "wait");
-    say_quantiles(reply, points, count, false, view.times.wait);
+    write_quantiles(reply, points, count, false, view.times.wait);
     reply_key(reply, "run");
-    say_quantiles(reply, points, count, true, view.times.run);
+    write_quantiles(reply, points, count, true, view.times.run);
     reply_end(reply);
     return STATUS_OK;
 }
@@ -260,7 +260,7 @@ static const struct argument stats_takes[] = {
                "any time of the day, in UTC, that is asked for (today)"),
 };
 
-static void say_series(struct reply *reply, const struct stats_series *series)
+static void write_series(struct reply *reply, const struct stats_series *series)
 {
     reply_map(reply, 4);
     reply_key(reply, "count");
@@ -294,15 +294,15 @@ static enum status run_stats(struct call *call, struct error *error)
     reply_key(call->reply, "failed");
     reply_integer(call->reply, view.failed);
     reply_key(call->reply, "wait");
-    say_series(call->reply, &view.wait);
+    write_series(call->reply, &view.wait);
     reply_key(call->reply, "run");
-    say_series(call->reply, &view.run);
+    write_series(call->reply, &view.run);
     reply_end(call->reply);
     return STATUS_OK;
 }
 
 // Of times, in seconds.
-static void say_times(struct reply *reply, const struct histogram *histogram)
+static void write_times(struct reply *reply, const struct histogram *histogram)
 {
     static const struct {
         struct slice name;
@@ -328,7 +328,7 @@ static void say_times(struct reply *reply, const struct histogram *histogram)
     reply_end(reply);
 }
 
-static void say_attempts(struct reply *reply, const struct histogram *histogram)
+static void write_attempts(struct reply *reply, const struct histogram *histogram)
 {
     uint64_t count = histogram->count;
     reply_map(reply, 3);
@@ -341,7 +341,7 @@ static void say_attempts(struct reply *reply, const struct histogram *histogram)
     reply_end(reply);
 }
 
-static void say_rates(struct reply *reply, const struct meter *meter, int64_t now_us)
+static void write_rates(struct reply *reply, const struct meter *meter, int64_t now_us)
 {
     struct meter_rates rates;
     meter_read(meter, now_us, &rates);
@@ -366,21 +366,21 @@ static enum status run_metrics(struct call *call, struct error *error)
     }
     reply_map(call->reply, 8);
     reply_key(call->reply, "latency");
-    say_times(call->reply, &metrics->latency);
+    write_times(call->reply, &metrics->latency);
     reply_key(call->reply, "runtime");
-    say_times(call->reply, &metrics->runtime);
+    write_times(call->reply, &metrics->runtime);
     reply_key(call->reply, "lifetime");
-    say_times(call->reply, &metrics->lifetime);
+    write_times(call->reply, &metrics->lifetime);
     reply_key(call->reply, "time-to-completion");
-    say_times(call->reply, &metrics->time_to_completion);
+    write_times(call->reply, &metrics->time_to_completion);
     reply_key(call->reply, "time-to-failure");
-    say_times(call->reply, &metrics->time_to_failure);
+    write_times(call->reply, &metrics->time_to_failure);
     reply_key(call->reply, "attempts");
-    say_attempts(call->reply, &metrics->attempts);
+    write_attempts(call->reply, &metrics->attempts);
     reply_key(call->reply, "queued");
-    say_rates(call->reply, &metrics->queued, call->now_us);
+    write_rates(call->reply, &metrics->queued, call->now_us);
     reply_key(call->reply, "run");
-    say_rates(call->reply, &metrics->run, call->now_us);
+    write_rates(call->reply, &metrics->run, call->now_us);
     reply_end(call->reply);
     return STATUS_OK;
 }
@@ -410,10 +410,10 @@ static const struct argument days_takes[] = {
            "where to go on: what the page before gave as `next`"),
 };
 
-static void say_day_series(struct reply *reply, const struct stats_series *series, bool histogram)
+static void write_day_series(struct reply *reply, const struct stats_series *series, bool histogram)
 {
     if (histogram) {
-        say_series(reply, series);
+        write_series(reply, series);
         return;
     }
     reply_map(reply, 3);
@@ -426,7 +426,7 @@ static void say_day_series(struct reply *reply, const struct stats_series *serie
     reply_end(reply);
 }
 
-static void say_day(struct reply *reply, const struct stats_day_view *day, bool histograms)
+static void write_day(struct reply *reply, const struct stats_day_view *day, bool histograms)
 {
     struct stats_view view;
     stats_day_view(day, &view);
@@ -444,9 +444,9 @@ static void say_day(struct reply *reply, const struct stats_day_view *day, bool 
     reply_key(reply, "failed");
     reply_integer(reply, view.failed);
     reply_key(reply, "wait");
-    say_day_series(reply, &view.wait, histograms);
+    write_day_series(reply, &view.wait, histograms);
     reply_key(reply, "run");
-    say_day_series(reply, &view.run, histograms);
+    write_day_series(reply, &view.run, histograms);
     reply_end(reply);
 }
 
@@ -473,7 +473,7 @@ static enum status run_days(struct call *call, struct error *error)
     reply_key(call->reply, "days");
     reply_list(call->reply, page.found);
     for (size_t i = 0; i < page.found; i++) {
-        say_day(call->reply, &page.days[i], given->histograms);
+        write_day(call->reply, &page.days[i], given->histograms);
     }
     reply_end(call->reply);
     reply_key(call->reply, "next");

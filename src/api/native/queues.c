@@ -19,7 +19,7 @@ static const struct argument queue_takes[] = {
 // ---------------------------------------------------------------------------------------------
 // How many
 
-static void say_queue(const struct call *call, const struct queue_view *view)
+static void write_queue(const struct call *call, const struct queue_view *view)
 {
     struct reply *reply = call->reply;
     struct series_rates rates;
@@ -64,7 +64,7 @@ static enum status run_queue(struct call *call, struct error *error)
     struct queue_view view;
     enum status status = engine_queue(call->engine, call->now_us, given->queue, &view, error);
     if (!status) {
-        say_queue(call, &view);
+        write_queue(call, &view);
     }
     return status;
 }
@@ -113,7 +113,7 @@ static enum status read_queue_cursor(const struct call *call, struct slice curso
     return status;
 }
 
-static void say_queue_page(struct call *call, const struct queue_page *page)
+static void write_queue_page(struct call *call, const struct queue_page *page)
 {
     struct reply *reply = call->reply;
     struct queue_view view;
@@ -126,7 +126,7 @@ static void say_queue_page(struct call *call, const struct queue_page *page)
         if (engine_queue(call->engine, call->now_us, page->names[i], &view, NULL)) {
             view = (struct queue_view){ .name = page->names[i] };
         }
-        say_queue(call, &view);
+        write_queue(call, &view);
     }
     reply_end(reply);
     reply_key(reply, "next");
@@ -164,7 +164,7 @@ static enum status run_queues(struct call *call, struct error *error)
         status = engine_queue(call->engine, call->now_us, page.names[i], &view, error);
     }
     if (!status) {
-        say_queue_page(call, &page);
+        write_queue_page(call, &page);
     }
     return status;
 }

@@ -275,7 +275,7 @@ static enum status run_now(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // To look at
 
-static void say_tags(struct call *call, const struct recurring *recurring)
+static void write_tags(struct call *call, const struct recurring *recurring)
 {
     struct recurring_view view;
     recurring_view(call->engine, recurring, &view);
@@ -290,7 +290,7 @@ enum {
     RUNS_SHOWN_MAX = 10, // of each recurring job of a list
 };
 
-static void say_next_runs(struct call *call, struct slice jid, size_t count)
+static void write_next_runs(struct call *call, struct slice jid, size_t count)
 {
     int64_t runs[RUNS_SHOWN_MAX];
     size_t found = 0;
@@ -306,7 +306,7 @@ static void say_next_runs(struct call *call, struct slice jid, size_t count)
 }
 
 // With its next runs, if there are to be some.
-static void say_recurring(struct call *call, const struct recurring *recurring, size_t runs)
+static void write_recurring(struct call *call, const struct recurring *recurring, size_t runs)
 {
     struct reply *reply = call->reply;
     struct recurring_view view;
@@ -353,7 +353,7 @@ static void say_recurring(struct call *call, const struct recurring *recurring, 
     reply_key(reply, "domain");
     reply_text_or_null(reply, view.domain);
     reply_key(reply, "tags");
-    say_tags(call, recurring);
+    write_tags(call, recurring);
     reply_key(reply, "options");
     reply_job_options(reply, &options);
     reply_key(reply, "paused");
@@ -361,7 +361,7 @@ static void say_recurring(struct call *call, const struct recurring *recurring, 
     reply_key(reply, "last");
     reply_moment_or_null(reply, view.last_us);
     if (runs) {
-        say_next_runs(call, view.jid, runs);
+        write_next_runs(call, view.jid, runs);
     }
     reply_end(reply);
 }
@@ -374,7 +374,7 @@ static enum status run_get(struct call *call, struct error *error)
         return error_set(error, STATUS_NOT_FOUND, "recurring job %.*s does not exist",
                          SLICE_PRINT(given->jid));
     }
-    say_recurring(call, recurring, 0);
+    write_recurring(call, recurring, 0);
     return STATUS_OK;
 }
 
@@ -424,7 +424,7 @@ static enum status run_list(struct call *call, struct error *error)
     reply_key(call->reply, "jobs");
     reply_list(call->reply, count);
     for (size_t i = 0; i < count; i++) {
-        say_recurring(call, found[i], (size_t)given->runs);
+        write_recurring(call, found[i], (size_t)given->runs);
     }
     reply_end(call->reply);
     if (!given->queue.size) {
@@ -478,7 +478,7 @@ static enum status change_tags(struct call *call, tag_function *function, struct
         status = function(call->engine, call->now_us, given->jid, given->tags, error);
     }
     if (!status) {
-        say_tags(call, engine_recurring_get(call->engine, given->jid));
+        write_tags(call, engine_recurring_get(call->engine, given->jid));
     }
     return status;
 }
@@ -496,7 +496,7 @@ static enum status run_untag(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // What is to come
 
-static void say_runs(struct reply *reply, const int64_t *runs, size_t count)
+static void write_runs(struct reply *reply, const int64_t *runs, size_t count)
 {
     reply_list(reply, count);
     for (size_t i = 0; i < count; i++) {
@@ -524,7 +524,7 @@ static enum status run_runs(struct call *call, struct error *error)
     enum status status = engine_recurring_runs(call->engine, given->jid, page_count(&given->page),
                                                runs, &found, error);
     if (!status) {
-        say_runs(call->reply, runs, found);
+        write_runs(call->reply, runs, found);
     }
     return status;
 }
@@ -577,7 +577,7 @@ static enum status run_cron(struct call *call, struct error *error)
         status = runs_in_zone(call, given, after_us, runs, &found, error);
     }
     if (!status) {
-        say_runs(call->reply, runs, found);
+        write_runs(call->reply, runs, found);
     }
     return status;
 }

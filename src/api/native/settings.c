@@ -17,7 +17,7 @@ static const struct argument get_takes[] = {
                   "which ones; all that have a value when none is given"),
 };
 
-static void say_config(struct call *call)
+static void write_config(struct call *call)
 {
     struct slice option, value;
     size_t count = 0;
@@ -37,7 +37,7 @@ static enum status run_config_get(struct call *call, struct error *error)
     (void)error;
     const struct get_arguments *given = call->arguments;
     if (given->options.count == 0) {
-        say_config(call);
+        write_config(call);
         return STATUS_OK;
     }
     reply_map(call->reply, given->options.count);
@@ -141,7 +141,7 @@ static enum status run_limit_unset(struct call *call, struct error *error)
         call, engine_limit_unset(call->engine, call->now_us, given->queue, given->domain, error));
 }
 
-static void say_integer_if(struct reply *reply, bool given, int64_t value)
+static void write_integer_if(struct reply *reply, bool given, int64_t value)
 {
     if (given) {
         reply_integer(reply, value);
@@ -150,7 +150,7 @@ static void say_integer_if(struct reply *reply, bool given, int64_t value)
     }
 }
 
-static void say_limit(struct reply *reply, const struct limit_view *view)
+static void write_limit(struct reply *reply, const struct limit_view *view)
 {
     const struct limit *limit = &view->limit;
     reply_map(reply, 7);
@@ -159,7 +159,7 @@ static void say_limit(struct reply *reply, const struct limit_view *view)
     reply_key(reply, "domain");
     reply_text_or_null(reply, view->domain);
     reply_key(reply, "rate");
-    say_integer_if(reply, limit->has_rate, limit->rate_count);
+    write_integer_if(reply, limit->has_rate, limit->rate_count);
     reply_key(reply, "period");
     if (limit->has_rate) {
         reply_seconds(reply, limit->rate_period_us);
@@ -167,11 +167,11 @@ static void say_limit(struct reply *reply, const struct limit_view *view)
         reply_null(reply);
     }
     reply_key(reply, "burst");
-    say_integer_if(reply, limit->has_rate, limit->burst ? limit->burst : 1);
+    write_integer_if(reply, limit->has_rate, limit->burst ? limit->burst : 1);
     reply_key(reply, "concurrency");
-    say_integer_if(reply, limit->has_concurrency, limit->concurrency);
+    write_integer_if(reply, limit->has_concurrency, limit->concurrency);
     reply_key(reply, "weight");
-    say_integer_if(reply, limit->has_weight, limit->weight);
+    write_integer_if(reply, limit->has_weight, limit->weight);
     reply_end(reply);
 }
 
@@ -185,7 +185,7 @@ static enum status run_limits(struct call *call, struct error *error)
     }
     reply_list(call->reply, count);
     for (size_t i = 0; i < count && engine_limit_at(call->engine, i, &view); i++) {
-        say_limit(call->reply, &view);
+        write_limit(call->reply, &view);
     }
     reply_end(call->reply);
     return STATUS_OK;

@@ -13,7 +13,7 @@ static const struct argument tags_takes[] = {
     REST(tags_arguments, tags, NAME, "tag", "the tags"),
 };
 
-static enum status say_tags(struct call *call, const struct job *job, enum status status)
+static enum status write_tags(struct call *call, const struct job *job, enum status status)
 {
     if (status) {
         return status;
@@ -60,7 +60,7 @@ static enum status change_tags(struct call *call, tag_function *function, struct
     if (!status) {
         status = function(call->engine, call->now_us, given->jid, given->tags, &job, error);
     }
-    return say_tags(call, job, status);
+    return write_tags(call, job, status);
 }
 
 static enum status run_tag(struct call *call, struct error *error)

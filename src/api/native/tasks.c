@@ -149,7 +149,7 @@ struct task_about {
     const struct job *job;
 };
 
-static void say_brief(struct reply *reply, const void *about)
+static void write_brief(struct reply *reply, const void *about)
 {
     const struct task_about *of = about;
     reply_task(reply, of->engine, of->job, true);
@@ -162,7 +162,7 @@ static enum status check_room(const struct call *call, const struct job *job, st
         GROWTH = 256,
     };
     const struct task_about about = { call->engine, job };
-    size_t size = reply_measure(call->reply, say_brief, &about);
+    size_t size = reply_measure(call->reply, write_brief, &about);
     return call_check_room(call, size < SIZE_MAX - GROWTH ? size + GROWTH : SIZE_MAX, error);
 }
 
@@ -296,7 +296,7 @@ static enum status read_cursor(const struct call *call, struct slice text, struc
     return STATUS_OK;
 }
 
-static void say_cursor(struct reply *reply, const struct cursor *at)
+static void write_cursor(struct reply *reply, const struct cursor *at)
 {
     char text[4 * CURSOR_SIZE];
     if (at->stage == STAGE_END) {
@@ -436,7 +436,7 @@ static enum status look(struct listing *listing, struct error *error)
 
 // Those that are still there. What is due happens with each look, in slices, and takes away jobs
 // that were kept long enough; so the jobs themselves are looked up at the end.
-static void say_listing(const struct listing *listing)
+static void write_listing(const struct listing *listing)
 {
     struct reply *reply = listing->call->reply;
     const struct job *jobs[PAGE_COUNT_MAX];
@@ -454,7 +454,7 @@ static void say_listing(const struct listing *listing)
     }
     reply_end(reply);
     reply_key(reply, "next");
-    say_cursor(reply, &listing->at);
+    write_cursor(reply, &listing->at);
     reply_end(reply);
 }
 
@@ -472,7 +472,7 @@ static enum status run_list(struct call *call, struct error *error)
         status = look(&listing, error);
     }
     if (!status) {
-        say_listing(&listing);
+        write_listing(&listing);
     }
     return status;
 }

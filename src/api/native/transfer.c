@@ -254,8 +254,8 @@ static enum status fill_page(const struct call *call, const struct dump_argument
     return STATUS_OK;
 }
 
-static void say_page(const struct call *call, const struct dump_cursor *cursor,
-                     const struct dump_page *page)
+static void write_page(const struct call *call, const struct dump_cursor *cursor,
+                       const struct dump_page *page)
 {
     struct reply *reply = call->reply;
     char bytes[CURSOR_SIZE];
@@ -296,7 +296,7 @@ static enum status run_dump(struct call *call, struct error *error)
     buffer_init(&page->text, &allocator_system, SIZE_MAX / 2);
     status = fill_page(call, given, &cursor, page, error);
     if (!status) {
-        say_page(call, &cursor, page);
+        write_page(call, &cursor, page);
     }
     buffer_release(&page->text);
     mem_free(&allocator_system, page, sizeof(*page));
@@ -469,7 +469,7 @@ static size_t error_bound(const struct call *call)
     return ITEM_ANSWER + reply_texts_max(call->reply, 1, ERROR_DETAIL_SIZE);
 }
 
-static void say_outcomes(struct call *call, const struct batch *batch)
+static void write_outcomes(struct call *call, const struct batch *batch)
 {
     reply_list(call->reply, batch->items.count);
     for (size_t i = 0; i < batch->items.count; i++) {
@@ -499,7 +499,7 @@ static enum status run_restore(struct call *call, struct error *error)
     }
     status = restore_under(&batch, given->request, error);
     if (!status) {
-        say_outcomes(call, &batch);
+        write_outcomes(call, &batch);
     }
     mem_free(&allocator_system, batch.outcomes, size);
     return status;
@@ -508,7 +508,7 @@ static enum status run_restore(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // What would become of them
 
-static void say_missing(const struct call *call, struct slices depends)
+static void write_missing(const struct call *call, struct slices depends)
 {
     size_t count = 0;
     for (size_t i = 0; i < depends.count; i++) {
@@ -525,7 +525,8 @@ static void say_missing(const struct call *call, struct slices depends)
     reply_end(call->reply);
 }
 
-static void say_check(const struct call *call, const struct restored *restored, enum status status)
+static void write_check(const struct call *call, const struct restored *restored,
+                        enum status status)
 {
     struct reply *reply = call->reply;
     reply_map(reply, 6);
@@ -542,7 +543,7 @@ static void say_check(const struct call *call, const struct restored *restored, 
     reply_key(reply, "bytes");
     reply_count(reply, restored->bytes);
     reply_key(reply, "missing");
-    say_missing(call, restored->depends);
+    write_missing(call, restored->depends);
     reply_end(reply);
 }
 
@@ -559,7 +560,7 @@ static void check_one(struct call *call, struct slice text)
     if (status && status != STATUS_EXISTS && !depends) {
         reply_error(call->reply, &error);
     } else {
-        say_check(call, &restored, status);
+        write_check(call, &restored, status);
     }
     item_release(&item);
 }

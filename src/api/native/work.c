@@ -1,178 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Commands of those who do the jobs.
+// Commands of the worker that holds the lease of a job.
 #include "api/job_words.h"
-#include "engine/explain/explain.h"
-
-// ---------------------------------------------------------------------------------------------
-// Pop
-
-static const char *const pop_order_words[] = { "ordered", "round-robin", "best", NULL };
-
-enum {
-    POP_MAX = 1000, // jobs of a pop
-};
-
-#define TAKER_LEASE                                                                                \
-    "how long the lease lasts without a heartbeat, from 0.001 on; 0: as the job says, else the "   \
-    "heartbeat of its queue (0)"
-
-struct pop_arguments {
-    struct slice worker;
-    int64_t count;
-    struct slices queues;
-    int64_t wait, order, lease;
-    bool has_wait;
-};
-
-static const struct argument pop_takes[] = {
-    ARGUMENT(pop_arguments, worker, NAME, "worker", "who takes them"),
-    ARGUMENT(pop_arguments, count, INTEGER, "count", "how many at most", .min = 1, .max = POP_MAX),
-    REST(pop_arguments, queues, NAME, "queue", "where from", .about = ABOUT_QUEUE),
-    OPTION_HAS(pop_arguments, wait, has_wait, SECONDS, "WAIT",
-               "how long to wait for the first one when there is none; 0: as long as it takes",
-               SECONDS_RANGE),
-    OPTION(pop_arguments, order, WORD, "ORDER",
-           "the first queue as long as it has jobs, one from each in turn, or of all queues the "
-           "job with the lowest priority (ordered)",
-           .words = pop_order_words),
-    OPTION(pop_arguments, lease, SECONDS, "LEASE", TAKER_LEASE, LEASE_RANGE),
-};
-
-static void note_unfit(const struct call *call, const struct fit *fit)
-{
-    if (fit->never.size && call->host->unfit) {
-        call->host->unfit(call->host->context, call->ns, fit->never, fit->room_max);
-    }
-}
-
-static enum status run_pop(struct call *call, struct error *error)
-{
-    const struct pop_arguments *given = call->arguments;
-    struct fit fit;
-    fit_init_popped(&fit, call->reply, call->engine);
-    const struct pop_request request = {
-        .worker = given->worker,
-        .queues = given->queues,
-        .order = (enum pop_order)given->order,
-        .count = (size_t)given->count,
-        .lease_us = given->lease,
-        .fits = fit_check,
-        .fits_context = &fit,
-    };
-    const struct job *jobs[POP_MAX];
-    size_t popped = 0;
-    enum status status = engine_pop(call->engine, call->now_us, &request, jobs, &popped, error);
-    if (status) {
-        return status;
-    }
-    note_unfit(call, &fit);
-    bool waits = given->has_wait && !call->last;
-    // A job that fits no reply is waited past, so that who waits gets those that come behind it.
-    if (popped == 0 && (!waits || fit.later)) {
-        status = fit_refuse(&fit, call->command->name, error);
-    }
-    if (status) {
-        return status;
-    }
-    if (popped == 0 && waits) {
-        call->wait = (struct wait){ .kind = WAIT_POP,
-                                    .timeout_us = given->wait ? given->wait : INT64_MAX,
-                                    .queues = given->queues };
-    }
-    if (call->host->popped) {
-        call->host->popped(call, given->worker);
-    }
-    if (call->wait.kind != WAIT_NONE) {
-        return STATUS_OK;
-    }
-    reply_list(call->reply, popped);
-    for (size_t i = 0; i < popped; i++) {
-        reply_popped(call->reply, call->engine, jobs[i]);
-    }
-    reply_end(call->reply);
-    return STATUS_OK;
-}
-
-struct take_arguments {
-    struct slice jid, worker;
-    int64_t lease;
-};
-
-static const struct argument take_takes[] = {
-    ARGUMENT(take_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
-    ARGUMENT(take_arguments, worker, NAME, "worker", "who takes it"),
-    OPTION(take_arguments, lease, SECONDS, "LEASE", TAKER_LEASE, LEASE_RANGE),
-};
-
-// Why a job was not handed out.
-static enum status refuse_take(struct call *call, struct slice jid, struct error *error)
-{
-    struct explanation why;
-    enum status status = engine_explain(call->engine, call->now_us, jid, &why, error);
-    return status ? status
-                  : error_set(error, STATUS_STATE, "job %.*s cannot be taken now: %s",
-                              SLICE_PRINT(jid), explain_reason_name(why.reason));
-}
-
-static enum status run_take(struct call *call, struct error *error)
-{
-    const struct take_arguments *given = call->arguments;
-    const struct take_request request = { .worker = given->worker,
-                                          .jid = given->jid,
-                                          .lease_us = given->lease };
-    const struct job *job = engine_get(call->engine, given->jid);
-    struct fit fit;
-    fit_init_popped(&fit, call->reply, call->engine);
-    enum status status = STATUS_OK;
-    if (job && fit_check(&fit, job, NULL, 0) != POP_FITS) {
-        status = fit_refuse(&fit, call->command->name, error);
-    }
-    if (!status) {
-        status = engine_take(call->engine, call->now_us, &request, &job, error);
-    }
-    if (!status && !job) {
-        status = refuse_take(call, given->jid, error);
-    }
-    if (status) {
-        return status;
-    }
-    if (call->host->popped) {
-        call->host->popped(call, given->worker);
-    }
-    reply_popped(call->reply, call->engine, job);
-    return STATUS_OK;
-}
-
-struct peek_arguments {
-    struct slice queue;
-    int64_t count;
-};
-
-static const struct argument peek_takes[] = {
-    ARGUMENT(peek_arguments, queue, NAME, "queue", "where to look", .about = ABOUT_QUEUE),
-    ARGUMENT(peek_arguments, count, INTEGER, "count", "how many at most", .min = 1, .max = POP_MAX),
-};
-
-static enum status run_peek(struct call *call, struct error *error)
-{
-    const struct peek_arguments *given = call->arguments;
-    const struct job *jobs[POP_MAX];
-    size_t found = 0;
-    enum status status = engine_peek(call->engine, call->now_us, given->queue, (size_t)given->count,
-                                     jobs, &found, error);
-    if (status) {
-        return status;
-    }
-    reply_list(call->reply, found);
-    for (size_t i = 0; i < found; i++) {
-        reply_job(call->reply, call->engine, jobs[i]);
-    }
-    reply_end(call->reply);
-    return STATUS_OK;
-}
-
-// ---------------------------------------------------------------------------------------------
-// What the holder of a lease says
 
 struct holder_words {
     struct slice jid, worker;
@@ -419,117 +247,40 @@ static enum status run_progress(struct call *call, struct error *error)
                                          (int32_t)given->fraction, given->message, error));
 }
 
-struct say_arguments {
+struct write_arguments {
     struct holder_words by;
     struct slice text;
 };
 
 static const struct argument checkpoint_takes[] = {
-    HOLDER(say_arguments),
-    ARGUMENT(say_arguments, text, TEXT, "value", "what the next run receives; \"\": nothing"),
-    TOKEN(say_arguments),
+    HOLDER(write_arguments),
+    ARGUMENT(write_arguments, text, TEXT, "value", "what the next run receives; \"\": nothing"),
+    TOKEN(write_arguments),
 };
 
 static enum status run_checkpoint(struct call *call, struct error *error)
 {
-    const struct say_arguments *given = call->arguments;
+    const struct write_arguments *given = call->arguments;
     const struct holder holder = holder_of(&given->by);
     return call_ok(call,
                    engine_checkpoint(call->engine, call->now_us, &holder, given->text, error));
 }
 
 static const struct argument log_takes[] = {
-    HOLDER(say_arguments),
-    ARGUMENT(say_arguments, text, TEXT, "line", "what to keep"),
-    TOKEN(say_arguments),
+    HOLDER(write_arguments),
+    ARGUMENT(write_arguments, text, TEXT, "line", "what to keep"),
+    TOKEN(write_arguments),
 };
 
 static enum status run_log(struct call *call, struct error *error)
 {
-    const struct say_arguments *given = call->arguments;
+    const struct write_arguments *given = call->arguments;
     const struct holder holder = holder_of(&given->by);
     return call_ok(call, engine_log_line(call->engine, call->now_us, &holder, given->text, error));
 }
 
-// ---------------------------------------------------------------------------------------------
-// Wait for a result
-
-struct wait_arguments {
-    struct slice jid;
-    int64_t timeout;
-};
-
-static const struct argument wait_takes[] = {
-    ARGUMENT(wait_arguments, jid, NAME, "jid", "the job", .about = ABOUT_JOB),
-    OPTION(wait_arguments, timeout, SECONDS, "TIMEOUT",
-           "how long to wait; 0: as long as it takes (0)", SECONDS_RANGE),
-};
-
-static void say_finish(struct reply *reply, const struct finish *finish)
-{
-    reply_map(reply, 4);
-    reply_key(reply, "state");
-    reply_text(reply, finish->state);
-    reply_key(reply, "result");
-    reply_json_or_null(reply, finish->result);
-    reply_key(reply, "group");
-    reply_text_or_null(reply, finish->group);
-    reply_key(reply, "message");
-    reply_text_or_null(reply, finish->message);
-    reply_end(reply);
-}
-
-static enum status run_wait(struct call *call, struct error *error)
-{
-    const struct wait_arguments *given = call->arguments;
-    if (call->finish) {
-        // The job may be gone by now, or have been put again.
-        say_finish(call->reply, call->finish);
-        return STATUS_OK;
-    }
-    const struct job *job = engine_get(call->engine, given->jid);
-    struct slice kept;
-    if (!job && engine_result_kept(call->engine, call->now_us, given->jid, &kept)) {
-        const struct finish finish = { .state = SLICE("complete"), .result = kept };
-        say_finish(call->reply, &finish);
-        return STATUS_OK;
-    }
-    if (!call->last || !job) {
-        bool finished;
-        enum status status =
-            engine_wait(call->engine, call->now_us, given->jid, call->waiter, &finished, error);
-        if (status) {
-            return status;
-        }
-        job = engine_get(call->engine, given->jid); // what was due may have moved it
-    }
-    struct job_view view;
-    job_view(call->engine, job, &view);
-    if (view.state == JOB_COMPLETE || view.state == JOB_FAILED) {
-        bool failed = view.state == JOB_FAILED;
-        const struct finish finish = {
-            .state = slice_from_cstr(job_state_name(view.state)),
-            .result = view.result,
-            .group = failed ? view.failure_group : SLICE_EMPTY,
-            .message = failed ? view.failure_message : SLICE_EMPTY,
-        };
-        say_finish(call->reply, &finish);
-    } else if (call->last) {
-        reply_null(call->reply);
-    } else {
-        call->wait = (struct wait){ .kind = WAIT_FINISH,
-                                    .timeout_us = given->timeout ? given->timeout : INT64_MAX };
-    }
-    return STATUS_OK;
-}
-
-// ---------------------------------------------------------------------------------------------
-
 // In the order of the reference.
 enum {
-    PEEK,
-    POP,
-    TAKE,
     HELD,
     START,
     HEARTBEAT,
@@ -544,79 +295,9 @@ enum {
     RETURN,
     RETRY,
     MRETRY,
-    WAIT,
 };
 
 static const struct command commands[] = {
-    [PEEK] = {
-        .name = "Q.PEEK",
-        .group = "work",
-        .flags = READS,
-        TAKES(peek_arguments, peek_takes),
-        .run = run_peek,
-        .summary = "Shows the jobs that are first in line, without handing them out.",
-        .details = "It shows the line as it is: limits of lanes, concurrency, fairness and a pause "
-                   "are ignored. Q.EXPLAIN says when a job is handed out.",
-        .replies = "A list of jobs as in Q.GET.",
-        EXAMPLES({ "Q.PEEK app mail 1",
-"1)  1# \"jid\" => \"bob\"\n"
-"    2# \"klass\" => \"Send\"\n"
-"    3# \"queue\" => \"mail\"\n"
-"    4# \"state\" => \"waiting\"\n"
-"    5# \"stage\" => (nil)\n"
-"..." }),
-    },
-    [POP] = {
-        .name = "Q.POP",
-        .group = "work",
-        .flags = SHRINKS | COMMAND_WAITS | COMMAND_WORKS | COMMAND_FITS,
-        TAKES(pop_arguments, pop_takes),
-        .run = run_pop,
-        .summary = "Takes jobs out of queues, each under a lease.",
-        .details =
-            "First come jobs whose lease was lost, then by priority (lower first) and age. "
-            "ORDER best compares the first jobs of all queues: the lowest priority, then a lost "
-            "lease, then the job that was put first. With WAIT it waits for the first job; waiting clients are served in the order in "
-            "which they came. It hands out no more jobs than fit its reply (max-output). A job "
-            "that is larger than a reply may be stays in the queue and is logged; the jobs behind "
-            "it are handed out.",
-        .replies = "A list of jobs, empty when there is none. TOO_LARGE names a job that does not "
-                   "fit a reply, when there is no other.",
-        EXAMPLES({ "Q.POP app worker-1 10 WAIT 30 mail reports",
-"1)  1# \"jid\" => \"bob\"\n"
-"    2# \"klass\" => \"Send\"\n"
-"    3# \"queue\" => \"mail\"\n"
-"    4# \"data\" => \"{\\\"to\\\":\\\"bob\\\"}\"\n"
-"    5# \"token\" => (integer) 1\n"
-"    6# \"expires\" => (double) 1784000060.5\n"
-"    7# \"priority\" => (integer) 0\n"
-"    8# \"remaining\" => (integer) 5\n"
-"    9# \"attempts\" => (integer) 1\n"
-"   10# \"domain\" => (nil)\n"
-"   11# \"checkpoint\" => (nil)\n"
-"   12# \"tags\" => (empty array)\n"
-"2)  1# \"jid\" => \"ann\"\n"
-"..." }),
-    },
-    [TAKE] = {
-        .name = "Q.TAKE",
-        .group = "work",
-        .flags = SHRINKS | COMMAND_WORKS | COMMAND_FITS,
-        TAKES(take_arguments, take_takes),
-        .run = run_take,
-        .summary = "Takes a given job out of its turn, under a lease.",
-        .details = "The job must be in line (waiting or stalled). A pause, limits and concurrency "
-                   "hold as for Q.POP. Q.KICK brings a scheduled or failed job into line.",
-        .replies = "The job as in Q.POP. STATE with the reason, as in Q.EXPLAIN, when it cannot be "
-                   "taken now.",
-        EXAMPLES({ "Q.TAKE app cat worker-1",
-" 1# \"jid\" => \"cat\"\n"
-" 2# \"klass\" => \"Send\"\n"
-" 3# \"queue\" => \"mail\"\n"
-"..." },
-{ "Q.TAKE app cat worker-2",
-"(error) STATE job cat cannot be taken now: running" }),
-    },
     [HELD] = {
         .name = "Q.HELD",
         .group = "work",
@@ -685,7 +366,7 @@ static const struct command commands[] = {
         .name = "Q.CHECKPOINT",
         .group = "work",
         .flags = WRITES | COMMAND_WORKS,
-        TAKES(say_arguments, checkpoint_takes),
+        TAKES(write_arguments, checkpoint_takes),
         .run = run_checkpoint,
         .summary = "Keeps a value that the job's next run receives, should this one be lost.",
         .replies = "OK.",
@@ -696,7 +377,7 @@ static const struct command commands[] = {
         .name = "Q.LOG",
         .group = "work",
         .flags = WRITES | COMMAND_WORKS,
-        TAKES(say_arguments, log_takes),
+        TAKES(write_arguments, log_takes),
         .run = run_log,
         .summary = "Appends a line to a running job's log.",
         .replies = "OK.",
@@ -791,24 +472,6 @@ static const struct command commands[] = {
         EXAMPLES({ "Q.MRETRY app 2 hal worker-1 2 gil worker-1",
 "1) (integer) 4\n"
 "2) (error) STATE job gil is not running: scheduled" }),
-    },
-    [WAIT] = {
-        .name = "Q.WAIT",
-        .group = "work",
-        .flags = READS | COMMAND_WAITS,
-        TAKES(wait_arguments, wait_takes),
-        .run = run_wait,
-        .summary = "Waits until a job has finished.",
-        .replies = "Its state (complete, failed, or canceled when it is gone), its result, and the "
-                   "group and message of its failure; null when the time was over. A call that waits "
-                   "when the job finishes gets them even if the job is deleted at once. A result "
-                   "with a RESULT-TTL is found for that time, also when retention has deleted the "
-                   "job.",
-        EXAMPLES({ "Q.WAIT app bob TIMEOUT 30",
-"1# \"state\" => \"complete\"\n"
-"2# \"result\" => \"{\\\"sent\\\":true}\"\n"
-"3# \"group\" => (nil)\n"
-"4# \"message\" => (nil)" }),
     },
 };
 

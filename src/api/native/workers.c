@@ -16,7 +16,7 @@ enum {
     QUEUES_SHOWN_MAX = 10, // of each worker of a list
 };
 
-static void say_worker(struct call *call, const struct worker_view *view)
+static void write_worker(struct call *call, const struct worker_view *view)
 {
     struct reply *reply = call->reply;
     reply_map(reply, 11);
@@ -86,7 +86,7 @@ static enum status run_workers(struct call *call, struct error *error)
     size_t count = begin_list(call, &given->page, total);
     for (size_t i = 0; i < count && engine_worker(call->engine, call->now_us, offset + i, &view);
          i++) {
-        say_worker(call, &view);
+        write_worker(call, &view);
     }
     reply_end(call->reply);
     reply_end(call->reply);
@@ -119,7 +119,7 @@ static enum status run_listeners(struct call *call, struct error *error)
     size_t count = begin_list(call, &given->page, queue.listeners);
     for (size_t i = 0; i < count; i++) {
         (void)engine_listener(call->engine, call->now_us, given->queue, offset + i, &view);
-        say_worker(call, &view);
+        write_worker(call, &view);
     }
     reply_end(call->reply);
     reply_end(call->reply);
@@ -137,7 +137,7 @@ static const struct argument worker_takes[] = {
 };
 
 // Where it is from and what it listens to.
-static void say_origin(struct call *call, struct slice name)
+static void write_origin(struct call *call, struct slice name)
 {
     struct reply *reply = call->reply;
     struct worker_view view = { .offline = true };
@@ -181,7 +181,7 @@ static enum status run_worker(struct call *call, struct error *error)
         reply_page_members(call, &given->page, &page);
         reply_end(call->reply);
     }
-    say_origin(call, given->worker);
+    write_origin(call, given->worker);
     reply_end(call->reply);
     return STATUS_OK;
 }

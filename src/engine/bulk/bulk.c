@@ -405,7 +405,7 @@ static bool run_slice(struct engine *engine, struct bulk *bulk, int64_t now_us)
     return true;
 }
 
-static void tell(const struct engine *engine, const struct bulk *bulk, int64_t now_us)
+static void announce_progress(const struct engine *engine, const struct bulk *bulk, int64_t now_us)
 {
     if (engine_wanted(engine, EVENT_TO_WATCHER)) {
         const struct bulk_view *view = &bulk->view;
@@ -440,7 +440,7 @@ bool bulk_run(struct engine *engine, int64_t now_us)
     if (bulk) {
         changed(engine, bulk);
         (void)run_slice(engine, bulk, now_us);
-        tell(engine, bulk, now_us);
+        announce_progress(engine, bulk, now_us);
         bulk = first_open(engine, false);
     }
     return bulk != NULL;
@@ -477,7 +477,7 @@ static enum status begin_bulk(struct engine *engine, int64_t now_us,
     if (request->act != BULK_CANCEL || first_open(engine, true) == bulk) {
         (void)run_slice(engine, bulk, now_us);
     }
-    tell(engine, bulk, now_us);
+    announce_progress(engine, bulk, now_us);
     return STATUS_OK;
 }
 
@@ -584,7 +584,7 @@ enum status engine_bulk_stop(struct engine *engine, int64_t now_us, uint64_t id,
         }
         bulk->view.stopped = true;
         end(engine, bulk);
-        tell(engine, bulk, now_us);
+        announce_progress(engine, bulk, now_us);
     }
     return status;
 }

@@ -6,12 +6,12 @@
 
 #include "engine/engine.h"
 
-// Reports each broken invariant in a sentence, and mends it if `repair` is set and it can be
-// mended. Gives how many there were.
+// Reports each broken invariant in a sentence, and repairs it if `repair` is set and a repair is
+// possible. Returns how many there were.
 size_t engine_check(struct engine *engine, bool repair,
                     void (*report)(void *context, const char *sentence), void *context);
 
-// How many objects the check visits, each a few times.
+// How many objects the check visits; it visits each a few times.
 size_t engine_check_size(const struct engine *engine);
 
 #endif

@@ -22,7 +22,7 @@ struct config {
     size_t count;
     size_t capacity;
     bool dirty;
-    // What they, or the defaults, say.
+    // The values of the options, or their defaults.
     int64_t heartbeat_us;
     int64_t grace_us;
     int64_t jobs_history_us;
@@ -42,7 +42,7 @@ struct config {
     int64_t max_dependents;
     int64_t max_dependency_search;
     int64_t max_limit_patterns;
-    // Quotas; 0 or below: as the host says.
+    // Quotas; 0 or below: the host's limit.
     int64_t max_jobs;
     int64_t max_bytes;
     int64_t max_promise_bytes;
@@ -54,23 +54,23 @@ struct config {
 void config_init(struct config *config);
 void config_release(const struct allocator *allocator, struct config *config);
 
-// The quotas of a queue, be it there or not; 0: none.
+// The quotas of a queue, which need not exist; 0: none.
 void config_queue_quotas(const struct engine *engine, struct slice queue, int64_t *jobs_max,
                          int64_t *bytes_max);
 
-// Sets what the configuration says of one queue.
+// Applies the options that name this queue.
 void config_apply_to_queue(const struct engine *engine, struct queue *queue);
 
-// The options that were set: `index` from 0 until it returns false.
+// The options that were set: `index` from 0 until the call returns false.
 bool config_option(const struct config *config, size_t index, struct slice *name,
                    struct slice *value);
 
-// Whether an option may have that value. With the client clock most options that are numbers may be
-// any number, as in qless; with the server clock each has a range.
+// Checks a value of an option. With the client clock most numeric options accept any number, as in
+// qless; with the server clock each has a range.
 MUST_USE enum status config_check(enum engine_clock clock, struct slice option, struct slice value,
                                   struct error *error);
 
-// Sets an option that was checked.
+// Sets an option to a value that config_check has accepted.
 MUST_USE enum status config_put(struct engine *engine, struct slice option, struct slice value);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Policies: the options of jobs that have none of their own, by klass and by queue.
+// Policies: options for all jobs of a klass or a queue, for those that the jobs do not set.
 #ifndef SLUICE_ENGINE_CONFIG_POLICY_H
 #define SLUICE_ENGINE_CONFIG_POLICY_H
 
@@ -11,8 +11,8 @@ enum policy_scope {
     POLICY_QUEUE,
 };
 
-// Sets the policy of a klass or a queue, in place of the one it had. Options that say nothing take
-// it away. Jobs see it when it matters: at the pop, the retry, the lost lease, the completion.
+// Sets or replaces the policy of a klass or a queue. Options that are all unset remove it. The policy
+// that a job has at a pop, a retry, a lost lease or a completion applies.
 MUST_USE enum status engine_policy_set(struct engine *engine, int64_t now_us,
                                        enum policy_scope scope, struct slice name,
                                        const struct job_options *options, struct error *error);
@@ -46,11 +46,12 @@ static inline struct policy *policy_of_node(struct index_node *node)
 
 struct slice policy_key(const void *policy);
 
-// What a policy says, all UNSET when there is none.
+// The options of a policy, all UNSET if there is none.
 void policy_find(const struct engine *engine, enum policy_scope scope, struct slice name,
                  struct job_options *out);
 
-// Makes or replaces a policy that says something, with that number if it is new; for loading too.
+// Creates or replaces a policy with at least one option; `id` is its number if it is new. Also used
+// for loading.
 MUST_USE enum status policy_put(struct engine *engine, enum policy_scope scope, struct slice name,
                                 const struct job_options *options, uint64_t id,
                                 struct error *error);

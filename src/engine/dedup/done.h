@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The jids of complete jobs that are gone, the newest `jobs-history-jids` of them: a job that is to
-// depend on one of them must not be told that it does not exist.
+// The jids of complete jobs that are gone, the newest `jobs-history-jids` of them: a dependency on
+// one of them counts as complete and not as missing.
 //
-// Of each jid 64 bits of a hash are kept, in blocks that are saved as one record each; a jid takes
-// some 40 bytes of memory and 12 of the store. That a jid that never was is taken for one of a
-// million happens once in 10^13 times. With it stands a checksum of the lease that completed the job
-// (settled.h), so that its holder is still answered.
+// Of each jid a hash of 64 bits is kept, in blocks that are saved as one record each. A jid takes
+// about 40 bytes of memory and 12 of the store. With a million jids, the probability that an unknown
+// jid is taken for one of them is 10^-13. Each hash has a checksum of the lease that completed the
+// job (settled.h), so that a repeated completion is answered.
 #ifndef SLUICE_ENGINE_DEDUP_DONE_H
 #define SLUICE_ENGINE_DEDUP_DONE_H
 
@@ -20,7 +20,7 @@ enum {
 struct done_block;
 
 struct done_entry {
-    uint64_t hash;   // 0: it was forgotten
+    uint64_t hash;   // 0: forgotten
     uint32_t digest; // settled_digest
     uint32_t index;  // in its block
 };
@@ -30,7 +30,7 @@ struct done_block {
     struct done_block *dirty_next;
     uint64_t id;
     uint32_t count;
-    bool dirty, gone; // gone: it waits as a shell until the host has been told
+    bool dirty, gone; // gone: kept as a shell until the host has taken the change
     struct done_entry entries[DONE_BLOCK_SIZE];
 };
 
@@ -43,21 +43,21 @@ struct done {
 void done_init(struct engine *engine, struct hash_seed seed);
 void done_release(struct engine *engine);
 
-// A complete job with that jid is about to go: it is noted as the newest, and the oldest may be
-// forgotten for it. NO_MEMORY when nothing has changed.
+// Adds the jid of a complete job that is about to be removed, as the newest; the oldest may be
+// forgotten. On NO_MEMORY nothing has changed.
 MUST_USE enum status done_add(struct engine *engine, struct slice jid, uint32_t digest);
 
-// A job with that jid went without being complete: if one was before, it counts no more.
+// Forgets a jid, because a job with that jid was removed without being complete.
 void done_forget(struct engine *engine, struct slice jid);
 
 bool done_has(const struct engine *engine, struct slice jid);
-// Whether it has it with that digest.
+// Whether the jid is known with that digest.
 bool done_has_digest(const struct engine *engine, struct slice jid, uint32_t digest);
 
 void done_free_shell(struct engine *engine, struct done_block *block);
 
-// A block as it was saved; for loading. CORRUPT when it cannot be one. Those of version 1 of the
-// format are hashes alone.
+// Loads a block from its record; CORRUPT if the bytes are invalid. Records of version 1 of the format
+// have hashes only.
 enum {
     DONE_RECORD_DIGESTS = 2, // the first byte of one with digests, whose size is odd
 };

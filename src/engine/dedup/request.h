@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Requests that must not be done twice: what each was answered is kept for `request-history` under
-// the id that its client gave it, the newest `request-history-count` of them. A client that did not
-// hear the answer asks again with the same id, and is answered as the first time, whatever became
-// of the job meanwhile.
+// Requests make calls idempotent. The answer of a request is kept for `request-history` under the id
+// that the client gave, the newest `request-history-count` of them. A client that did not receive the
+// answer repeats the call with the same id; it gets the first answer and nothing changes, whatever
+// happened to the job meanwhile.
 //
-//     engine_request_begin ---> engine_put, ... ---> engine_request_end      it was done
-//                                               ---> engine_request_cancel   it was refused
+//     engine_request_begin ---> engine_put, ... ---> engine_request_end      the call succeeded
+//                                               ---> engine_request_cancel   the call failed
 //
-// What was refused changed nothing and is not kept: asked again it is tried again. All of it happens
-// in one turn of the host, so that the answer is stored with what was done.
+// A call that failed changed nothing and is not kept: repeated, it is tried again. All of this happens
+// in one turn of the host, so that the answer is stored together with the change.
 #ifndef SLUICE_ENGINE_DEDUP_REQUEST_H
 #define SLUICE_ENGINE_DEDUP_REQUEST_H
 
@@ -19,13 +19,13 @@
 struct request {
     struct request *next, *previous; // by age
     struct request *dirty_next;
-    uint64_t id; // of its record; a later one has a larger one
+    uint64_t id; // of its record; ids increase
     int64_t when_us;
     uint64_t digest;
     uint32_t answer_size;
     uint32_t answer_max;
     uint8_t key_size;
-    bool dirty, gone; // gone: it waits as a shell until the host has been told
+    bool dirty, gone; // gone: kept as a shell until the host has taken the change
     char bytes[];     // the client's id, then the answer
 };
 
@@ -33,30 +33,29 @@ struct requests {
     struct map by_key;
     struct request *first, *last;
     size_t count;
-    struct request *pending; // that is being done; in the map alone
+    struct request *pending; // begun and not ended; in the map only
 };
 
-// What a client asks for, under which id. The digest is that of the words: with others the id is
-// refused.
+// A request: its id, and the digest of its words. The same id with other words is rejected.
 struct request_words {
     struct slice id;
     uint64_t digest;
-    size_t answer_max; // how long the answer may become
+    size_t answer_max; // the largest size of the answer
 };
 
-// With `*known` it was done before, and this is what it was answered (borrowed). Otherwise it is to
-// be done now. INVALID when something else was done under that id.
+// If `*known`, the request succeeded before and `*answer` (borrowed) is its answer. Otherwise the
+// caller carries it out. INVALID if the id was used for other words.
 MUST_USE enum status engine_request_begin(struct engine *engine, int64_t now_us,
                                           const struct request_words *words, bool *known,
                                           struct slice *answer, struct error *error);
 
-// It was done, and answered so. The oldest may be forgotten for it.
+// The request succeeded, with this answer. The oldest request may be forgotten.
 void engine_request_end(struct engine *engine, struct slice answer);
 
-// It was refused.
+// The request failed.
 void engine_request_cancel(struct engine *engine);
 
-// Another answer to one that is known, of the same size.
+// Replaces the answer of a known request by one of the same size.
 void engine_request_amend(struct engine *engine, struct slice id, struct slice answer);
 
 // The digest of the words of a request, the same in every process.
@@ -72,7 +71,7 @@ void requests_init(struct engine *engine, struct hash_seed seed);
 void requests_release(struct engine *engine);
 void request_free_shell(struct engine *engine, struct request *request);
 
-// Forgets those that are too old, at most a slice of them.
+// Forgets requests that are too old, at most a slice of them.
 void requests_forget_old(struct engine *engine, int64_t now_us);
 
 static inline bool requests_have_old(const struct requests *requests, int64_t kept_us,
@@ -81,7 +80,7 @@ static inline bool requests_have_old(const struct requests *requests, int64_t ke
     return requests->first && requests->first->when_us <= now_us - kept_us;
 }
 
-// One as it was saved; for loading. CORRUPT when it cannot be one.
+// Loads a request from its record; CORRUPT if the record is invalid.
 MUST_USE enum status request_load(struct engine *engine, uint64_t id, int64_t when_us,
                                   const struct request_words *words, struct slice answer);
 

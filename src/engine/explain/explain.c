@@ -246,7 +246,7 @@ struct sentence {
 };
 
 static void __attribute__((format(printf, 2, 3)))
-say(struct sentence *sentence, const char *format, ...)
+append(struct sentence *sentence, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -288,27 +288,27 @@ static const char *plural(size_t count)
 }
 
 // The reason as what follows "which"; of a job that another waits for.
-static void say_blocker(const struct engine *engine, const struct job *job, int64_t now_us,
-                        struct sentence *sentence)
+static void write_blocker(const struct engine *engine, const struct job *job, int64_t now_us,
+                          struct sentence *sentence)
 {
     struct explanation why = { 0 };
-    say(sentence, "%.*s, which ", SLICE_PRINT(short_name(job_jid(job))));
+    append(sentence, "%.*s, which ", SLICE_PRINT(short_name(job_jid(job))));
     switch (find_reason(engine, job, now_us, &why)) {
     case EXPLAIN_SCHEDULED:
-        say(sentence, "is scheduled for %s", moment(why.until_us).text);
+        append(sentence, "is scheduled for %s", moment(why.until_us).text);
         break;
     case EXPLAIN_DEPENDS:
-        say(sentence, "itself waits for %zu job%s", why.behind, plural(why.behind));
+        append(sentence, "itself waits for %zu job%s", why.behind, plural(why.behind));
         break;
     case EXPLAIN_RUNNING:
     case EXPLAIN_GRACE:
-        say(sentence, "is running");
+        append(sentence, "is running");
         break;
     case EXPLAIN_FAILED:
-        say(sentence, "has failed in group %.*s", SLICE_PRINT(short_name(why.group)));
+        append(sentence, "has failed in group %.*s", SLICE_PRINT(short_name(why.group)));
         break;
     case EXPLAIN_STALLED:
-        say(sentence, "is stalled");
+        append(sentence, "is stalled");
         break;
     case EXPLAIN_NEXT:
     case EXPLAIN_BEHIND:
@@ -318,119 +318,120 @@ static void say_blocker(const struct engine *engine, const struct job *job, int6
     case EXPLAIN_QUEUE_CONCURRENCY:
     case EXPLAIN_COMPLETE:
     case EXPLAIN_REASON_COUNT:
-        say(sentence, "is %s", job_state_name(job->state));
+        append(sentence, "is %s", job_state_name(job->state));
         break;
     }
 }
 
-static void say_depends(const struct engine *engine, const struct job *job, int64_t now_us,
-                        const struct explanation *why, struct sentence *sentence)
+static void write_depends(const struct engine *engine, const struct job *job, int64_t now_us,
+                          const struct explanation *why, struct sentence *sentence)
 {
-    say(sentence, "waits for %zu job%s: ", why->behind, plural(why->behind));
+    append(sentence, "waits for %zu job%s: ", why->behind, plural(why->behind));
     for (size_t i = 0; i < why->blocker_count; i++) {
-        say(sentence, "%s", i ? "; " : "");
-        say_blocker(engine, why->blockers[i], now_us, sentence);
+        append(sentence, "%s", i ? "; " : "");
+        write_blocker(engine, why->blockers[i], now_us, sentence);
     }
     if (why->behind > why->blocker_count) {
-        say(sentence, "; and %zu more", why->behind - why->blocker_count);
+        append(sentence, "; and %zu more", why->behind - why->blocker_count);
     }
     if (why->until_us) {
-        say(sentence, "; and then until %s", moment(why->until_us).text);
+        append(sentence, "; and then until %s", moment(why->until_us).text);
     }
     (void)job;
 }
 
 // "the lane" of a domain, or of those who have none.
-static void say_lane(const struct explanation *why, struct sentence *sentence)
+static void write_lane(const struct explanation *why, struct sentence *sentence)
 {
     if (why->domain.size) {
-        say(sentence, "the lane %.*s", SLICE_PRINT(short_name(why->domain)));
+        append(sentence, "the lane %.*s", SLICE_PRINT(short_name(why->domain)));
     } else {
-        say(sentence, "the default lane");
+        append(sentence, "the default lane");
     }
-    say(sentence, " of queue %.*s", SLICE_PRINT(short_name(why->queue)));
+    append(sentence, " of queue %.*s", SLICE_PRINT(short_name(why->queue)));
 }
 
-static void say_reason(const struct engine *engine, const struct job *job, int64_t now_us,
-                       const struct explanation *why, struct sentence *sentence)
+static void write_reason(const struct engine *engine, const struct job *job, int64_t now_us,
+                         const struct explanation *why, struct sentence *sentence)
 {
     struct slice queue = short_name(why->queue), worker = short_name(why->worker);
     switch (why->reason) {
     case EXPLAIN_NEXT:
-        say(sentence, "is next in queue %.*s: no worker has asked for it yet", SLICE_PRINT(queue));
+        append(sentence, "is next in queue %.*s: no worker has asked for it yet",
+               SLICE_PRINT(queue));
         break;
     case EXPLAIN_BEHIND:
-        say(sentence, "waits behind %s%zu job%s in queue %.*s", why->at_least ? "at least " : "",
-            why->behind, plural(why->behind), SLICE_PRINT(queue));
+        append(sentence, "waits behind %s%zu job%s in queue %.*s", why->at_least ? "at least " : "",
+               why->behind, plural(why->behind), SLICE_PRINT(queue));
         break;
     case EXPLAIN_PAUSED:
-        say(sentence, "waits: queue %.*s is paused", SLICE_PRINT(queue));
+        append(sentence, "waits: queue %.*s is paused", SLICE_PRINT(queue));
         break;
     case EXPLAIN_LANE_RATE:
-        say(sentence, "waits: ");
-        say_lane(why, sentence);
-        say(sentence, " has used up its rate until %s", moment(why->until_us).text);
+        append(sentence, "waits: ");
+        write_lane(why, sentence);
+        append(sentence, " has used up its rate until %s", moment(why->until_us).text);
         break;
     case EXPLAIN_LANE_CONCURRENCY:
-        say(sentence, "waits: ");
-        say_lane(why, sentence);
-        say(sentence, " runs as many jobs as it may");
+        append(sentence, "waits: ");
+        write_lane(why, sentence);
+        append(sentence, " runs as many jobs as it may");
         break;
     case EXPLAIN_QUEUE_CONCURRENCY:
-        say(sentence, "waits: queue %.*s runs as many jobs as it may", SLICE_PRINT(queue));
+        append(sentence, "waits: queue %.*s runs as many jobs as it may", SLICE_PRINT(queue));
         break;
     case EXPLAIN_SCHEDULED:
-        say(sentence, "is scheduled for %s", moment(why->until_us).text);
+        append(sentence, "is scheduled for %s", moment(why->until_us).text);
         break;
     case EXPLAIN_DEPENDS:
-        say_depends(engine, job, now_us, why, sentence);
+        write_depends(engine, job, now_us, why, sentence);
         break;
     case EXPLAIN_RUNNING:
-        say(sentence, "is leased by %.*s until %s", SLICE_PRINT(worker),
-            moment(why->until_us).text);
+        append(sentence, "is leased by %.*s until %s", SLICE_PRINT(worker),
+               moment(why->until_us).text);
         break;
     case EXPLAIN_GRACE:
-        say(sentence, "has lost its lease: %.*s has until %s to finish", SLICE_PRINT(worker),
-            moment(why->until_us).text);
+        append(sentence, "has lost its lease: %.*s has until %s to finish", SLICE_PRINT(worker),
+               moment(why->until_us).text);
         break;
     case EXPLAIN_STALLED:
-        say(sentence,
-            "is stalled: the lease of %.*s ran out, which the next pop from queue %.*s sees",
-            SLICE_PRINT(worker), SLICE_PRINT(queue));
+        append(sentence,
+               "is stalled: the lease of %.*s ran out, which the next pop from queue %.*s sees",
+               SLICE_PRINT(worker), SLICE_PRINT(queue));
         break;
     case EXPLAIN_FAILED:
-        say(sentence, "has failed in group %.*s after %u attempt%s",
-            SLICE_PRINT(short_name(why->group)), why->attempts, plural(why->attempts));
+        append(sentence, "has failed in group %.*s after %u attempt%s",
+               SLICE_PRINT(short_name(why->group)), why->attempts, plural(why->attempts));
         break;
     case EXPLAIN_COMPLETE:
     case EXPLAIN_REASON_COUNT:
-        say(sentence, "is complete");
+        append(sentence, "is complete");
         break;
     }
 }
 
 // What keeps a job from running that does not run yet for another reason.
-static void say_more(const struct job *job, const struct explanation *why,
-                     struct sentence *sentence)
+static void write_more(const struct job *job, const struct explanation *why,
+                       struct sentence *sentence)
 {
     bool comes = why->reason == EXPLAIN_SCHEDULED || why->reason == EXPLAIN_DEPENDS ||
                  why->reason == EXPLAIN_GRACE;
     if (comes && job->queue->paused) {
-        say(sentence, "; queue %.*s is paused", SLICE_PRINT(short_name(why->queue)));
+        append(sentence, "; queue %.*s is paused", SLICE_PRINT(short_name(why->queue)));
     }
     if (why->expires_us) {
-        say(sentence, "; it cannot start by its deadline and fails at %s",
-            moment(why->expires_us).text);
+        append(sentence, "; it cannot start by its deadline and fails at %s",
+               moment(why->expires_us).text);
     }
 }
 
-static void say_all(const struct engine *engine, const struct job *job, int64_t now_us,
-                    struct explanation *out)
+static void write_sentence(const struct engine *engine, const struct job *job, int64_t now_us,
+                           struct explanation *out)
 {
     struct sentence sentence = { out->sentence, sizeof(out->sentence) - 1, 0 };
-    say(&sentence, "Job %.*s ", SLICE_PRINT(job_jid(job)));
-    say_reason(engine, job, now_us, out, &sentence);
-    say_more(job, out, &sentence);
+    append(&sentence, "Job %.*s ", SLICE_PRINT(job_jid(job)));
+    write_reason(engine, job, now_us, out, &sentence);
+    write_more(job, out, &sentence);
     out->sentence[sentence.used] = '.';
     out->sentence[sentence.used + 1] = '\0';
 }
@@ -446,10 +447,7 @@ enum status engine_explain(struct engine *engine, int64_t now_us, struct slice j
                            struct explanation *out, struct error *error)
 {
     struct job *job;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     if (status) {
         return status;
     }
@@ -468,6 +466,6 @@ enum status engine_explain(struct engine *engine, int64_t now_us, struct slice j
         out->at_least = foresight.at_least;
     }
     out->reason = find_reason(engine, job, now_us, out);
-    say_all(engine, job, now_us, out);
+    write_sentence(engine, job, now_us, out);
     return STATUS_OK;
 }

@@ -104,7 +104,7 @@ static const char *plural(size_t count)
 }
 
 static void __attribute__((format(printf, 2, 3)))
-say(struct queue_explanation *out, const char *format, ...)
+write_sentence(struct queue_explanation *out, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -112,49 +112,55 @@ say(struct queue_explanation *out, const char *format, ...)
     va_end(arguments);
 }
 
-static void say_reason(struct queue_explanation *out, struct slice queue)
+static void write_reason(struct queue_explanation *out, struct slice queue)
 {
     struct moment earliest = moment(out->earliest_us);
     switch (out->reason) {
     case QUEUE_READY:
-        say(out, "Queue %.*s has a job to hand out, and %zu worker%s listen%s.", SLICE_PRINT(queue),
-            out->listeners, plural(out->listeners), out->listeners == 1 ? "s" : "");
+        write_sentence(out, "Queue %.*s has a job to hand out, and %zu worker%s listen%s.",
+                       SLICE_PRINT(queue), out->listeners, plural(out->listeners),
+                       out->listeners == 1 ? "s" : "");
         break;
     case QUEUE_NO_WORKERS:
-        say(out, "Queue %.*s has a job to hand out, and no worker listens.", SLICE_PRINT(queue));
+        write_sentence(out, "Queue %.*s has a job to hand out, and no worker listens.",
+                       SLICE_PRINT(queue));
         break;
     case QUEUE_PAUSED:
-        say(out, "Queue %.*s is paused.", SLICE_PRINT(queue));
+        write_sentence(out, "Queue %.*s is paused.", SLICE_PRINT(queue));
         break;
     case QUEUE_CONCURRENCY:
-        say(out, "Queue %.*s runs as many jobs as it may: %zu.", SLICE_PRINT(queue), out->running);
+        write_sentence(out, "Queue %.*s runs as many jobs as it may: %zu.", SLICE_PRINT(queue),
+                       out->running);
         break;
     case QUEUE_LANE_RATE:
-        say(out, "All lanes with jobs of queue %.*s are limited until %s.", SLICE_PRINT(queue),
-            earliest.text);
+        write_sentence(out, "All lanes with jobs of queue %.*s are limited until %s.",
+                       SLICE_PRINT(queue), earliest.text);
         break;
     case QUEUE_LANE_CONCURRENCY:
-        say(out, "All lanes with jobs of queue %.*s run as many jobs as they may.",
-            SLICE_PRINT(queue));
+        write_sentence(out, "All lanes with jobs of queue %.*s run as many jobs as they may.",
+                       SLICE_PRINT(queue));
         break;
     case QUEUE_SCHEDULED:
-        say(out, "No job of queue %.*s is in line; %zu %s scheduled, the first for %s.",
-            SLICE_PRINT(queue), out->scheduled, out->scheduled == 1 ? "is" : "are", earliest.text);
+        write_sentence(out, "No job of queue %.*s is in line; %zu %s scheduled, the first for %s.",
+                       SLICE_PRINT(queue), out->scheduled, out->scheduled == 1 ? "is" : "are",
+                       earliest.text);
         break;
     case QUEUE_DEPENDS:
-        say(out, "No job of queue %.*s is in line; %zu %s for other jobs.", SLICE_PRINT(queue),
-            out->depends, out->depends == 1 ? "waits" : "wait");
+        write_sentence(out, "No job of queue %.*s is in line; %zu %s for other jobs.",
+                       SLICE_PRINT(queue), out->depends, out->depends == 1 ? "waits" : "wait");
         break;
     case QUEUE_RUNNING:
-        say(out, "All jobs of queue %.*s are running: %zu.", SLICE_PRINT(queue), out->running);
+        write_sentence(out, "All jobs of queue %.*s are running: %zu.", SLICE_PRINT(queue),
+                       out->running);
         break;
     case QUEUE_RECURRING:
-        say(out, "Queue %.*s has no jobs; the next recurring job is due %s%s.", SLICE_PRINT(queue),
-            out->earliest_us == INT64_MAX ? "never" : "at ", earliest.text);
+        write_sentence(out, "Queue %.*s has no jobs; the next recurring job is due %s%s.",
+                       SLICE_PRINT(queue), out->earliest_us == INT64_MAX ? "never" : "at ",
+                       earliest.text);
         break;
     case QUEUE_EMPTY:
     case QUEUE_REASON_COUNT:
-        say(out, "Queue %.*s has no jobs.", SLICE_PRINT(queue));
+        write_sentence(out, "Queue %.*s has no jobs.", SLICE_PRINT(queue));
         break;
     }
 }
@@ -182,6 +188,6 @@ enum status engine_explain_queue(struct engine *engine, int64_t now_us, struct s
     if (queue) {
         out->reason = find_reason(engine, queue, now_us, out);
     }
-    say_reason(out, name);
+    write_reason(out, name);
     return STATUS_OK;
 }

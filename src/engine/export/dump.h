@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// All that a namespace consists of, one thing after the other, in an order in which restore.h takes
-// it. A cursor knows its place by keys, never by pointers: calls may come between two steps. What
-// stays as it is meanwhile comes up exactly once; a job that moves may come up twice or not at all,
-// which engine_change_count tells.
+// A dump lists everything that a namespace has, in an order in which restore.h accepts it. A cursor
+// has keys and no pointers, so other calls may come between two steps. What does not change meanwhile
+// is listed exactly once; a job that moves may be listed twice or not at all. engine_change_count
+// shows whether jobs have changed.
 #ifndef SLUICE_ENGINE_EXPORT_DUMP_H
 #define SLUICE_ENGINE_EXPORT_DUMP_H
 
@@ -13,13 +13,13 @@
 
 enum dump_kind {
     DUMP_NAMESPACE, // first
-    DUMP_OPTION,    // those that narrow what may be there come last
+    DUMP_OPTION,    // options that restrict what may exist come last
     DUMP_LIMIT,
     DUMP_POLICY,
     DUMP_QUEUE,
     DUMP_RECURRING,
-    DUMP_JOB,     // but for the dependencies of failed ones
-    DUMP_DEPENDS, // those
+    DUMP_JOB,     // without the dependencies of failed jobs
+    DUMP_DEPENDS, // the dependencies of a failed job
     DUMP_PROMISE, // about jobs that are gone
     DUMP_TRACKED,
     DUMP_NUMBER,
@@ -52,12 +52,12 @@ enum {
     DUMP_PARTS = 7,
 };
 
-// Looks at what comes next, and moves on. With a queue given only what is about it and its jobs.
-// `*found` tells whether there was something: a step may pass over things. False at the end.
+// Takes one step: `*found` says whether it found an item, because a step may pass over things. With a
+// queue given, only the queue and its jobs are listed. False at the end.
 bool engine_dump_step(const struct engine *engine, struct slice queue, struct dump_cursor *cursor,
                       struct dump_item *out, bool *found);
 
-// Counts up whenever a job changes, comes or goes.
+// A count that increases whenever a job is created, changed or removed.
 uint64_t engine_change_count(const struct engine *engine);
 
 #endif

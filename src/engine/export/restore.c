@@ -525,10 +525,7 @@ enum status engine_restore_depends(struct engine *engine, int64_t now_us, struct
     struct job *job;
     uint32_t done = 0;
     struct depends_plan plan = { .jids = depends };
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     if (status) {
         if (missing && status == STATUS_NOT_FOUND) {
             *missing = jid;

@@ -41,8 +41,8 @@ static enum status find_to_fail(const struct engine *engine, const struct fail_r
 }
 
 // Tells a holder whose job an operator fails.
-static void tell_holder(struct engine *engine, int64_t now_us, const struct fail_request *request,
-                        const struct job *job)
+static void announce_lock_lost(struct engine *engine, int64_t now_us,
+                               const struct fail_request *request, const struct job *job)
 {
     if (request->forced && job_lease(job) &&
         !slice_equal(worker_name(job_lease(job)->worker), request->holder.worker)) {
@@ -95,7 +95,7 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
         return engine_no_memory(error);
     }
     bool was_complete = job->state == JOB_COMPLETE;
-    tell_holder(engine, now_us, request, job);
+    announce_lock_lost(engine, now_us, request, job);
     failure_announce(engine, job, EVENT_TO_LOG | (job->tracked ? EVENT_TO_TRACKER : 0), worker,
                      &words);
     failing_leave(engine, job, &failing);
@@ -328,10 +328,7 @@ enum status engine_unfail_job(struct engine *engine, int64_t now_us, struct slic
                               struct error *error)
 {
     struct job *job = NULL;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     if (!status && job->state != JOB_FAILED) {
         status = error_set(error, STATUS_STATE, "job %.*s has not failed: %s", SLICE_PRINT(jid),
                            job_state_name(job->state));

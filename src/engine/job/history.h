@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What has happened to a job: a first entry, always kept, and the newest others. And its log, which
-// is kept the same way.
+// The history of a job: its first entry, which is always kept, and the newest other entries. The log
+// of a job is kept in the same form.
 #ifndef SLUICE_ENGINE_JOB_HISTORY_H
 #define SLUICE_ENGINE_JOB_HISTORY_H
 
 #include "engine/dedup/settled.h"
 #include "engine/engine.h"
 
-// Entries one behind the other. That of a history also has how the job was settled last.
+// Packed entries. The trail of a history also has the last settling of the job; that of a log does
+// not use it.
 struct trail {
     struct settled settled;
     uint32_t size; // of the entries
@@ -34,10 +35,10 @@ struct history_entry {
     int64_t when_us;
     struct slice queue, worker, group, what;
     struct slice data; // or the message
-    int64_t until_us;  // not before then was it to run; 0: at once
+    int64_t until_us;  // the time that the job was scheduled for; 0: none
 };
 
-// Makes room for entries, each of which history_append then takes without fail.
+// Reserves memory for entries, so that history_append cannot fail for them.
 MUST_USE enum status history_reserve(struct engine *engine, struct job *job,
                                      const struct history_entry *entries, size_t count);
 void history_append(struct engine *engine, struct job *job, const struct history_entry *entry);
@@ -53,27 +54,28 @@ struct history_pid {
 };
 void history_pid(int64_t pid, struct history_pid *out);
 
-// Whether these may be entries of a history, behind the first.
+// Checks entries that are to follow the first one of a history.
 MUST_USE enum status history_check(const struct history_view *entries, size_t count,
                                    struct error *error);
-// Gives a job that has no such entries these, which were checked, or that has no log these lines.
+// Gives entries that history_check accepted to a job whose history has only its first entry; and
+// lines to a job without a log.
 MUST_USE enum status history_restore(struct engine *engine, struct job *job,
                                      const struct history_view *entries, size_t count);
 MUST_USE enum status log_restore(struct engine *engine, struct job *job,
                                  const struct log_view *lines, size_t count);
 
-// How many there are, with the first.
+// How many entries there are, the first one of the history included.
 size_t history_count(const struct job *job);
 size_t log_count(const struct job *job);
 
-// When the job first ran, as far as its history knows; else `otherwise`.
+// The time of the first run that the history still has; without one `otherwise`.
 int64_t history_first_run(const struct job *job, int64_t otherwise);
 
-// The packed entries; and a trail made of such bytes, for loading, CORRUPT when they are not
-// entries. NULL is a trail without entries.
+// The packed entries of a trail, and a trail from such bytes (CORRUPT if they are not entries). NULL
+// is a trail without entries.
 struct slice trail_bytes(const struct trail *trail);
 MUST_USE enum status trail_load(struct engine *engine, struct trail **out, struct slice bytes);
-// Makes one without entries unless there is one.
+// Allocates a trail without entries, unless there is a trail.
 MUST_USE enum status trail_reserve(struct engine *engine, struct trail **trail);
 void trail_free(struct engine *engine, struct trail *trail);
 

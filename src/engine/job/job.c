@@ -239,6 +239,13 @@ enum status job_find(const struct engine *engine, struct slice jid, struct job *
     return STATUS_OK;
 }
 
+enum status job_begin(struct engine *engine, int64_t *now_us, struct slice jid, struct job **out,
+                      struct error *error)
+{
+    enum status status = engine_begin(engine, now_us, error);
+    return status ? status : job_find(engine, jid, out, error);
+}
+
 const struct job *engine_get(const struct engine *engine, struct slice jid)
 {
     return map_find(&engine->jobs, jid);
@@ -357,10 +364,7 @@ enum status engine_delete(struct engine *engine, int64_t now_us, struct slice ji
                           struct error *error)
 {
     struct job *job;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     if (status) {
         return status;
     }
@@ -402,10 +406,7 @@ enum status engine_priority(struct engine *engine, int64_t now_us, struct slice 
                             int32_t priority, struct error *error)
 {
     struct job *job;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     return status                                    ? status
            : job_set_priority(engine, job, priority) ? engine_no_memory(error)
                                                      : STATUS_OK;

@@ -207,6 +207,9 @@ void job_remove(struct engine *engine, struct job *job);
 // NOT_FOUND when there is no such job.
 MUST_USE enum status job_find(const struct engine *engine, struct slice jid, struct job **out,
                               struct error *error);
+// Starts a call about a job: engine_begin, then job_find.
+MUST_USE enum status job_begin(struct engine *engine, int64_t *now_us, struct slice jid,
+                               struct job **out, struct error *error);
 
 // Resets retries, crashes and attempts, for a job that is put again or unfailed. Removes a deadline
 // that has passed.

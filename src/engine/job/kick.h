@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kick: what failed or is scheduled is to run now.
+// Kick: makes failed and scheduled jobs run now.
 #ifndef SLUICE_ENGINE_JOB_KICK_H
 #define SLUICE_ENGINE_JOB_KICK_H
 
@@ -8,8 +8,8 @@
 // Whether a kick changes the job: it has failed or is scheduled.
 bool job_can_be_kicked(const struct job *job);
 
-// Kicks such a job. NO_MEMORY, or EXISTS when another job holds the lock of a failed one: then
-// nothing has changed.
+// Kicks a job for which job_can_be_kicked is true. On NO_MEMORY, or EXISTS (another job holds the
+// lock of a failed one), nothing has changed.
 MUST_USE enum status job_kick(struct engine *engine, int64_t now_us, struct job *job,
                               struct error *error);
 

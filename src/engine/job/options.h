@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
-// The options of jobs. Many jobs have the same: they are kept once, among the names.
+// The options of jobs. Many jobs have the same options; equal options are stored once, as an
+// interned value.
 #ifndef SLUICE_ENGINE_JOB_OPTIONS_H
 #define SLUICE_ENGINE_JOB_OPTIONS_H
 
 #include "engine/engine.h"
 
-// Whether these may be options.
+// Checks options that a caller gives.
 MUST_USE enum status options_check(const struct job_options *options, struct error *error);
 
-// Whether they say nothing.
+// Whether no option is set.
 bool options_are_unset(const struct job_options *options);
 
-// The same options in one form: what does not count is 0.
+// The same options in their stored form: values without a meaning are 0, values below 0 are -1.
 struct job_options options_normal(const struct job_options *options);
 
-// Adds one user of options and gives their number among the names; INTERN_NONE for options that say
-// nothing.
+// Interns options and takes a reference to them; INTERN_NONE if no option is set.
 MUST_USE enum status options_acquire(struct engine *engine, const struct job_options *options,
                                      uint32_t *id);
 void options_get(const struct engine *engine, uint32_t id, struct job_options *out);
-// Whether the options with that number say the same as these, which may be NULL for none.
+// Whether the interned options are the same as `options`, of which NULL means none.
 bool options_are(const struct engine *engine, uint32_t id, const struct job_options *options);
 
-// Whether a job may have options in effect at all; it is cheaper to ask than to look.
+// False if no option can be in effect for the job; cheaper than computing them.
 bool job_has_options(const struct engine *engine, const struct job *job);
 
-// Takes from `other` what `options` do not say.
+// Sets the options that are unset to those of `other`.
 void options_merge(struct job_options *options, const struct job_options *other);
 
-// How long a job waits after its n-th run, n above 0.
+// The delay after the n-th run; n is above 0.
 int64_t backoff_delay(const struct backoff *backoff, uint32_t n, uint64_t random);
 
 #endif

@@ -78,10 +78,7 @@ enum status engine_wait(struct engine *engine, int64_t now_us, struct slice jid,
                         bool *finished, struct error *error)
 {
     struct job *job;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     if (!status && find(engine, id)) {
         status = error_set(error, STATUS_INVALID, "waiter %llu waits for a job already",
                            (unsigned long long)id);

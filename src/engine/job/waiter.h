@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who waits for a job to finish. The host blocks; the engine knows for what, and says when.
+// Waiters: clients that wait for a job to finish. The host suspends the client; the engine keeps the
+// number of the waiter at the job and emits an event when the job finishes.
 #ifndef SLUICE_ENGINE_JOB_WAITER_H
 #define SLUICE_ENGINE_JOB_WAITER_H
 
@@ -13,8 +14,9 @@ struct waiter {
 
 struct slice waiter_key(const void *waiter);
 
-// The job has finished: tells all who wait for it how, with its result or why it failed, in the
-// order in which they came. A job that is complete or failed must be so by now.
+// Emits EVENT_FINISHED to the waiters of a job, in the order in which they arrived, and removes them.
+// `state` is how the job ended; the event also has its result or its failure, so the state of a job
+// that is complete or failed must have been set before.
 void waiters_finish(struct engine *engine, struct job *job, int64_t when_us, struct slice state);
 
 // Removes the waiters of a job without an event.

@@ -312,8 +312,8 @@ static enum status check_pattern_count(const struct engine *engine, struct slice
                            engine->pattern_count, (long long)max);
 }
 
-static void tell(const struct engine *engine, enum event_kind kind, struct slice queue,
-                 struct slice domain, int64_t now_us)
+static void announce(const struct engine *engine, enum event_kind kind, struct slice queue,
+                     struct slice domain, int64_t now_us)
 {
     if (engine_wanted(engine, EVENT_TO_WATCHER)) {
         engine_emit(engine, &(struct event){ .kind = kind,
@@ -340,7 +340,7 @@ enum status engine_limit_set(struct engine *engine, int64_t now_us, struct slice
     if (!status) {
         engine->sequence++;
         lanes_refresh(engine, LANES_AT_ONCE);
-        tell(engine, EVENT_LIMIT_SET, queue, domain, now_us);
+        announce(engine, EVENT_LIMIT_SET, queue, domain, now_us);
     }
     engine_settle(engine);
     return status;
@@ -357,7 +357,7 @@ enum status engine_limit_unset(struct engine *engine, int64_t now_us, struct sli
     if (entry) {
         limit_free(engine, entry);
         lanes_refresh(engine, LANES_AT_ONCE);
-        tell(engine, EVENT_LIMIT_UNSET, queue, domain, now_us);
+        announce(engine, EVENT_LIMIT_UNSET, queue, domain, now_us);
     }
     return status;
 }

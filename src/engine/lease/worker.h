@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A worker: when it was last seen, what it holds, which queues it listens to.
+// A worker: when it was last seen, the leases that it holds, the queues that it listens to.
 //
-// A worker listens to the queues that it pops from: until it says that it is offline, until the
-// host says that its last connection is closed (engine_worker_detach), or until it is forgotten,
-// which it is when it was not seen for max-worker-age and has no connection.
+// A worker listens to the queues that it pops from. This ends when the worker is set offline, when
+// the host reports that its last connection is closed (engine_worker_detach), or when the worker is
+// forgotten: it was not seen for max-worker-age and has no connection.
 #ifndef SLUICE_ENGINE_LEASE_WORKER_H
 #define SLUICE_ENGINE_LEASE_WORKER_H
 
@@ -14,7 +14,7 @@
 
 struct queue;
 
-// That a worker listens to a queue.
+// A worker that listens to a queue.
 struct listener {
     struct index_node node; // among those of its queue, by the worker's number
     struct listener *next, *previous;
@@ -24,7 +24,7 @@ struct listener {
 };
 
 enum {
-    LISTENERS_MAX = 1000, // queues that a worker listens to; a further one replaces the oldest
+    LISTENERS_MAX = 1000, // queues that a worker listens to; another one replaces the oldest
 };
 
 struct worker {
@@ -33,11 +33,11 @@ struct worker {
     struct listener *listeners, *listeners_last; // the newest first
     size_t listener_count;
     int64_t seen_us;
-    int64_t started_us; // since when it is known, or listens after it was offline
-    int64_t pid;        // the process that it last said a job runs in; 0: it has not. Not saved
+    int64_t started_us; // known since, or listening again since, after it was offline
+    int64_t pid;        // of the process of its last engine_start; 0: none. Not saved
     uint64_t done;      // jobs that it has completed; not saved
-    size_t connections; // that the host told of; not saved
-    char *host;         // where it runs, as the host says; owned
+    size_t connections; // those that the host reported; not saved
+    char *host;         // where it runs, as the host of the engine reported; owned
     uint8_t host_size;
     uint64_t id;
     struct worker *dirty_next;
@@ -74,26 +74,26 @@ MUST_USE enum status worker_acquire(struct engine *engine, struct slice name, st
 void worker_settle(struct engine *engine, struct worker *worker);
 void worker_free(struct engine *engine, struct worker *worker);
 
-// Makes room, then notes that the worker was seen.
+// worker_reserve_seen reserves memory for worker_seen, which sets when the worker was last seen.
 MUST_USE enum status worker_reserve_seen(struct engine *engine);
 void worker_seen(struct engine *engine, struct worker *worker, int64_t now_us);
 
-// The same without any room, where its place among the others stays the same; otherwise false.
+// The same without a reservation, if the order of the workers does not change; otherwise false.
 MUST_USE bool worker_seen_in_place(struct engine *engine, struct worker *worker, int64_t now_us);
 
-// Makes a listener that is not there yet; NULL in `*out` when it is. Otherwise notes it then.
+// Allocates a listener, which worker_listen then adds; `*out` is NULL if the worker listens already.
 MUST_USE enum status worker_reserve_listener(struct engine *engine, struct worker *worker,
                                              struct queue *queue, struct listener **out);
 void worker_listen(struct engine *engine, struct worker *worker, struct listener *listener);
 
-// Sets where it runs; without memory that stays unknown.
+// Sets where the worker runs; when memory is short it stays unknown.
 void worker_set_host(struct engine *engine, struct worker *worker, struct slice host);
 
-// No worker listens any more: the host was away, and with it all connections.
+// Removes all listeners: after a restart of the host there are no connections.
 void workers_unlisten(struct engine *engine);
 
-// With the server clock: forgets workers that were not seen for too long, a part of them when they
-// are many. Those with a connection are seen.
+// With the server clock: forgets workers that were not seen for max-worker-age, some of them per
+// call. A worker with a connection counts as seen.
 bool workers_are_old(const struct engine *engine, int64_t now_us);
 void workers_forget_old(struct engine *engine, int64_t now_us);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls about workers: who they are, what they hold, and which queues they listen to.
+// Calls about workers: the known workers, the jobs that they hold, and the queues that they listen
+// to. engine.h states what holds for all calls.
 #ifndef SLUICE_ENGINE_LEASE_WORKERS_H
 #define SLUICE_ENGINE_LEASE_WORKERS_H
 
@@ -7,49 +8,50 @@
 
 struct worker_view {
     struct slice name;
-    struct slice host; // where it runs, as the host of the engine says; or empty
+    struct slice host; // where it runs, as the host of the engine reported; or empty
     int64_t seen_us;
-    int64_t started_us; // since when it is known, or listens after it was offline
+    int64_t started_us; // known since, or listening again since, after it was offline
     size_t running, stalled;
     bool offline;
-    int64_t pid;        // of the process that it last said a job runs in; 0: it has not
-    uint64_t done;      // jobs that it has completed since it is known, or the engine was loaded
-    size_t queue_count; // that it listens to
+    int64_t pid;        // of the process of its last engine_start; 0: none
+    uint64_t done;      // jobs completed since it is known, or since the engine was loaded
+    size_t queue_count; // queues that it listens to
 };
 
-// Forgets workers not seen for `max-worker-age`, a part of them when they are many. With the server
-// clock every call does so.
+// Forgets workers that were not seen for `max-worker-age`, some of them per call. With the server
+// clock every call of the engine does so.
 MUST_USE enum status engine_workers_prune(struct engine *engine, int64_t now_us,
                                           struct error *error);
-// How many were seen within that time.
+// How many workers were seen within that time.
 size_t engine_worker_count(const struct engine *engine, int64_t now_us);
-// The workers, the most recently seen first: `index` from 0 until it returns false. Behind those
-// that engine_worker_count counts come those that a prune has left.
+// The workers, the most recently seen first: `index` from 0 until the call returns false. Workers
+// that are too old and not yet forgotten follow those that engine_worker_count counts.
 bool engine_worker(const struct engine *engine, int64_t now_us, size_t index,
                    struct worker_view *view);
-// One of them; false when it is not known and holds nothing.
+// The worker with that name; false if it is not known and holds no job.
 bool engine_worker_find(const struct engine *engine, int64_t now_us, struct slice name,
                         struct worker_view *view);
-// The queues that a worker listens to, the newest first. `*position` is NULL at first.
+// The queues that a worker listens to, the newest first, until the call returns false. `*position`
+// is NULL before the first call.
 bool engine_worker_queue(const struct engine *engine, struct slice name, const void **position,
                          struct slice *queue);
 // The workers that listen to a queue, in the order in which they were first seen: `index` from 0
-// until it returns false.
+// until the call returns false.
 bool engine_listener(const struct engine *engine, int64_t now_us, struct slice name, size_t index,
                      struct worker_view *view);
-// The host knows of a connection of the worker, from `host`: while it has one it is not forgotten.
-// False when it is not known.
+// The host reports a connection of the worker, from `host`. A worker with a connection is not
+// forgotten. False if the worker is not known.
 bool engine_worker_attach(struct engine *engine, struct slice name, struct slice host);
-// One connection less. If it is `gone`, was closed, and was the last one, the worker listens to no
-// queue any more.
+// The host reports that a connection is no longer the worker's. If it is `gone`, which means closed,
+// and was the last one, the worker stops listening to all queues.
 void engine_worker_detach(struct engine *engine, struct slice name, bool gone);
-// The jobs that a worker holds, the longest lease first: those whose lease has (stalled) or has not
-// run out.
+// The jobs that a worker holds, the longest lease first: those whose lease has expired (`stalled`),
+// or those whose lease has not.
 void engine_worker_jobs(const struct engine *engine, int64_t now_us, struct slice name,
                         bool stalled, struct page *page);
 MUST_USE enum status engine_worker_deregister(struct engine *engine, int64_t now_us,
                                               struct slices workers, struct error *error);
-// The worker listens to no queue any more.
+// Sets the worker offline: it stops listening to all queues.
 MUST_USE enum status engine_worker_offline(struct engine *engine, int64_t now_us,
                                            struct slice worker, struct error *error);
 

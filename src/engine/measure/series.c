@@ -388,7 +388,7 @@ static struct series *turn(struct engine *engine, struct queue *queue)
     return series;
 }
 
-void series_turn(struct engine *engine, struct queue *queue)
+void series_advance(struct engine *engine, struct queue *queue)
 {
     queue->series_second = engine->series.second;
     struct series *series = turn(engine, queue);

@@ -3,9 +3,9 @@
 // completed, failed, retried and lost, how many there were in each state, and how long they waited
 // and ran. At three steps: the last 60 seconds, 60 spans of 15 seconds, and 1,440 minutes.
 //
-//                  first touch of a second: series_turn
+//                  first touch of a second: series_advance
 //     open <-------------------------------------------------- (no series)
-//      |  ^----------------- series_turn -----------+---------------+
+//      |  ^----------------- series_advance -----------+---------------+
 //      |                                            |               |
 //      +-- its minute is over --> idle -- 16 min --> asleep -- a day --> (no series)
 //             series_close               frees the rings       frees the minutes
@@ -164,7 +164,7 @@ struct series_all {
 void series_begin(struct engine *engine, int64_t now_us);
 
 // The first thing in a second is about to happen in a queue.
-void series_turn(struct engine *engine, struct queue *queue);
+void series_advance(struct engine *engine, struct queue *queue);
 
 // About how often a thing happened in the last minute: in the span that is not over and the four
 // before it. For an order, at the cost of few reads; of a series or NULL.

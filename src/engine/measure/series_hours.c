@@ -3,6 +3,8 @@
 // its hour (docs/file-format.md): mostly some 25.
 #include "engine/measure/series.h"
 
+#include "base/buffer.h"
+
 #include "engine/queue/queue.h"
 #include "engine/state.h"
 

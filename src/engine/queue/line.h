@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The line of a queue, all lanes together, without regard to what lets them run.
+// The line of a queue, all lanes together. Limits and fairness are ignored.
 #ifndef SLUICE_ENGINE_QUEUE_LINE_H
 #define SLUICE_ENGINE_QUEUE_LINE_H
 

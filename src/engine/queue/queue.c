@@ -418,7 +418,7 @@ enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list, s
     return STATUS_OK;
 }
 
-static void tell_paused(const struct engine *engine, const struct queue *queue, int64_t now_us)
+static void announce_paused(const struct engine *engine, const struct queue *queue, int64_t now_us)
 {
     if (engine_wanted(engine, EVENT_TO_WATCHER)) {
         engine_emit(engine, &(struct event){ .kind = queue->paused ? EVENT_PAUSED : EVENT_UNPAUSED,
@@ -451,7 +451,7 @@ enum status engine_pause(struct engine *engine, int64_t now_us, struct slices qu
         if (queue && !status) {
             if (!queue->paused) {
                 queue_set_paused(engine, queue, true, now_us);
-                tell_paused(engine, queue, now_us);
+                announce_paused(engine, queue, now_us);
             }
             due_update(engine, queue);
             queue_changed(engine, queue);
@@ -471,7 +471,7 @@ enum status engine_unpause(struct engine *engine, int64_t now_us, struct slices 
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && queue->paused) {
             queue_set_paused(engine, queue, false, 0);
-            tell_paused(engine, queue, now_us);
+            announce_paused(engine, queue, now_us);
             due_update(engine, queue);
             watch_wake(engine, queue);
             queue_changed(engine, queue);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A queue: its line of jobs, and those of its jobs that are elsewhere.
+// A queue: the line of its jobs that are ready, and the indexes of its other jobs.
 //
 // A queue is known (listed) from its first job until it is forgotten. The struct lives as long as
-// anything refers to it: it is known or paused, has jobs, recurring jobs, lanes, listeners or
-// statistics.
+// the queue is known or paused, or has jobs, recurring jobs, lanes, listeners or statistics.
 #ifndef SLUICE_ENGINE_QUEUE_QUEUE_H
 #define SLUICE_ENGINE_QUEUE_QUEUE_H
 
@@ -17,9 +16,10 @@ struct series;
 struct stats_day;
 
 struct queue {
-    struct index_node order; // in the engine's list of known queues, or of those heard
-    struct index_node all;   // in the engine's list of all queues
-    // What a list of queues in an order looks at, of each of them, stands together.
+    struct index_node
+        order;             // in the engine's list of known queues, or of those with listeners only
+    struct index_node all; // in the engine's list of all queues
+    // The fields that an ordered list of queues reads, close together in memory.
     uint64_t id;           // in the order in which the engine first saw them
     int64_t series_second; // in which something last happened; -1 for none
     int64_t oldest_second; // in which `oldest_us` was found; -1 when it was not
@@ -27,7 +27,7 @@ struct queue {
     struct series *series; // NULL when nothing happened lately
     struct tallies tallies;
     bool known;
-    bool heard;         // not known, and a worker listens to it: in the engine's list of those
+    bool heard;         // not known, and has listeners: in the engine's list of such queues
     struct lane plain;  // the default lane, with the jobs in line that have no domain
     struct index laned; // the jobs in line that have one; see line_key
     struct index lanes[LANE_PLACES];
@@ -52,15 +52,15 @@ struct queue {
     bool has_heartbeat; // otherwise the engine's holds
     int64_t heartbeat_us;
     int64_t concurrency_max; // 0 or below: none
-    int64_t jobs_max;        // 0 or below: as the host says; and the next
+    int64_t jobs_max;        // 0 or below: the host's limit; the same for bytes_max
     int64_t bytes_max;
     bool fair;
-    bool lanes_count; // pop has to ask them; otherwise it takes what is first in line
-    bool collects;    // lanes that have rested long enough are to be freed
+    bool lanes_count; // pop must consider lanes; otherwise it takes the first job in line
+    bool collects;    // lanes without jobs whose bucket is full are to be freed
     // For the engine's heap of what is due.
     int64_t due_us;
     size_t due_position;
-    // With the client clock: when a tick last woke those who wait for it, and what was first due.
+    // With the client clock: when a tick last woke the waiters of the queue, and what was first due.
     int64_t looked_us;
     struct index_key looked_key;
     struct {
@@ -101,21 +101,22 @@ struct queue *queue_by_id(const struct engine *engine, uint64_t id);
 MUST_USE enum status queue_acquire(struct engine *engine, struct slice name, struct queue **out,
                                    struct error *error);
 
-// How many leases the queue has, those in grace among them; with the client clock without those
-// that have run out. And how many more it may have; SIZE_MAX: there is no limit.
+// How many leases the queue has, those in their grace period included; with the client clock, expired
+// ones are not counted. And how many more it may have; SIZE_MAX: there is no limit.
 size_t queue_running(const struct engine *engine, const struct queue *queue, int64_t now_us);
 size_t queue_room(const struct engine *engine, const struct queue *queue, int64_t now_us);
 
-// Whether nothing is left of it.
+// Whether the queue can be freed: nothing refers to it.
 bool queue_is_unused(const struct queue *queue);
 
-// Frees the queue if nothing is left of it; if changes are kept, once the host was told.
+// Frees the queue if nothing refers to it; if changes are kept, after the host has taken them.
 void queue_settle(struct engine *engine, struct queue *queue);
 
-// The call that acquired it failed: if it was made for it, it goes, and its number with it.
+// For a call that has acquired the queue and fails: if the call created it, frees it and takes its
+// number back.
 void queue_abandon(struct engine *engine, struct queue *queue);
 
-// Makes room for a queue in the list of known queues, then puts it there.
+// Reserves room in the list of known queues; queue_make_known then inserts the queue.
 MUST_USE enum status queue_reserve_known(struct engine *engine, struct queue *queue);
 void queue_make_known(struct engine *engine, struct queue *queue, int64_t now_us);
 
@@ -125,21 +126,22 @@ void queue_listened_changed(struct engine *engine, struct queue *queue);
 
 void queue_set_paused(struct engine *engine, struct queue *queue, bool paused, int64_t when_us);
 
-// With the client clock the calls that read a queue move what is due.
+// With the client clock: moves the scheduled jobs that are due into the line, as calls that read a
+// queue do.
 MUST_USE enum status queue_move_scheduled(struct engine *engine, struct queue *queue,
                                           int64_t now_us);
 
-// With the client clock, how many leases have run out by now; they are the first.
+// With the client clock: how many leases have expired by `now_us`. They are the first ones.
 size_t queue_run_out(const struct queue *queue, int64_t now_us);
 
-// Says that the queue's record has changed.
+// Marks the record of the queue as changed.
 void queue_changed(struct engine *engine, struct queue *queue);
 
-// Frees a queue, whatever refers to it.
+// Frees a queue even if something refers to it.
 void queue_free(struct engine *engine, struct queue *queue);
 
-// A key in a line. Jobs whose lease was lost stand first, then those timed out, then all others by
-// priority; among equals the time decides, then the id.
+// A key in a line. Jobs whose lease was lost come first, then jobs whose lease was ended, then all
+// others by priority; among equals the order is that of the times, then of the ids.
 enum line_class {
     LINE_LOST,
     LINE_TIMED_OUT,

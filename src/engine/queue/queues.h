@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
-// What there is in queues: of one, of some of them in an order, and of a namespace as a whole.
+// Calls about queues: counts and lists of their jobs, pages of queues in an order, statistics, and
+// the totals of a namespace. engine.h states what holds for all calls.
 #ifndef SLUICE_ENGINE_QUEUE_QUEUES_H
 #define SLUICE_ENGINE_QUEUE_QUEUES_H
 
 #include "base/slice.h"
 #include "base/status.h"
+#include "engine/job/jobs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct engine;
-
-// A job counts by its state, as Q.GET says it: one whose lease ran out for good is stalled, and
-// during its grace period it is running. With the client clock a job whose lease has run out by
-// then is stalled too, though its state changes with the next pop.
+// Each job counts by its state, as Q.GET shows it: a job in its grace period is running. With the
+// client clock a job whose lease has expired by `now_us` counts as stalled, although its state
+// changes only with the next pop.
 struct queue_view {
     struct slice name;
     size_t waiting, running, stalled, scheduled, depends, recurring;
-    size_t complete, failed; // that finished in it
+    size_t complete, failed; // jobs that finished in this queue
     size_t listeners;        // workers that have popped from it and are not offline
-    size_t lost;             // stalled for good: in line before all others
-    size_t lapsed;  // whose lease has run out and whose worker may still finish: running with the
-                    // server clock, stalled with the client clock
-    uint64_t bytes; // of the data of its jobs that are not finished
+    size_t lost;    // jobs that are in line before all others, because their lease was lost
+    size_t lapsed;  // jobs whose lease has expired and whose worker may still finish them: counted
+                    // as running with the server clock, as stalled with the client clock
+    uint64_t bytes; // of the data of its unfinished jobs
     bool paused;
-    int64_t paused_us;     // since when; 0 when it is not, or that is not known
-    int64_t first_seen_us; // since when it is listed; 0 when it is not
-    // Since when the job in line that could run first could run; 0: there is none. With more than
-    // 2 * OLDEST_PRIORITIES priorities in line only those that run first and last are looked at.
+    int64_t paused_us;     // paused since; 0: not paused, or unknown
+    int64_t first_seen_us; // listed since; 0: not listed
+    // The earliest time since which a job in line could run; 0: none. With more than
+    // 2 * OLDEST_PRIORITIES priorities in line only those that run first and last are considered.
     int64_t oldest_us;
 };
 
@@ -36,30 +36,56 @@ enum {
     OLDEST_PRIORITIES = 16,
 };
 
-// With the client clock this moves what has fallen due, as qless does.
+// With the client clock this first processes what is due in the queue, as qless does.
 MUST_USE enum status engine_queue(struct engine *engine, int64_t now_us, struct slice name,
                                   struct queue_view *view, struct error *error);
-// The queues in the order in which they were first seen; `index` from 0 until it returns false.
+// The queues in the order in which they were first seen; `index` from 0 until the call returns
+// false.
 bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name);
 size_t engine_queue_count(const struct engine *engine);
-// The same, and behind them those that have no job so far and that a worker listens to.
+// The same, followed by the queues that have had no job and that a worker listens to.
 bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name);
 // Waiting, running and scheduled jobs together.
 size_t engine_length(const struct engine *engine, struct slice name);
+
+enum list {
+    LIST_WAITING,
+    LIST_RUNNING,
+    LIST_STALLED, // whose lease has expired
+    LIST_SCHEDULED,
+    LIST_DEPENDS,
+    LIST_COMPLETE, // the newest first
+    LIST_FAILED,   // the newest failure first
+};
+
+// Whether there is such a list of all queues, which engine_jobs gives for an empty name. That of
+// LIST_RUNNING has every leased job, also those with an expired lease, in the order of their pops.
+bool list_has_all(enum list list);
+
+MUST_USE enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list,
+                                 struct slice queue, struct page *page, struct error *error);
+
+MUST_USE enum status engine_pause(struct engine *engine, int64_t now_us, struct slices queues,
+                                  struct error *error);
+MUST_USE enum status engine_unpause(struct engine *engine, int64_t now_us, struct slices queues,
+                                    struct error *error);
+// Removes queues from the list of queues; their jobs stay.
+MUST_USE enum status engine_forget(struct engine *engine, int64_t now_us, struct slices queues,
+                                   struct error *error);
 
 // ---------------------------------------------------------------------------------------------
 // In an order
 
 enum queue_order {
-    QUEUES_BY_SEEN, // the one first seen first; then those that only have listeners
+    QUEUES_BY_SEEN, // in the order in which they were first seen; then those with listeners only
     QUEUES_BY_NAME,
     // The largest first.
     QUEUES_BY_WAITING,
     QUEUES_BY_RUNNING,
     QUEUES_BY_STALLED,
     QUEUES_BY_FAILED,
-    QUEUES_BY_AGE, // of the job in line that could run first
-    QUEUES_BY_PUT, // in the last minute or a quarter more; and so on
+    QUEUES_BY_AGE, // by queue_view.oldest_us
+    QUEUES_BY_PUT, // jobs put in the last 60 to 75 seconds
     QUEUES_BY_COMPLETED,
     QUEUE_ORDERS,
 };
@@ -68,15 +94,15 @@ enum {
     QUEUE_PAGE_MAX = 1000,
 };
 
-// A page of the listed queues. Behind a cursor: what the page before gave. But by when they were
-// first seen every page looks at all queues, at a few nanoseconds each.
+// A page of the listed queues, from the start or behind a cursor: the `last_*` of an earlier page.
+// In every order but QUEUES_BY_SEEN a page visits all queues, at a few nanoseconds each.
 struct queue_page {
     enum queue_order order;
     bool has_after;
-    uint64_t after_value, after_id; // the cursor; by name:
-    struct slice after_name;        // the last name
+    uint64_t after_value, after_id; // the cursor
+    struct slice after_name;        // the cursor by name: the last name
     size_t offset, count;           // at most QUEUE_PAGE_MAX
-    // Given:
+    // Filled in:
     size_t total, found;
     bool more;
     uint64_t last_value, last_id;
@@ -85,12 +111,34 @@ struct queue_page {
 void engine_queues(const struct engine *engine, int64_t now_us, struct queue_page *page);
 
 // ---------------------------------------------------------------------------------------------
-// Days of statistics
+// Statistics
+
+enum {
+    STATS_BUCKETS = 148, // 60 seconds, 59 minutes, 23 hours, 6 days
+};
+
+struct stats_series {
+    uint64_t count;
+    double mean; // seconds
+    double std;
+    uint64_t histogram[STATS_BUCKETS];
+};
+
+struct stats_view {
+    int64_t lost_leases; // leases that expired; qless calls them retries
+    int64_t retries;     // calls of retry after which the job is tried again
+    int64_t failed;      // jobs that failed on that day and are still failed
+    int64_t failures;    // all failures of that day
+    struct stats_series wait, run;
+};
+
+// The statistics of the day that contains `date_us`.
+void engine_stats(const struct engine *engine, struct slice name, int64_t date_us,
+                  struct stats_view *view);
 
 struct stats_day;
-struct stats_view;
 
-// A day of a queue: borrowed.
+// The statistics of a queue on one day; borrowed.
 struct stats_day_view {
     struct slice queue;
     int64_t start_us;
@@ -100,12 +148,12 @@ void stats_day_view(const struct stats_day_view *day, struct stats_view *out);
 
 enum {
     STATS_DAYS_MAX = 1000,    // of a page
-    STATS_QUEUES_MAX = 10000, // that a page looks at
+    STATS_QUEUES_MAX = 10000, // that a page visits
 };
 
-// A page of the days of a queue, or with an empty name of all, from the day on that `from_us` lies
-// in: queue by queue, the newest day first. It may have fewer days than it could though there are
-// more.
+// A page of the days of a queue, or with an empty name of all queues, from the day that contains
+// `from_us`: queue by queue, the newest day first. A page may have fewer than `count` days although
+// more follow.
 struct stats_days_page {
     struct slice queue;
     int64_t from_us;
@@ -113,7 +161,7 @@ struct stats_days_page {
     uint64_t after_id; // the cursor
     int64_t after_day;
     size_t count; // at most STATS_DAYS_MAX
-    // Given:
+    // Filled in:
     size_t found;
     bool more;
     uint64_t last_id;
@@ -127,13 +175,12 @@ void engine_stats_days(const struct engine *engine, struct stats_days_page *page
 
 struct totals_view {
     size_t states[7]; // by enum job_state; as in struct queue_view
-    size_t queues;    // that are listed
+    size_t queues;    // listed queues
     size_t paused;
     size_t workers, recurring, failed_groups;
-    uint64_t bytes; // of the data of jobs that are not finished
-    // The job in line that could run first, of all queues: since when, 0 when there is none; and
-    // in which queue. With more than OLDEST_QUEUES queues a call looks at so many of them, and the
-    // next one goes on.
+    uint64_t bytes; // of the data of unfinished jobs
+    // The earliest queue_view.oldest_us of all queues (0: none), and its queue. With more than
+    // OLDEST_QUEUES queues a call visits that many of them, and the next call continues.
     int64_t oldest_us;
     struct slice oldest_queue;
 };

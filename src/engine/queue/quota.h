@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How much a namespace and its queues may hold. The host gives what holds for every namespace; the
+// How much a namespace and its queues may hold. The host sets the limits of every namespace; the
 // namespace's options (max-jobs, max-bytes, max-promise-bytes, max-queues, max-recurring,
-// min-interval, QUEUE-max-jobs, QUEUE-max-bytes) take precedence when they are above 0.
+// min-interval, QUEUE-max-jobs, QUEUE-max-bytes) take precedence if they are above 0.
 //
-// Only what grows is refused: puts, data that gets larger, new queues, recurring jobs. What is
-// there already stays, jobs that are completed may go on to a queue that has many, and a recurring
-// job whose queue is full misses its run.
+// Only growth is rejected: puts, data that becomes larger, new queues, recurring jobs. What exists
+// stays. A completed job may advance to a queue that is full, and a recurring job whose queue is full
+// misses its run.
 #ifndef SLUICE_ENGINE_QUEUE_QUOTA_H
 #define SLUICE_ENGINE_QUEUE_QUOTA_H
 
@@ -20,27 +20,27 @@ struct engine;
 struct job;
 struct queue;
 
-// 0: none.
+// 0: no limit.
 struct quotas {
-    uint64_t jobs;       // that are not complete
+    uint64_t jobs;       // jobs that are not complete
     uint64_t bytes;      // of their data
     uint64_t queues;     // with at least one job, listener, recurring job or statistic
-    uint64_t recurring;  // jobs
-    int64_t interval_us; // of a recurring job, at least
+    uint64_t recurring;  // recurring jobs
+    int64_t interval_us; // the shortest interval of a recurring job
     uint64_t queue_jobs; // the same for one queue
     uint64_t queue_bytes;
 };
 
-// What the host allows. What is there already stays.
+// Sets the limits of the host. What exists stays.
 void engine_set_quotas(struct engine *engine, const struct quotas *quotas);
 
 // ---------------------------------------------------------------------------------------------
 // For the engine's own files: TOO_LARGE with a sentence that names the limit
 
-// Whether a job, NULL for a new one, may be in a queue with data of that size.
+// Checks whether a job (NULL: a new one) may be in the queue with data of that size.
 MUST_USE enum status quota_check_job(const struct engine *engine, const struct queue *queue,
                                      const struct job *job, size_t data_size, struct error *error);
-// Whether there may be more promises than those, which take so many bytes.
+// Checks whether another promise may be made when the existing ones take `bytes`.
 MUST_USE enum status quota_check_promises(const struct engine *engine, uint64_t bytes,
                                           struct error *error);
 MUST_USE enum status quota_check_queue(const struct engine *engine, struct error *error);
@@ -49,10 +49,11 @@ MUST_USE enum status quota_check_recurring(const struct engine *engine, struct s
 MUST_USE enum status quota_check_interval(const struct engine *engine, int64_t interval_us,
                                           struct error *error);
 
-// The job counts for its queue from now on, or, if it did, no more (job_counts).
+// Adds a job to the counts of its queue, or subtracts it; a job that does not count (job_counts) is
+// ignored.
 void quota_count(struct engine *engine, const struct job *job);
 void quota_uncount(struct engine *engine, const struct job *job);
-// Such a job's bytes have come to, or gone from, its queue.
+// Adds bytes of a job that counts to its queue, or subtracts them.
 void quota_add(struct engine *engine, struct queue *queue, size_t size);
 void quota_subtract(struct engine *engine, struct queue *queue, size_t size);
 

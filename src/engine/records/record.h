@@ -5,6 +5,7 @@
 #ifndef SLUICE_ENGINE_RECORDS_RECORD_H
 #define SLUICE_ENGINE_RECORDS_RECORD_H
 
+#include "base/buffer.h"
 #include "engine/engine.h"
 
 struct bulk;

@@ -46,7 +46,7 @@ struct range {
 };
 
 static void __attribute__((format(printf, 2, 3)))
-tell(const struct salvage *salvage, const char *format, ...)
+report(const struct salvage *salvage, const char *format, ...)
 {
     if (salvage->report) {
         char sentence[ERROR_DETAIL_SIZE];
@@ -150,13 +150,13 @@ static void leave_out(const struct salvage *salvage, struct salvage_record *reco
                            ? slice_sub(jid_of(body), 0, NAME_SHOWN)
                            : SLICE_EMPTY;
     if (jid.size) {
-        tell(salvage, "job %.*s is lost: %s", SLICE_PRINT(jid), why);
+        report(salvage, "job %.*s is lost: %s", SLICE_PRINT(jid), why);
     } else if (record->key.kind == RECORD_BODY || record->key.kind == RECORD_HEAD) {
-        tell(salvage, "the job with the number %llu is lost: %s",
-             (unsigned long long)record->key.id, why);
+        report(salvage, "the job with the number %llu is lost: %s",
+               (unsigned long long)record->key.id, why);
     } else {
-        tell(salvage, "the record of kind %d with the number %llu is left out: %s",
-             (int)record->key.kind, (unsigned long long)record->key.id, why);
+        report(salvage, "the record of kind %d with the number %llu is left out: %s",
+               (int)record->key.kind, (unsigned long long)record->key.id, why);
     }
 }
 
@@ -264,7 +264,7 @@ static void make_own(struct attempt *attempt)
                                      ? (uint64_t)salvage->now_us
                                      : 0);
         if (!attempt->told_own) {
-            tell(salvage, "the engine's own record is lost, and made anew");
+            report(salvage, "the engine's own record is lost, and made anew");
         }
         attempt->told_own = true;
     } else {
@@ -358,8 +358,8 @@ static enum status make_queue(struct attempt *attempt, uint64_t id, struct slice
     write_queue(attempt, queue, first_queue);
     attempt->queue_count++;
     attempt->queue_last = id > attempt->queue_last ? id : attempt->queue_last;
-    tell(attempt->salvage, "the record of queue %llu is lost, and made anew as %.*s",
-         (unsigned long long)id, SLICE_PRINT(slice_sub(first_queue, 0, NAME_SHOWN)));
+    report(attempt->salvage, "the record of queue %llu is lost, and made anew as %.*s",
+           (unsigned long long)id, SLICE_PRINT(slice_sub(first_queue, 0, NAME_SHOWN)));
     return STATUS_OK;
 }
 
@@ -488,8 +488,8 @@ static enum status mend(const struct salvage *salvage, struct engine **out, stru
         status = status ? status : try_once(&attempt, error);
     } while (!status && attempt.refused);
     if (!status && attempt.engine->mended) {
-        tell(salvage, "%zu dependencies, tags and locks that contradict others are dropped",
-             attempt.engine->mended);
+        report(salvage, "%zu dependencies, tags and locks that contradict others are dropped",
+               attempt.engine->mended);
     }
     if (!status && !is_sound(salvage, attempt.engine)) {
         status = error_set(error, STATUS_CORRUPT, "the records do not make an engine");
@@ -543,7 +543,7 @@ enum status engine_salvage(const struct salvage *salvage, struct engine **out, b
     if (status != STATUS_CORRUPT) {
         return status;
     }
-    tell(salvage, "%s", error_sentence(error));
+    report(salvage, "%s", error_sentence(error));
     return mend(salvage, out, error);
 }
 

@@ -419,8 +419,8 @@ static int64_t next_run(const struct engine *engine, int64_t now_us, const struc
     return recurring_run_from(&wanted, next_us, now_us + 1);
 }
 
-static void tell(const struct engine *engine, enum event_kind kind, struct slice jid,
-                 const struct queue *queue)
+static void announce(const struct engine *engine, enum event_kind kind, struct slice jid,
+                     const struct queue *queue)
 {
     if (engine_wanted(engine, EVENT_TO_WATCHER)) {
         engine_emit(engine, &(struct event){ .kind = kind,
@@ -462,7 +462,7 @@ enum status engine_recur(struct engine *engine, int64_t now_us, const struct rec
     } else {
         engine->job_id++;
         queue_make_known(engine, queue, now_us);
-        tell(engine, EVENT_RECURRING_SET, request->jid, queue);
+        announce(engine, EVENT_RECURRING_SET, request->jid, queue);
     }
     engine_settle(engine);
     return status;
@@ -524,7 +524,7 @@ enum status engine_unrecur(struct engine *engine, int64_t now_us, struct slice j
     }
     struct recurring *recurring = map_find(&engine->recurring, jid);
     if (recurring) {
-        tell(engine, EVENT_RECURRING_UNSET, jid, recurring->queue);
+        announce(engine, EVENT_RECURRING_UNSET, jid, recurring->queue);
         recurring_free(engine, recurring);
     }
     return STATUS_OK;
@@ -696,7 +696,7 @@ enum status engine_recur_update(struct engine *engine, int64_t now_us,
             queue_make_known(engine, queue, now_us);
         }
         apply_update(engine, request, recurring, queue, data, klass);
-        tell(engine, EVENT_RECURRING_SET, request->jid, queue);
+        announce(engine, EVENT_RECURRING_SET, request->jid, queue);
     }
     engine_settle(engine);
     return status;
@@ -749,7 +749,7 @@ static enum status change_tags(struct engine *engine, struct recurring *recurrin
     }
     enum status status = retag(engine, recurring, (struct slices){ all, count }, error);
     if (!status) {
-        tell(engine, EVENT_RECURRING_SET, recurring_key(recurring), recurring->queue);
+        announce(engine, EVENT_RECURRING_SET, recurring_key(recurring), recurring->queue);
     }
     mem_free(engine->allocator, all, (had + added.count + 1) * sizeof(*all));
     return status;

@@ -284,10 +284,7 @@ enum status engine_tag_add(struct engine *engine, int64_t now_us, struct slice j
                            struct slices tags, const struct job **out, struct error *error)
 {
     struct job *job;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     if (!status) {
         status = tags_give(engine, job, tags, now_us, error);
     }
@@ -301,10 +298,7 @@ enum status engine_tag_remove(struct engine *engine, int64_t now_us, struct slic
                               struct slices tags, const struct job **out, struct error *error)
 {
     struct job *job;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     if (!status) {
         status = names_check(tags, "tag", error);
     }

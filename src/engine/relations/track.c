@@ -60,10 +60,7 @@ enum status engine_track(struct engine *engine, int64_t now_us, struct slice jid
                          struct error *error)
 {
     struct job *job;
-    enum status status = engine_begin(engine, &now_us, error);
-    if (!status) {
-        status = job_find(engine, jid, &job, error);
-    }
+    enum status status = job_begin(engine, &now_us, jid, &job, error);
     if (status) {
         return status;
     }

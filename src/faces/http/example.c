@@ -61,7 +61,7 @@ static struct slice take_line(struct reading *reading)
 }
 
 // "NOT_FOUND job dan does not exist"
-static void say_error(struct reading *reading)
+static void take_error(struct reading *reading)
 {
     struct slice line = take_line(reading);
     for (int status = STATUS_OK + 1; status < STATUS_COUNT; status++) {
@@ -78,7 +78,7 @@ static void say_error(struct reading *reading)
     assert(false); // an example has an error with an unknown code
 }
 
-static void say_number(struct reading *reading)
+static void write_number(struct reading *reading)
 {
     double number = 0;
     enum status status = num_parse_double(take_line(reading), &number);
@@ -87,7 +87,7 @@ static void say_number(struct reading *reading)
     reply_number(reading->reply, number);
 }
 
-static void say_integer(struct reading *reading)
+static void write_integer(struct reading *reading)
 {
     int64_t number = 0;
     enum status status = num_parse_i64(take_line(reading), &number);
@@ -121,11 +121,11 @@ static void read_scalar(struct reading *reading, struct slice key)
     } else if (take(reading, "(false)")) {
         reply_boolean(reply, false);
     } else if (take(reading, "(integer) ")) {
-        say_integer(reading);
+        write_integer(reading);
     } else if (take(reading, "(double) ")) {
-        say_number(reading);
+        write_number(reading);
     } else if (take(reading, "(error) ")) {
-        say_error(reading);
+        take_error(reading);
     } else if (take(reading, "(empty array)")) {
         reply_list(reply, 0);
         reply_end(reply);

@@ -44,14 +44,14 @@ static void end_value(struct http_json *json)
     }
 }
 
-static void say_null(struct reply *reply)
+static void write_null(struct reply *reply)
 {
     struct http_json *json = json_of(reply);
     json->null = json->null || at_answer(json);
     json_write_null(&json->writer);
 }
 
-static void say_key(struct http_json *json, struct slice key)
+static void write_key(struct http_json *json, struct slice key)
 {
     char text[KEY_SIZE_MAX];
     if (json->options.names || key.size > sizeof(text) || !memchr(key.data, '-', key.size)) {
@@ -64,11 +64,11 @@ static void say_key(struct http_json *json, struct slice key)
     json_write_key(&json->writer, slice_make(text, key.size));
 }
 
-static void say_text(struct reply *reply, struct slice bytes)
+static void write_text(struct reply *reply, struct slice bytes)
 {
     struct http_json *json = json_of(reply);
     if (json_writer_wants_key(&json->writer)) {
-        say_key(json, bytes);
+        write_key(json, bytes);
         return;
     }
     json_write_string(&begin_value(reply)->writer, bytes);
@@ -76,19 +76,19 @@ static void say_text(struct reply *reply, struct slice bytes)
 }
 
 // That it worked goes without saying.
-static void say_word(struct reply *reply, struct slice word)
+static void write_word(struct reply *reply, struct slice word)
 {
     struct http_json *json = json_of(reply);
     if (at_answer(json) && slice_equal(word, SLICE("OK"))) {
         json_write_begin_object(&json->writer);
         json_write_end_object(&json->writer);
     } else {
-        say_text(reply, word);
+        write_text(reply, word);
     }
 }
 
 // What qless's clients put was read by rules that are laxer than JSON's.
-static void say_json(struct reply *reply, struct slice valid)
+static void write_json(struct reply *reply, struct slice valid)
 {
     struct http_json *json = begin_value(reply);
     if (json_validate(valid, JSON_DEPTH_MAX, NULL)) {
@@ -99,35 +99,35 @@ static void say_json(struct reply *reply, struct slice valid)
     end_value(json);
 }
 
-static void say_integer(struct reply *reply, int64_t value)
+static void write_integer(struct reply *reply, int64_t value)
 {
     struct http_json *json = begin_value(reply);
     json_write_int(&json->writer, value);
     end_value(json);
 }
 
-static void say_boolean(struct reply *reply, bool value)
+static void write_boolean(struct reply *reply, bool value)
 {
     struct http_json *json = begin_value(reply);
     json_write_bool(&json->writer, value);
     end_value(json);
 }
 
-static void say_number(struct reply *reply, double value)
+static void write_number(struct reply *reply, double value)
 {
     struct http_json *json = begin_value(reply);
     json_write_double(&json->writer, value);
     end_value(json);
 }
 
-static void say_seconds(struct reply *reply, int64_t us)
+static void write_seconds(struct reply *reply, int64_t us)
 {
     struct http_json *json = begin_value(reply);
     json_write_seconds(&json->writer, us);
     end_value(json);
 }
 
-static void say_error(struct reply *reply, const struct error *error)
+static void write_error(struct reply *reply, const struct error *error)
 {
     struct http_json *json = json_of(reply);
     json->errors++;
@@ -135,7 +135,7 @@ static void say_error(struct reply *reply, const struct error *error)
                        &(struct http_problem){ .error = error, .command = json->options.command });
 }
 
-static void say_list(struct reply *reply, size_t count)
+static void write_list(struct reply *reply, size_t count)
 {
     (void)count;
     struct http_json *json = json_of(reply);
@@ -145,7 +145,7 @@ static void say_list(struct reply *reply, size_t count)
     json->depth++;
 }
 
-static void say_map(struct reply *reply, size_t pairs)
+static void write_map(struct reply *reply, size_t pairs)
 {
     (void)pairs;
     struct http_json *json = json_of(reply);
@@ -153,7 +153,7 @@ static void say_map(struct reply *reply, size_t pairs)
     json->depth++;
 }
 
-static void say_end(struct reply *reply)
+static void write_end(struct reply *reply)
 {
     struct http_json *json = json_of(reply);
     json->depth--;
@@ -168,7 +168,7 @@ static void say_end(struct reply *reply)
     }
 }
 
-static void say_made(struct reply *reply, uint64_t id, bool is_new)
+static void write_made(struct reply *reply, uint64_t id, bool is_new)
 {
     struct http_json *json = json_of(reply);
     json->made = id;
@@ -187,7 +187,7 @@ static size_t room_max(const struct reply *reply)
 }
 
 // What stands around an element of an answer is small.
-static size_t measure(struct reply *reply, reply_say *say, const void *about)
+static size_t measure(struct reply *reply, reply_writer *write, const void *about)
 {
     const struct http_json *json = json_of(reply);
     const struct http_json_options options = { .names = json->options.names,
@@ -196,28 +196,28 @@ static size_t measure(struct reply *reply, reply_say *say, const void *about)
     struct http_json apart;
     buffer_init(&bytes, json->writer.buffer->allocator, options.size_max);
     http_json_init(&apart, &bytes, &options);
-    say(&apart.reply, about);
+    write(&apart.reply, about);
     size_t size = bytes.status ? SIZE_MAX : bytes.size;
     buffer_release(&bytes);
     return size;
 }
 
 static const struct reply_ops form_functions = {
-    .null = say_null,
-    .word = say_word,
-    .text = say_text,
-    .json = say_json,
-    .prose = say_text,
-    .integer = say_integer,
-    .boolean = say_boolean,
-    .number = say_number,
-    .seconds = say_seconds,
-    .moment = say_seconds,
-    .error = say_error,
-    .list = say_list,
-    .map = say_map,
-    .end = say_end,
-    .made = say_made,
+    .null = write_null,
+    .word = write_word,
+    .text = write_text,
+    .json = write_json,
+    .prose = write_text,
+    .integer = write_integer,
+    .boolean = write_boolean,
+    .number = write_number,
+    .seconds = write_seconds,
+    .moment = write_seconds,
+    .error = write_error,
+    .list = write_list,
+    .map = write_map,
+    .end = write_end,
+    .made = write_made,
     .room = room,
     .room_max = room_max,
     .measure = measure,

@@ -37,34 +37,34 @@ void http_words_release(struct http_words *words)
 }
 
 // How much text the words of Idempotency-Key can need: one for each object.
-static size_t keys_size_max(const struct http_words_ask *ask)
+static size_t keys_size_max(const struct http_words_source *source)
 {
-    if (ask->idempotency_key.size == 0) {
+    if (source->idempotency_key.size == 0) {
         return 0;
     }
     struct json_reader reader;
     struct json_member item;
     struct error error;
     size_t count = 1;
-    if (ask->each && json_reader_init_array(&reader, ask->body, &error) == STATUS_OK) {
+    if (source->each && json_reader_init_array(&reader, source->body, &error) == STATUS_OK) {
         while (json_reader_next(&reader, &item)) {
             count++;
         }
     }
-    return count * (ask->idempotency_key.size + KEY_MORE);
+    return count * (source->idempotency_key.size + KEY_MORE);
 }
 
 // How much text the words of a request can need, so that it never has to move.
-static size_t text_size_max(const struct http_words_ask *ask)
+static size_t text_size_max(const struct http_words_source *source)
 {
-    const struct command *command = ask->each ? ask->each : ask->command;
+    const struct command *command = source->each ? source->each : source->command;
     size_t lists = 0; // each of which is looked for in the query
     for (size_t i = 0; i < command->argument_count; i++) {
         lists += (command->arguments[i].flags & ARGUMENT_REPEATED) != 0;
     }
-    bool escapes = ask->body.size && memchr(ask->body.data, '\\', ask->body.size);
-    size_t body = (escapes ? ask->body.size : 0) + (ask->each ? ask->body.size : 0);
-    return (1 + lists) * ask->query.size + body + keys_size_max(ask) + TEXT_MORE;
+    bool escapes = source->body.size && memchr(source->body.data, '\\', source->body.size);
+    size_t body = (escapes ? source->body.size : 0) + (source->each ? source->body.size : 0);
+    return (1 + lists) * source->query.size + body + keys_size_max(source) + TEXT_MORE;
 }
 
 static enum status clear(struct http_words *words, size_t text_size)
@@ -117,7 +117,7 @@ struct given {
 // One command's words in the making.
 struct making {
     struct http_words *words;
-    const struct http_words_ask *ask;
+    const struct http_words_source *source;
     const struct command *command; // whose arguments they are
     size_t element;                // of an array: which, from 0
     struct slice key;              // of an object of many: its name, instead
@@ -144,7 +144,7 @@ static void set_field(const struct making *making, struct slice name)
         struct slice key = slice_shown(making->key);
         (void)snprintf(field, HTTP_FIELD_SIZE_MAX, "%.*s.%.*s", SLICE_PRINT(key),
                        SLICE_PRINT(name));
-    } else if (making->ask->each) {
+    } else if (making->source->each) {
         (void)snprintf(field, HTTP_FIELD_SIZE_MAX, "[%zu].%.*s", making->element,
                        SLICE_PRINT(name));
     } else {
@@ -286,8 +286,8 @@ static enum status take_object(struct making *making, struct slice object)
     if (json_reader_init_object(&reader, object, NULL)) {
         return error_set(making->error, STATUS_INVALID,
                          making->key.size ? "each member of the body must be an object or a string"
-                         : making->ask->each ? "the body must be an array of objects"
-                                             : "the body must be an object");
+                         : making->source->each ? "the body must be an array of objects"
+                                                : "the body must be an object");
     }
     enum status status = STATUS_OK;
     while (!status && json_reader_next(&reader, &member)) {
@@ -301,7 +301,7 @@ static enum status take_object(struct making *making, struct slice object)
 
 static void take_path(struct making *making)
 {
-    struct slice rest = slice_from_cstr(making->ask->route->path);
+    struct slice rest = slice_from_cstr(making->source->route->path);
     struct slice segment;
     for (size_t i = 0; http_path_next(&rest, &segment); i++) {
         if (!http_route_is_parameter(segment)) {
@@ -311,7 +311,7 @@ static void take_path(struct making *making)
         const struct argument *argument = http_member_find(making->command, name, true);
         if (argument) { // else it is the namespace
             making->given[index_of(making, argument)] =
-                (struct given){ GIVEN_WORD, making->ask->path->segments[i] };
+                (struct given){ GIVEN_WORD, making->source->path->segments[i] };
         }
     }
 }
@@ -363,7 +363,7 @@ static enum status unescape_parameter(const struct making *making, struct slice 
 
 static enum status take_query(struct making *making)
 {
-    struct slice rest = making->ask->query;
+    struct slice rest = making->source->query;
     struct slice name;
     struct slice value;
     enum status status = STATUS_OK;
@@ -379,7 +379,7 @@ static enum status take_query(struct making *making)
 static void take_default(struct making *making)
 {
     struct slice rest =
-        making->ask->route->given ? slice_from_cstr(making->ask->route->given) : SLICE_EMPTY;
+        making->source->route->given ? slice_from_cstr(making->source->route->given) : SLICE_EMPTY;
     struct slice name;
     struct slice value;
     if (http_query_next(&rest, &name, &value)) {
@@ -425,7 +425,7 @@ static enum status write_json_list(const struct making *making, const char *befo
 static enum status write_query_list(const struct making *making, const char *before,
                                     const struct argument *argument)
 {
-    struct slice rest = making->ask->query;
+    struct slice rest = making->source->query;
     struct slice name;
     struct slice value;
     enum status status = STATUS_OK;
@@ -462,7 +462,7 @@ static enum status write_given(const struct making *making, size_t index)
 // Idempotency-Key is the id of the request.
 static enum status write_idempotency(const struct making *making)
 {
-    struct slice key = making->ask->idempotency_key;
+    struct slice key = making->source->idempotency_key;
     if (key.size == 0) {
         return STATUS_OK;
     }
@@ -472,7 +472,7 @@ static enum status write_idempotency(const struct making *making)
     }
     struct buffer *text = &making->words->text;
     size_t start = text->size;
-    if (making->ask->each) { // each object of the array is a request of its own
+    if (making->source->each) { // each object of the array is a request of its own
         num_append_u64(text, making->element);
         buffer_append_char(text, ':');
     }
@@ -577,7 +577,7 @@ static enum status make_one(struct making *making, struct slice body)
 // What a member is named by. An empty name says nothing, and is refused as any.
 static enum status take_key(struct making *making, const struct json_member *member)
 {
-    if (!making->ask->route->key) {
+    if (!making->source->route->key) {
         return STATUS_OK;
     }
     enum status status = string_of(making, member->key, &making->key);
@@ -592,10 +592,11 @@ static enum status make_each(struct making *making)
     struct json_reader reader;
     struct json_member item;
     struct http_words *words = making->words;
-    bool keyed = making->ask->route->key != NULL;
-    enum status status = keyed ? json_reader_init_object(&reader, making->ask->body, making->error)
-                               : json_reader_init_array(&reader, making->ask->body, making->error);
-    if (!status && making->ask->query.size) {
+    bool keyed = making->source->route->key != NULL;
+    enum status status = keyed
+                             ? json_reader_init_object(&reader, making->source->body, making->error)
+                             : json_reader_init_array(&reader, making->source->body, making->error);
+    if (!status && making->source->query.size) {
         return error_set(making->error, STATUS_INVALID,
                          "a query cannot be given beside an array of objects");
     }
@@ -617,27 +618,27 @@ static enum status make_each(struct making *making)
     return status;
 }
 
-enum status http_words_make(struct http_words *words, const struct http_words_ask *ask,
+enum status http_words_make(struct http_words *words, const struct http_words_source *source,
                             struct error *error)
 {
     struct making making = {
         .words = words,
-        .ask = ask,
-        .command = ask->each ? ask->each : ask->command,
+        .source = source,
+        .command = source->each ? source->each : source->command,
         .error = error,
     };
     struct slice ns;
-    if (clear(words, text_size_max(ask))) {
+    if (clear(words, text_size_max(source))) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for the words of a request");
     }
     const char *where = words->text.data;
-    enum status status = add_word(words, slice_from_cstr(ask->command->name), error);
-    if (!status && (ask->command->flags & COMMAND_NAMESPACE) &&
-        http_route_parameter(ask->route, ask->path, SLICE("ns"), &ns)) {
+    enum status status = add_word(words, slice_from_cstr(source->command->name), error);
+    if (!status && (source->command->flags & COMMAND_NAMESPACE) &&
+        http_route_parameter(source->route, source->path, SLICE("ns"), &ns)) {
         status = add_word(words, ns, error);
     }
     if (!status) {
-        status = ask->each ? make_each(&making) : make_one(&making, ask->body);
+        status = source->each ? make_each(&making) : make_one(&making, source->body);
     }
     assert(words->text.data == where); // the words point into it
     return status;

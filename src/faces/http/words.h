@@ -27,7 +27,7 @@ struct http_words {
     char field[HTTP_FIELD_SIZE_MAX]; // the member that was wrong; "": none in particular
 };
 
-struct http_words_ask {
+struct http_words_source {
     const struct http_route *route;
     const struct http_path *path;
     const struct command *command; // that is to be run
@@ -41,7 +41,7 @@ void http_words_release(struct http_words *words);
 
 // Makes the words of a request whose body, if there is one, is valid JSON: an array with `each`,
 // else an object. They are borrowed from the room, the path, the query and the body.
-MUST_USE enum status http_words_make(struct http_words *words, const struct http_words_ask *ask,
-                                     struct error *error);
+MUST_USE enum status http_words_make(struct http_words *words,
+                                     const struct http_words_source *source, struct error *error);
 
 #endif

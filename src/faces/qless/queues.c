@@ -207,8 +207,8 @@ static enum status read_recurring(struct qless_ask *ask, const struct qless_list
     return STATUS_OK;
 }
 
-static enum status say_range(struct qless_ask *ask, const struct qless_list *list,
-                             struct qless_range range)
+static enum status write_range(struct qless_ask *ask, const struct qless_list *list,
+                               struct qless_range range)
 {
     struct qless_entry *entries;
     enum status status = qless_list_read(ask, list, range, &entries);
@@ -234,7 +234,7 @@ static enum status read_page(struct qless_ask *ask, size_t index, int64_t *offse
     return STATUS_OK;
 }
 
-static enum status say_complete(struct qless_ask *ask)
+static enum status write_complete(struct qless_ask *ask)
 {
     int64_t offset, count;
     enum status status = read_page(ask, 1, &offset, &count);
@@ -245,7 +245,7 @@ static enum status say_complete(struct qless_ask *ask)
         .fill = fill_list, .score = score_job, .which = LIST_COMPLETE, .reverse = true
     };
     const struct qless_list list = qless_list_of_jobs(ask, &jobs);
-    return say_range(ask, &list, qless_range_of(list.total, offset, count));
+    return write_range(ask, &list, qless_range_of(list.total, offset, count));
 }
 
 static const struct state_list {
@@ -266,7 +266,7 @@ enum status qless_jobs(struct qless_ask *ask)
     }
     struct slice state = ask->words.items[0];
     if (slice_equal(state, SLICE("complete"))) {
-        return say_complete(ask);
+        return write_complete(ask);
     }
     if (!qless_has(ask, 1)) {
         return qless_no(ask, "Jobs(): Arg \"queue\" missing");
@@ -286,9 +286,9 @@ enum status qless_jobs(struct qless_ask *ask)
             .fill = fill_list, .score = score_job, .name = queue, .which = (int)known->list
         };
         const struct qless_list list = qless_list_of_jobs(ask, &jobs);
-        return say_range(ask, &list,
-                         known->limit ? qless_limit_of(list.total, offset, count)
-                                      : qless_range_of(list.total, offset, count));
+        return write_range(ask, &list,
+                           known->limit ? qless_limit_of(list.total, offset, count)
+                                        : qless_range_of(list.total, offset, count));
     }
     if (slice_equal(state, SLICE("recurring"))) {
         size_t found;
@@ -297,7 +297,7 @@ enum status qless_jobs(struct qless_ask *ask)
             .read = read_recurring,
             .context = &queue,
         };
-        return say_range(ask, &list, qless_limit_of(list.total, offset, count));
+        return write_range(ask, &list, qless_limit_of(list.total, offset, count));
     }
     return qless_no(ask, "Jobs(): Unknown type \"%.*s\"", SLICE_PRINT(state));
 }

@@ -19,7 +19,7 @@ static size_t count_queues(const struct engine *engine)
     return count;
 }
 
-static void say_namespace(struct reply *reply, const struct ns *ns, int64_t now_us)
+static void write_namespace(struct reply *reply, const struct ns *ns, int64_t now_us)
 {
     reply_map(reply, 6);
     reply_key(reply, "name");
@@ -56,7 +56,7 @@ static enum status run_namespaces(struct call *call, struct error *error)
     reply_list(call->reply, count);
     for (const struct ns *ns = services->namespaces->first; ns; ns = ns->next) {
         if (services->may_see(call->session, ns_name(ns))) {
-            say_namespace(call->reply, ns, call->now_us);
+            write_namespace(call->reply, ns, call->now_us);
         }
     }
     reply_end(call->reply);

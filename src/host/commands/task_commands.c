@@ -19,7 +19,7 @@ static const struct argument invalid_takes[] = {
                .min = 1, .max = REFUSALS_OF_NAMESPACE_MAX),
 };
 
-static void say_refusal(struct reply *reply, const struct refusal *refusal)
+static void write_refusal(struct reply *reply, const struct refusal *refusal)
 {
     char moment[TIMEFMT_SIZE_MAX];
     reply_map(reply, 5);
@@ -47,7 +47,7 @@ static enum status run_invalid(struct call *call, struct error *error)
     }
     reply_list(call->reply, count);
     for (const struct refusal *at = newest; count > 0; at = at->older, count--) {
-        say_refusal(call->reply, at);
+        write_refusal(call->reply, at);
     }
     reply_end(call->reply);
     return STATUS_OK;

@@ -51,7 +51,7 @@ static void login_free(const struct server *server, struct login *login)
 // ---------------------------------------------------------------------------------------------
 // What is told
 
-static void tell_failure(struct server *server, const struct login *login, int64_t refused_us)
+static void record_failure(struct server *server, const struct login *login, int64_t refused_us)
 {
     server->logins.failed++;
     audit_login(server, slice_from_cstr(login->name), slice_from_cstr(login->address));
@@ -284,7 +284,7 @@ static void on_done(evutil_socket_t fd, short what, void *context)
         status = users_login_end(server->users, &name, &login->check, !login->result,
                                  monotonic_us(), &user, &refused_us, &error);
         if (status) {
-            tell_failure(server, login, refused_us);
+            record_failure(server, login, refused_us);
         }
     }
     decide(server, login, status, user, &error);

@@ -18,7 +18,7 @@ enum {
 // ---------------------------------------------------------------------------------------------
 // Who the caller is
 
-static void say_rights(struct reply *reply, const struct user *user)
+static void write_rights(struct reply *reply, const struct user *user)
 {
     char text[USER_GRANT_SIZE];
     size_t count = 0;
@@ -42,7 +42,7 @@ static enum status run_whoami(struct call *call, struct error *error)
     reply_key(call->reply, "address");
     reply_text(call->reply, slice_from_cstr(connection->address));
     reply_key(call->reply, "rights");
-    say_rights(call->reply, connection->user);
+    write_rights(call->reply, connection->user);
     reply_end(call->reply);
     return STATUS_OK;
 }
@@ -197,7 +197,7 @@ static void user_hashed(struct connection *connection, struct slice kept,
         status = error_copy(&error, why);
     }
     if (status) {
-        say_error(connection, &error);
+        connection_reply_error(connection, &error);
     } else if (!execute_is_silent(connection)) {
         struct resp_writer writer;
         connection_output_begin(connection);
@@ -285,7 +285,7 @@ static enum status run_users(struct call *call, struct error *error)
         reply_key(call->reply, "stored");
         reply_boolean(call->reply, user->stored);
         reply_key(call->reply, "rights");
-        say_rights(call->reply, user);
+        write_rights(call->reply, user);
         reply_end(call->reply);
     }
     reply_end(call->reply);
@@ -328,7 +328,7 @@ static const struct audit_entry *next_entry(const struct audit *audit,
     return entry;
 }
 
-static void say_entry(struct reply *reply, const struct audit_entry *entry)
+static void write_entry(struct reply *reply, const struct audit_entry *entry)
 {
     reply_map(reply, 9);
     reply_key(reply, "id");
@@ -373,7 +373,7 @@ static enum status run_audit(struct call *call, struct error *error)
     reply_list(call->reply, count);
     entry = next_entry(audit, given, newest);
     for (size_t i = 0; i < count; i++) {
-        say_entry(call->reply, entry);
+        write_entry(call->reply, entry);
         entry = next_entry(audit, given, entry->id);
     }
     reply_end(call->reply);

@@ -169,7 +169,7 @@ MUST_USE enum status settings_check(const struct settings *settings, struct erro
 
 // Is told a sentence without a full stop, about the setting `name`.
 struct settings_listener {
-    void (*tell)(void *context, const char *name, const char *sentence);
+    void (*report)(void *context, const char *name, const char *sentence);
     void *context;
     // What depends on the settings is made anew from those that are about to be taken over; when it
     // fails they are not, and it must have changed nothing. NULL: nothing does.

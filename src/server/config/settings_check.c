@@ -229,7 +229,7 @@ static void warn_of_mode(const struct settings_listener *listener, const char *n
     (void)snprintf(sentence, sizeof(sentence),
                    "%.300s holds %s and is readable by all users of this machine: chmod o-r", path,
                    what);
-    listener->tell(listener->context, name, sentence);
+    listener->report(listener->context, name, sentence);
 }
 
 void settings_warn(const struct settings *settings, const struct settings_listener *listener)
@@ -246,7 +246,7 @@ void settings_warn(const struct settings *settings, const struct settings_listen
                            "--%s is on the command line, which all users of this machine can read: "
                            "put it into the config file",
                            settings_table[i].name);
-            listener->tell(listener->context, settings_table[i].name, sentence);
+            listener->report(listener->context, settings_table[i].name, sentence);
         }
     }
     if (file_has_secrets) {

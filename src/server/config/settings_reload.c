@@ -35,8 +35,8 @@ static enum status compare_all(const struct settings *a, const struct settings *
                   : STATUS_OK;
 }
 
-static void tell(const struct settings_listener *listener, const struct setting *setting,
-                 const struct settings *settings)
+static void report_change(const struct settings_listener *listener, const struct setting *setting,
+                          const struct settings *settings)
 {
     char sentence[SENTENCE_SIZE];
     struct buffer text;
@@ -50,7 +50,7 @@ static void tell(const struct settings_listener *listener, const struct setting 
                        text.size > 256 ? 256 : (int)text.size, text.size ? text.data : "");
         buffer_release(&text);
     }
-    listener->tell(listener->context, setting->name, sentence);
+    listener->report(listener->context, setting->name, sentence);
 }
 
 // Those that cannot change while running.
@@ -91,7 +91,7 @@ enum status settings_reload(struct settings *settings, const struct settings_lis
     }
     for (size_t i = 0; i < settings_count && listener; i++) {
         if (differ[i]) {
-            tell(listener, &settings_table[i], &fresh);
+            report_change(listener, &settings_table[i], &fresh);
         }
     }
     struct settings before = *settings;

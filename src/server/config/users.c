@@ -561,7 +561,7 @@ const struct user *users_find(const struct users *users, struct slice name)
     return entry ? &entry->user : NULL;
 }
 
-static struct throttle_who who_of(const struct login_name *who)
+static struct throttle_who throttle_key_of(const struct login_name *who)
 {
     return (struct throttle_who){ who->address, who->name.size ? who->name : SLICE("default") };
 }
@@ -600,7 +600,7 @@ enum status users_login_begin(struct users *users, const struct login_name *who,
                               struct slice password, int64_t now_us, struct login_check *check,
                               const struct user **out, struct error *error)
 {
-    const struct throttle_who counted = who_of(who);
+    const struct throttle_who counted = throttle_key_of(who);
     *out = NULL;
     *check = (struct login_check){ 0 };
     if (!users->present) {
@@ -639,7 +639,7 @@ enum status users_login_end(struct users *users, const struct login_name *who,
                             const struct login_check *check, bool right, int64_t now_us,
                             const struct user **out, int64_t *refused_us, struct error *error)
 {
-    const struct throttle_who counted = who_of(who);
+    const struct throttle_who counted = throttle_key_of(who);
     struct entry *entry = find_present(users, counted.user);
     *refused_us = 0;
     // A password that was changed during the check is not the one that was checked.

@@ -80,7 +80,7 @@ static void refuse(struct connection *connection, unsigned status, const struct 
                      &connection->output.bytes);
 }
 
-static void say_asset(struct connection *connection, const struct asset *asset)
+static void answer_asset(struct connection *connection, const struct asset *asset)
 {
     struct server *server = connection->server;
     const struct http_call *call = &connection->web->call;
@@ -128,6 +128,6 @@ void dashboard_page(struct connection *connection)
         web->call.more = SLICE("Allow: GET, HEAD\r\n");
         refuse(connection, 405, &error);
     } else {
-        say_asset(connection, asset);
+        answer_asset(connection, asset);
     }
 }

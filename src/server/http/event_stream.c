@@ -184,7 +184,7 @@ static void append(const struct event_stream *stream, struct slice text)
 }
 
 // May end the stream.
-static void say(struct event_stream *stream, struct slice text)
+static void append_text(struct event_stream *stream, struct slice text)
 {
     struct connection *connection = stream->connection;
     stream->said_us = server_elapsed(connection->server);
@@ -227,7 +227,7 @@ static void append_event(struct buffer *text, uint64_t id, const struct event *e
     buffer_append(text, SLICE("\n\n"));
 }
 
-static void tell_all(struct event_feed *feed, const struct event *event, struct slice text)
+static void send_to_streams(struct event_feed *feed, const struct event *event, struct slice text)
 {
     struct event_stream *next;
     for (struct event_stream *stream = feed->first; stream; stream = next) {
@@ -236,7 +236,7 @@ static void tell_all(struct event_feed *feed, const struct event *event, struct 
         if (!connection->draining && event_filter_matches(&stream->filter, event) &&
             may_hear(stream)) {
             connection->server->events.told++;
-            say(stream, text);
+            append_text(stream, text);
         }
     }
 }
@@ -271,7 +271,7 @@ void events_tell(struct server *server, const struct ns *ns, const struct event 
         event_ring_skip(&feed->ring); // out of memory: the event is lost
     } else {
         event_ring_add(&feed->ring, event, buffer_slice(&text));
-        tell_all(feed, event, buffer_slice(&text));
+        send_to_streams(feed, event, buffer_slice(&text));
     }
     all->last_id = feed->ring.last_id > all->last_id ? feed->ring.last_id : all->last_id;
     buffer_release(&text);
@@ -290,7 +290,7 @@ static void tick(struct server *server, struct event_feed *feed, struct slice js
         next = stream->next;
         if (stream->of_ticks && !stream->connection->draining && may_hear(stream)) {
             server->events.told++;
-            say(stream, buffer_slice(&text));
+            append_text(stream, buffer_slice(&text));
         }
     }
     buffer_release(&text);
@@ -343,14 +343,14 @@ void events_tick(struct server *server)
 // The page
 
 // Where the numbers are now, so that also who is cut off before the first event can come back.
-static void say_start(const struct event_stream *stream, uint64_t id)
+static void write_start(const struct event_stream *stream, uint64_t id)
 {
     char text[64];
     int size = snprintf(text, sizeof(text), "id: %llu\n\n", (unsigned long long)id);
     append(stream, slice_make(text, (size_t)size));
 }
 
-static void say_gap(const struct event_stream *stream)
+static void write_gap(const struct event_stream *stream)
 {
     char text[160];
     const struct event_ring *ring = &stream->feed->ring;
@@ -364,7 +364,7 @@ static void say_gap(const struct event_stream *stream)
 }
 
 // What it has missed; all that is kept, when it has missed more than that.
-static void say_missed(const struct event_stream *stream)
+static void write_missed(const struct event_stream *stream)
 {
     const struct event_ring *ring = &stream->feed->ring;
     struct event event;
@@ -373,7 +373,7 @@ static void say_missed(const struct event_stream *stream)
     if (event_ring_reaches(ring, stream->filter.last_id)) {
         index = ring->count - (size_t)(ring->last_id - stream->filter.last_id);
     } else {
-        say_gap(stream);
+        write_gap(stream);
     }
     for (; event_ring_at(ring, index, &event, &text); index++) {
         if (event_filter_matches(&stream->filter, &event)) {
@@ -389,10 +389,10 @@ static void begin(struct event_stream *stream, const struct http_call *call)
     http_face_stream(connection->server->web.face, call, "text/event-stream",
                      &connection->output.bytes);
     if (stream->filter.has_last_id) {
-        say_missed(stream);
+        write_missed(stream);
     }
     // Behind what was missed: then the numbers stand where the feed does, whatever was left out.
-    say_start(stream, stream->feed->ring.last_id);
+    write_start(stream, stream->feed->ring.last_id);
     connection_output_end(connection, 1);
 }
 
@@ -457,7 +457,7 @@ static bool check_namespace(struct connection *connection, struct slice name)
         reply_error_code(connection, "NOPERM", "user %s has no right to read the namespace %.*s",
                          connection->user->name, SLICE_PRINT(slice_shown(name)));
     } else if (server->store_state == STORE_STUCK || server->store_state == STORE_FAILED) {
-        say_error(connection, &server->store_why); // what is kept may never be durable
+        connection_reply_error(connection, &server->store_why); // what is kept may never be durable
     } else {
         return true;
     }
@@ -473,7 +473,7 @@ void events_page(struct connection *connection, const struct http_call *call)
     }
     struct event_stream *stream = stream_new(connection, call, &error);
     if (!stream) {
-        say_error(connection, &error);
+        connection_reply_error(connection, &error);
         return;
     }
     if (call->head) {
@@ -488,7 +488,7 @@ void events_page(struct connection *connection, const struct http_call *call)
     struct event_feed *feed = feed_acquire(connection->server, call->ns);
     if (!feed) {
         stream_free(stream);
-        say_error(connection, &(struct error){ .status = STATUS_NO_MEMORY });
+        connection_reply_error(connection, &(struct error){ .status = STATUS_NO_MEMORY });
         return;
     }
     link_up(stream, feed);
@@ -530,7 +530,7 @@ static void look_after(struct event_stream *stream, int64_t now_us)
                  LOG_NUMBER("unread", connection_unsent(connection)));
         connection_close(connection);
     } else if (due) {
-        say(stream, SLICE(":\n\n"));
+        append_text(stream, SLICE(":\n\n"));
     }
 }
 

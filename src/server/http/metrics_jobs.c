@@ -182,7 +182,7 @@ static struct slice state_label(struct jobs *jobs, const struct row *row, struct
     return buffer_slice(&jobs->label);
 }
 
-static void say_counts(struct jobs *jobs)
+static void write_counts(struct jobs *jobs)
 {
     static const struct metric metric = { "sluice_jobs", METRIC_GAUGE,
                                           "Jobs there are, by state; finished ones in the queue "
@@ -202,8 +202,8 @@ static void say_counts(struct jobs *jobs)
     }
 }
 
-static void say_priority(struct jobs *jobs, const struct row *row, struct slice priority,
-                         const uint64_t counts[JOB_STATE_COUNT])
+static void write_priority(struct jobs *jobs, const struct row *row, struct slice priority,
+                           const uint64_t counts[JOB_STATE_COUNT])
 {
     for (enum job_state state = 0; state < JOB_STATE_COUNT; state++) {
         if (counts[state]) {
@@ -221,7 +221,7 @@ static void count_states(const struct jobs *jobs, const struct row *row, struct 
     }
 }
 
-static void say_row_priorities(struct jobs *jobs, const struct row *row)
+static void write_row_priorities(struct jobs *jobs, const struct row *row)
 {
     struct priority_view priorities[PRIORITIES_MAX];
     uint64_t others[JOB_STATE_COUNT];
@@ -239,12 +239,12 @@ static void say_row_priorities(struct jobs *jobs, const struct row *row)
             others[state] -= counts[state];
         }
         int size = snprintf(text, sizeof(text), "%d", priorities[i].priority);
-        say_priority(jobs, row, slice_make(text, (size_t)size), counts);
+        write_priority(jobs, row, slice_make(text, (size_t)size), counts);
     }
-    say_priority(jobs, row, SLICE(""), others);
+    write_priority(jobs, row, SLICE(""), others);
 }
 
-static void say_priorities(struct jobs *jobs)
+static void write_priorities(struct jobs *jobs)
 {
     static const struct metric metric = {
         "sluice_jobs_by_priority", METRIC_GAUGE,
@@ -254,7 +254,7 @@ static void say_priorities(struct jobs *jobs)
     };
     metrics_family(jobs->text, &metric);
     for (const struct row *row = jobs->rows; row < jobs->rows + jobs->count; row++) {
-        say_row_priorities(jobs, row);
+        write_row_priorities(jobs, row);
     }
 }
 
@@ -302,7 +302,7 @@ static const struct {
       &metric_bounds_few },
 };
 
-static void say_totals(struct jobs *jobs)
+static void write_totals(struct jobs *jobs)
 {
     for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
         metrics_family(jobs->text, &totals[i].metric);
@@ -315,7 +315,7 @@ static void say_totals(struct jobs *jobs)
 }
 
 // A queue where nothing was measured is left out: a histogram has many lines.
-static void say_histograms(struct jobs *jobs)
+static void write_histograms(struct jobs *jobs)
 {
     for (size_t i = 0; i < sizeof(histograms) / sizeof(histograms[0]); i++) {
         metrics_family(jobs->text, &histograms[i].metric);
@@ -341,10 +341,10 @@ enum status metrics_jobs(struct metrics_text *text, const struct metrics_jobs_op
     buffer_init(&jobs.label, options->allocator, LABEL_MAX);
     enum status status = add_rows(&jobs, options);
     if (!status) {
-        say_counts(&jobs);
-        say_priorities(&jobs);
-        say_totals(&jobs);
-        say_histograms(&jobs);
+        write_counts(&jobs);
+        write_priorities(&jobs);
+        write_totals(&jobs);
+        write_histograms(&jobs);
         status = jobs.label.status;
     }
     buffer_release(&jobs.label);

@@ -38,7 +38,7 @@ static void gauge_time(struct metrics_text *text, const char *name, const char *
 // ---------------------------------------------------------------------------------------------
 // The server
 
-static void say_process(struct metrics_text *text, struct server *server)
+static void write_process(struct metrics_text *text, struct server *server)
 {
     metrics_family(text,
                    &(struct metric){ "sluice_build_info", METRIC_GAUGE, "Which version this is." });
@@ -81,7 +81,7 @@ static void count_connections(const struct server *server, struct crowd *crowd)
     }
 }
 
-static void say_connections(struct metrics_text *text, const struct server *server)
+static void write_connections(struct metrics_text *text, const struct server *server)
 {
     struct crowd crowd;
     count_connections(server, &crowd);
@@ -128,7 +128,7 @@ static void say_connections(struct metrics_text *text, const struct server *serv
             server->figures.auth_timeouts);
 }
 
-static void say_traffic(struct metrics_text *text, const struct server *server)
+static void write_traffic(struct metrics_text *text, const struct server *server)
 {
     const struct server_figures *figures = &server->figures;
     counter(text, "sluice_commands", "Commands and requests that were run.", figures->commands);
@@ -155,7 +155,7 @@ static void say_traffic(struct metrics_text *text, const struct server *server)
     gauge(text, "sluice_namespaces", "Namespaces there are.", server->namespaces.count);
 }
 
-static void say_loss(struct metrics_text *text, struct buffer *label, const struct log_loss *loss)
+static void write_loss(struct metrics_text *text, struct buffer *label, const struct log_loss *loss)
 {
     const struct {
         const char *reason;
@@ -170,7 +170,7 @@ static void say_loss(struct metrics_text *text, struct buffer *label, const stru
 }
 
 // Kinds are constants of the program, so that there are few.
-static void say_log(struct metrics_text *text)
+static void write_log(struct metrics_text *text)
 {
     struct log_figures figures;
     struct buffer label;
@@ -183,7 +183,7 @@ static void say_log(struct metrics_text *text)
                                            "(more than log-rate), or dropped (standard error "
                                            "accepted nothing, or failed)." });
     for (size_t i = 0; i < figures.loss_count; i++) {
-        say_loss(text, &label, &figures.losses[i]);
+        write_loss(text, &label, &figures.losses[i]);
     }
     if (label.status && !text->out->status) {
         text->out->status = label.status;
@@ -194,7 +194,7 @@ static void say_log(struct metrics_text *text)
 // ---------------------------------------------------------------------------------------------
 // The store
 
-static void say_store_state(struct metrics_text *text, const struct server *server)
+static void write_store_state(struct metrics_text *text, const struct server *server)
 {
     static const struct {
         enum store_state state;
@@ -211,11 +211,11 @@ static void say_store_state(struct metrics_text *text, const struct server *serv
     }
 }
 
-static void say_store(struct metrics_text *text, const struct server *server)
+static void write_store(struct metrics_text *text, const struct server *server)
 {
     struct store_figures figures;
     store_figures(server->store, &figures);
-    say_store_state(text, server);
+    write_store_state(text, server);
     counter(text, "sluice_store_groups", "Groups of changes that were appended to the journal.",
             figures.groups);
     counter(text, "sluice_store_group_bytes", "Bytes of these groups.", figures.group_bytes);
@@ -247,13 +247,13 @@ static void say_store(struct metrics_text *text, const struct server *server)
 
 // ---------------------------------------------------------------------------------------------
 
-static enum status say_all(struct metrics_text *text, struct server *server)
+static enum status write_all(struct metrics_text *text, struct server *server)
 {
-    say_process(text, server);
-    say_connections(text, server);
-    say_traffic(text, server);
-    say_log(text);
-    say_store(text, server);
+    write_process(text, server);
+    write_connections(text, server);
+    write_traffic(text, server);
+    write_log(text);
+    write_store(text, server);
     enum status status =
         metrics_jobs(text, &(struct metrics_jobs_options){
                                .now_us = server_now(server),
@@ -288,7 +288,7 @@ void metrics_page(struct connection *connection, const struct http_call *call)
     (void)http_request_header(&connection->web->request, SLICE("Accept"), &accept, NULL);
     buffer_init(&out, server->settings.allocator, server->settings.max_output / 2);
     struct metrics_text text = { .out = &out, .open = metrics_wants_open(accept) };
-    enum status status = say_all(&text, server);
+    enum status status = write_all(&text, server);
     if (status) {
         struct error error;
         (void)error_set(&error, status,
@@ -296,7 +296,7 @@ void metrics_page(struct connection *connection, const struct http_call *call)
                             ? "the figures are larger than max-output allows: "
                               "lower metrics-queues or metrics-namespaces"
                             : "no memory for the figures");
-        say_error(connection, &error);
+        connection_reply_error(connection, &error);
     } else {
         web_say_page(connection, call, 200, text.open ? OPEN_TYPE : PLAIN_TYPE, buffer_slice(&out));
     }

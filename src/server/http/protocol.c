@@ -51,7 +51,7 @@ static void settle(struct connection *connection)
     }
 }
 
-static void say_whole(struct connection *connection)
+static void end_answer(struct connection *connection)
 {
     connection_output_end(connection, 1);
     settle(connection);
@@ -64,13 +64,13 @@ static struct http_face *face_of(struct connection *connection)
     return server->web.face;
 }
 
-static void say_problem(struct connection *connection, unsigned status, const struct error *error)
+static void write_problem(struct connection *connection, unsigned status, const struct error *error)
 {
     connection->server->figures.errors++;
     connection_output_begin(connection);
     http_face_refuse(face_of(connection), &connection->web->call, status, error,
                      &connection->output.bytes);
-    say_whole(connection);
+    end_answer(connection);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -124,19 +124,19 @@ static void answer(struct connection *connection)
         (void)face_of(connection); // which is told the time
         dashboard_page(connection);
         web->heads |= web->call.head;
-        say_whole(connection);
+        end_answer(connection);
         return;
     }
     enum http_step step =
-        http_face_ask(face_of(connection), &web->request, &web->call, &connection->output.bytes);
+        http_face_parse(face_of(connection), &web->request, &web->call, &connection->output.bytes);
     web->heads |= web->call.head;
     switch (step) {
-    case HTTP_SAID:
+    case HTTP_ANSWERED:
         server->figures.commands++;
         if (http_face_refusal(server->web.face)) {
             note_refused(connection, http_face_refusal(server->web.face));
         }
-        say_whole(connection);
+        end_answer(connection);
         return;
     case HTTP_PAGE:
         server->figures.commands++;
@@ -147,7 +147,7 @@ static void answer(struct connection *connection)
     }
     if (check_words(&server->settings, web->call.words, &error)) {
         note_refused(connection, &error);
-        say_problem(connection, 0, &error);
+        write_problem(connection, 0, &error);
         return;
     }
     execute(connection, web->call.words);
@@ -197,13 +197,13 @@ static bool admit(struct connection *connection)
     web->call.close |= http_request_has_body(&web->request);
     web->heads |= web->call.head;
     if (step == WEB_REFUSED) {
-        say_problem(connection, refusal.status, &refusal.error);
+        write_problem(connection, refusal.status, &refusal.error);
         return false;
     }
     connection_output_begin(connection);
     http_face_page(face_of(connection), &web->call, 204, NULL, SLICE_EMPTY,
                    &connection->output.bytes);
-    say_whole(connection);
+    end_answer(connection);
     return false;
 }
 
@@ -380,7 +380,7 @@ static bool is_late(const struct connection *connection, int64_t now_us)
 
 // Between requests the connection is closed without a reply: the client sends a request that is
 // already on its way again.
-static bool say_late(struct connection *connection)
+static bool write_late(struct connection *connection)
 {
     struct web_side *web = connection->web;
     struct error error;
@@ -389,16 +389,16 @@ static bool say_late(struct connection *connection)
     }
     web->call = (struct http_call){ .close = true };
     (void)error_set(&error, STATUS_INVALID, "the request did not come in time");
-    say_problem(connection, 408, &error);
+    write_problem(connection, 408, &error);
     return true;
 }
 
-static void say_stopped(struct connection *connection)
+static void write_stopped(struct connection *connection)
 {
     struct error error;
     connection->web->call.close = true;
     (void)error_set(&error, STATUS_BUSY, "the server stops; ask again");
-    say_problem(connection, 503, &error);
+    write_problem(connection, 503, &error);
 }
 
 const struct protocol protocol_http = {
@@ -416,6 +416,6 @@ const struct protocol protocol_http = {
     .streams = streams,
     .finish_stream = event_stream_finish,
     .is_late = is_late,
-    .say_late = say_late,
-    .say_stopped = say_stopped,
+    .write_late = write_late,
+    .write_stopped = write_stopped,
 };

@@ -140,7 +140,7 @@ struct session *session_of_request(struct connection *connection, bool *stale)
 
 // No path: then a browser takes that of the request but for its last part, so that it sends the
 // cookie to the API wherever a proxy has put that.
-static void say_with_cookie(struct connection *connection, const char *value, const char *more)
+static void answer_with_cookie(struct connection *connection, const char *value, const char *more)
 {
     const struct session_cookie *cookie = &connection->web->cookie;
     struct http_call *call = &connection->web->call;
@@ -202,7 +202,7 @@ static void begin(struct connection *connection, const struct user *user)
         (void)error_set(&error, STATUS_NO_MEMORY, "no memory for a session");
         refuse(connection, &error, 0);
     } else {
-        say_with_cookie(connection, token, "");
+        answer_with_cookie(connection, token, "");
     }
     OPENSSL_cleanse(random, sizeof(random));
     OPENSSL_cleanse(token, sizeof(token));
@@ -308,5 +308,5 @@ void session_end_page(struct connection *connection, const struct http_call *cal
         end_streams(server, id);
     }
     keep_cookie(connection);
-    say_with_cookie(connection, "", "; Max-Age=0");
+    answer_with_cookie(connection, "", "; Max-Age=0");
 }

@@ -77,22 +77,22 @@ void web_say_page(struct connection *connection, const struct http_call *call, u
     }
 }
 
-static void say_member(struct json_writer *writer, struct slice key, const char *text)
+static void write_member(struct json_writer *writer, struct slice key, const char *text)
 {
     json_write_key(writer, key);
     json_write_string(writer, slice_from_cstr(text));
 }
 
-static void say_state(const struct server *server, struct buffer *body)
+static void write_state(const struct server *server, struct buffer *body)
 {
     struct json_writer writer;
     enum store_state state = server->store_state;
     json_writer_init(&writer, body);
     json_write_begin_object(&writer);
-    say_member(&writer, SLICE("state"), server->stopping ? "stopping" : info_store_state(state));
+    write_member(&writer, SLICE("state"), server->stopping ? "stopping" : info_store_state(state));
     if (!server->stopping && state != STORE_READY) {
-        say_member(&writer, SLICE("reason"), error_sentence(&server->store_why));
-        say_member(&writer, SLICE("hint"), info_store_hint(state));
+        write_member(&writer, SLICE("reason"), error_sentence(&server->store_why));
+        write_member(&writer, SLICE("hint"), info_store_hint(state));
     }
     if (server->draining) {
         json_write_key(&writer, SLICE("draining"));
@@ -103,14 +103,14 @@ static void say_state(const struct server *server, struct buffer *body)
 }
 
 // Whether it can do its work: then it may be sent some. On a full disk it can: workers go on.
-static void say_ready(struct connection *connection, const struct http_call *call)
+static void write_ready(struct connection *connection, const struct http_call *call)
 {
     const struct server *server = connection->server;
     bool ready = !server->stopping && server->store_state != STORE_FAILED &&
                  server->store_state != STORE_STUCK;
     struct buffer body;
     buffer_init(&body, server->settings.allocator, READY_SIZE_MAX);
-    say_state(server, &body);
+    write_state(server, &body);
     web_say_page(connection, call, ready ? 200 : 503, "application/json",
                  body.status ? SLICE("{}\n") : buffer_slice(&body));
     buffer_release(&body);
@@ -123,7 +123,7 @@ void web_page(struct connection *connection, const struct http_call *call)
         web_say_page(connection, call, 200, "text/plain; charset=utf-8", SLICE("ok\n"));
         break;
     case HTTP_PAGE_READY:
-        say_ready(connection, call);
+        write_ready(connection, call);
         break;
     case HTTP_PAGE_METRICS:
         metrics_page(connection, call);

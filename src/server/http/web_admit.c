@@ -110,7 +110,7 @@ static bool is_preflight(const struct http_request *request)
 }
 
 // What the browser is told, so that it lets the page see the answer.
-static void tell_browser(struct web_side *web, struct slice origin, bool preflight)
+static void write_cors_headers(struct web_side *web, struct slice origin, bool preflight)
 {
     static const char may[] =
         "Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n"
@@ -155,7 +155,7 @@ static enum web_step check_origin(struct connection *connection, struct web_refu
                   is_listed(&connection->server->settings.http_origins, origin);
     bool preflight = is_preflight(&web->request);
     if (listed) {
-        tell_browser(web, origin, preflight);
+        write_cors_headers(web, origin, preflight);
     } else if (count > 1 || !web_is_own_page(&web->request)) {
         (void)error_set(&refusal->error, STATUS_DENIED,
                         "pages of %.*s may not ask this server (http-origins names those that may)",

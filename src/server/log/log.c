@@ -156,7 +156,7 @@ void log_write(enum log_level level, const char *what, const struct log_pair *pa
 // The writer
 
 // Whether there was room for it.
-static bool tell(const struct log_kind *kind, const char *what, uint64_t count)
+static bool write_loss(const struct log_kind *kind, const char *what, uint64_t count)
 {
     char line[LOG_LINE_MAX];
     const struct log_kind about = { .what = what };
@@ -166,15 +166,15 @@ static bool tell(const struct log_kind *kind, const char *what, uint64_t count)
 }
 
 // Lines about those that were left out. The batch is empty, and has room for some of them at least.
-static void tell_losses(int64_t now_us)
+static void write_losses(int64_t now_us)
 {
     for (size_t i = 0; i < logger.kinds.count && !logger.refused; i++) {
         struct log_kind *kind = &logger.kinds.items[i];
         bool due = logger.stopping || now_us >= log_kind_due_us(kind);
-        if (kind->suppressed && due && tell(kind, "log lines suppressed", kind->suppressed)) {
+        if (kind->suppressed && due && write_loss(kind, "log lines suppressed", kind->suppressed)) {
             kind->suppressed = 0;
         }
-        if (kind->dropped && tell(kind, "log lines dropped", kind->dropped)) {
+        if (kind->dropped && write_loss(kind, "log lines dropped", kind->dropped)) {
             kind->dropped = 0;
         }
     }
@@ -231,7 +231,7 @@ static void *run(void *context)
         logger.gathered = logger.writing;
         logger.gathered.size = 0;
         logger.writing = taken;
-        tell_losses(monotonic_us());
+        write_losses(monotonic_us());
         if (taken.size) {
             (void)pthread_mutex_unlock(&logger.lock);
             write_batch(&taken);

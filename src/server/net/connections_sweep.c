@@ -59,7 +59,7 @@ void connections_relieve(struct server *server, size_t size_max)
 
 static void end_late(struct connection *connection)
 {
-    if (!connection->protocol->say_late || !connection->protocol->say_late(connection)) {
+    if (!connection->protocol->write_late || !connection->protocol->write_late(connection)) {
         connection_close(connection);
     }
 }

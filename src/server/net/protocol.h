@@ -51,9 +51,9 @@ struct protocol {
     // Whether the client has taken too long; and writes what it gets before the connection is
     // closed. NULL or false: nothing.
     bool (*is_late)(const struct connection *connection, int64_t now_us);
-    bool (*say_late)(struct connection *connection);
+    bool (*write_late)(struct connection *connection);
     // The server stops while a command waits: writes a reply. NULL: none.
-    void (*say_stopped)(struct connection *connection);
+    void (*write_stopped)(struct connection *connection);
 };
 
 extern const struct protocol protocol_resp, protocol_http;

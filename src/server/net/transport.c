@@ -207,7 +207,7 @@ bool transport_pending(const struct transport *transport)
     return transport->ssl && SSL_pending(transport->ssl) > 0;
 }
 
-static void say_farewell(struct transport *transport)
+static void end_tls(struct transport *transport)
 {
     if (transport->ssl && transport->greeted && !transport->broken) {
         begin_tls();
@@ -219,13 +219,13 @@ static void say_farewell(struct transport *transport)
 
 void transport_end(struct transport *transport)
 {
-    say_farewell(transport);
+    end_tls(transport);
     (void)shutdown(transport->fd, SHUT_WR);
 }
 
 void transport_close(struct transport *transport)
 {
-    say_farewell(transport);
+    end_tls(transport);
     if (transport->ssl) {
         SSL_free(transport->ssl);
         ERR_clear_error();

@@ -25,7 +25,7 @@ static bool is_config(const struct push_entry *entry)
     return entry && !entry->gone && !entry->note;
 }
 
-static enum status keep(struct push_space *space, struct push_plan *plan, struct error *error)
+static enum status keep(struct push_namespace *space, struct push_plan *plan, struct error *error)
 {
     struct push_entry *entry = push_entry_find(space, plan->given.pattern);
     struct note *note = NULL;
@@ -57,7 +57,7 @@ static enum status run_set(struct call *call, struct error *error)
     struct server *server = server_of(call);
     struct ns *ns = namespaces_find(&server->namespaces, call->ns);
     struct push_plan plan = { 0 };
-    struct push_space *space;
+    struct push_namespace *space;
     enum status status = push_check_namespace(ns, error);
     if (!status) {
         // The plan keeps the words: they are what is stored, as in a config file.
@@ -73,7 +73,7 @@ static enum status run_set(struct call *call, struct error *error)
         push_plan_release(&plan);
         return status;
     }
-    if (push_space_acquire(&server->push, ns, &space)) {
+    if (push_namespace_acquire(&server->push, ns, &space)) {
         push_plan_release(&plan);
         return error_set(error, STATUS_NO_MEMORY, "no memory for a push");
     }
@@ -85,7 +85,7 @@ static enum status find_entry(const struct call *call, struct push_entry **out, 
 {
     const struct push_pattern_arguments *given = call->arguments;
     const struct ns *ns = namespaces_find(&server_of(call)->namespaces, call->ns);
-    const struct push_space *space = ns ? ns->side : NULL;
+    const struct push_namespace *space = ns ? ns->side : NULL;
     *out = space ? push_entry_find(space, given->pattern) : NULL;
     if (!*out || (*out)->gone) {
         return error_set(error, STATUS_NOT_FOUND, "there is no push of \"%.*s\"",
@@ -117,7 +117,7 @@ static enum status run_try(struct call *call, struct error *error)
     if (!status) {
         entry->open_us = 0;
         entry->held_us = 0;
-        push_space_look(entry->space);
+        push_namespace_look(entry->space);
     }
     return call_ok(call, status);
 }
@@ -125,7 +125,7 @@ static enum status run_try(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // Shown
 
-static void say_texts(struct reply *reply, struct slices texts)
+static void write_texts(struct reply *reply, struct slices texts)
 {
     reply_list(reply, texts.count);
     for (size_t i = 0; i < texts.count; i++) {
@@ -135,7 +135,7 @@ static void say_texts(struct reply *reply, struct slices texts)
 }
 
 // Their values may be secrets.
-static void say_headers(struct reply *reply, struct slices headers)
+static void write_headers(struct reply *reply, struct slices headers)
 {
     reply_list(reply, headers.count);
     for (size_t i = 0; i < headers.count; i++) {
@@ -146,7 +146,7 @@ static void say_headers(struct reply *reply, struct slices headers)
     reply_end(reply);
 }
 
-static void say_options(struct reply *reply, const struct push_arguments *given)
+static void write_options(struct reply *reply, const struct push_arguments *given)
 {
     reply_key(reply, "concurrency");
     reply_integer(reply, given->concurrency);
@@ -165,14 +165,14 @@ static void say_options(struct reply *reply, const struct push_arguments *given)
     reply_key(reply, "fail-4xx");
     reply_boolean(reply, given->fail_4xx);
     reply_key(reply, "headers");
-    say_headers(reply, given->headers);
+    write_headers(reply, given->headers);
     reply_key(reply, "signed");
     reply_boolean(reply, given->secret.size > 0);
     reply_key(reply, "queues");
-    say_texts(reply, given->queues);
+    write_texts(reply, given->queues);
 }
 
-static void say_figures(struct reply *reply, const struct push_entry *entry)
+static void write_figures(struct reply *reply, const struct push_entry *entry)
 {
     const struct push_entry_figures *figures = &entry->figures;
     const struct {
@@ -207,7 +207,7 @@ static size_t path_start(struct slice href)
 }
 
 // A path or a query may be a secret: only administrators of the namespace see them.
-static void say_href(struct reply *reply, struct slice href, bool whole)
+static void write_href(struct reply *reply, struct slice href, bool whole)
 {
     size_t start = path_start(href);
     char shown[PUSH_PLAN_SIZE_MAX];
@@ -229,18 +229,18 @@ static int64_t next_try_us(const struct push_entry *entry, int64_t now_us)
     return until_us > now_us ? until_us : 0;
 }
 
-static void say_entry(struct reply *reply, const struct push_entry *entry, int64_t now_us,
-                      bool admin)
+static void write_entry(struct reply *reply, const struct push_entry *entry, int64_t now_us,
+                        bool admin)
 {
     static const char *const states[] = { "closed", "open", "trying" };
     reply_map(reply, 21);
     reply_key(reply, "pattern");
     reply_text(reply, entry->plan.given.pattern);
     reply_key(reply, "href");
-    say_href(reply, entry->plan.given.href, admin);
+    write_href(reply, entry->plan.given.href, admin);
     reply_key(reply, "source");
     reply_text(reply, entry->note ? SLICE("command") : SLICE("settings"));
-    say_options(reply, &entry->plan.given);
+    write_options(reply, &entry->plan.given);
     reply_key(reply, "breaker");
     reply_text(reply, slice_from_cstr(states[entry->breaker]));
     reply_key(reply, "next-try");
@@ -253,7 +253,7 @@ static void say_entry(struct reply *reply, const struct push_entry *entry, int64
     reply_text_or_null(reply, slice_from_cstr(entry->last_error));
     reply_key(reply, "last-error-at");
     reply_moment_or_null(reply, entry->last_error[0] ? entry->error_us : 0);
-    say_figures(reply, entry);
+    write_figures(reply, entry);
     reply_end(reply);
 }
 
@@ -261,7 +261,7 @@ static enum status run_pushes(struct call *call, struct error *error)
 {
     (void)error;
     const struct ns *ns = namespaces_find(&server_of(call)->namespaces, call->ns);
-    const struct push_space *space = ns ? ns->side : NULL;
+    const struct push_namespace *space = ns ? ns->side : NULL;
     const struct push_entry *first = space ? space->entries : NULL;
     const struct connection *connection = call->session;
     bool admin = user_may(connection->user, call->ns, RIGHT_ADMIN);
@@ -272,7 +272,7 @@ static enum status run_pushes(struct call *call, struct error *error)
     reply_list(call->reply, count);
     for (const struct push_entry *at = first; at; at = at->next) {
         if (!at->gone) {
-            say_entry(call->reply, at, call->now_us, admin);
+            write_entry(call->reply, at, call->now_us, admin);
         }
     }
     reply_end(call->reply);

@@ -50,7 +50,7 @@ static void collect(struct push *push)
         (void)curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE,
                                 &delivery->outcome.status);
         delivery_abort(delivery);
-        delivery_move(delivery, FLIGHT_DONE);
+        delivery_move(delivery, DELIVERY_DONE);
     }
 }
 
@@ -67,7 +67,7 @@ void delivery_reject(struct push_delivery *delivery)
     delivery->outcome.too_large = true;
     (void)curl_easy_getinfo(delivery->easy, CURLINFO_RESPONSE_CODE, &delivery->outcome.status);
     delivery_abort(delivery);
-    delivery_move(delivery, FLIGHT_DONE);
+    delivery_move(delivery, DELIVERY_DONE);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *context)

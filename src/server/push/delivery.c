@@ -70,9 +70,9 @@ static void enlist(struct push_delivery *delivery)
 void delivery_move(struct push_delivery *delivery, enum delivery_state state)
 {
     unlist(delivery);
-    delivery->entry->accepted -= delivery->state == FLIGHT_ACCEPTED;
+    delivery->entry->accepted -= delivery->state == DELIVERY_ACCEPTED;
     delivery->state = state;
-    delivery->entry->accepted += state == FLIGHT_ACCEPTED;
+    delivery->entry->accepted += state == DELIVERY_ACCEPTED;
     enlist(delivery);
 }
 
@@ -101,7 +101,7 @@ static void on_beat(evutil_socket_t fd, short what, void *context)
     struct push_delivery *delivery = context;
     struct server *server = push_of(delivery)->server;
     int64_t now_us = server_now(server);
-    if (delivery->state == FLIGHT_ACCEPTED && now_us >= delivery->accepted_until_us) {
+    if (delivery->state == DELIVERY_ACCEPTED && now_us >= delivery->accepted_until_us) {
         lose(delivery); // from now on the worker must renew the lease itself
         return;
     }
@@ -119,7 +119,7 @@ static void on_beat(evutil_socket_t fd, short what, void *context)
         return;
     }
     int64_t left_us = (expires_us - now_us) / 2;
-    if (delivery->state == FLIGHT_ACCEPTED && delivery->accepted_until_us - now_us < left_us) {
+    if (delivery->state == DELIVERY_ACCEPTED && delivery->accepted_until_us - now_us < left_us) {
         left_us = delivery->accepted_until_us - now_us;
     }
     set_beat(delivery, left_us);
@@ -148,7 +148,7 @@ void delivery_free(struct push_delivery *delivery)
     map_remove(&entry->space->deliveries, delivery_jid(delivery));
     entry->running--;
     entry->space->news = true;
-    entry->accepted -= delivery->state == FLIGHT_ACCEPTED;
+    entry->accepted -= delivery->state == DELIVERY_ACCEPTED;
     event_free(delivery->beat);
     buffer_release(&delivery->content);
     buffer_release(&delivery->answer);
@@ -161,7 +161,7 @@ void delivery_free(struct push_delivery *delivery)
 // Its job is not the pusher's any more.
 static void drop(struct push_delivery *delivery)
 {
-    delivery->entry->figures.lost += delivery->state != FLIGHT_ACCEPTED;
+    delivery->entry->figures.lost += delivery->state != DELIVERY_ACCEPTED;
     delivery_free(delivery);
 }
 
@@ -216,10 +216,10 @@ enum status delivery_new(struct push_entry *entry, const struct job *job, int64_
 // Also by what the pusher itself does with the job of a delivery that is done.
 void push_lease_ended(const struct ns *ns, struct slice jid)
 {
-    const struct push_space *space = ns->side;
+    const struct push_namespace *space = ns->side;
     bool any = space && space->deliveries.count;
     struct push_delivery *delivery = any ? map_find(&space->deliveries, jid) : NULL;
-    if (delivery && delivery->state != FLIGHT_DONE) {
+    if (delivery && delivery->state != DELIVERY_DONE) {
         lose(delivery); // it ends with the turn
     }
 }
@@ -227,7 +227,7 @@ void push_lease_ended(const struct ns *ns, struct slice jid)
 // ---------------------------------------------------------------------------------------------
 // What becomes of its job
 
-static void say_refused(const struct push_delivery *delivery, const char *what,
+static void log_refused(const struct push_delivery *delivery, const char *what,
                         const struct error *error)
 {
     log_line(LOG_LEVEL_INFO, "the outcome of a push came too late",
@@ -265,12 +265,12 @@ static void complete(struct push_delivery *delivery, int64_t now_us)
                 SLICE("the worker's answer as a JSON string is larger than max-payload, "
                       "and was not kept"),
                 &error)) {
-            say_refused(delivery, "log", &error);
+            log_refused(delivery, "log", &error);
         }
     }
     const struct complete_request request = { .holder = holder, .result = buffer_slice(&result) };
     if (engine_complete(engine, now_us, &request, &state, &error)) {
-        say_refused(delivery, "complete", &error);
+        log_refused(delivery, "complete", &error);
         delivery->entry->figures.lost++;
     } else {
         delivery->entry->figures.completed++;
@@ -316,8 +316,8 @@ static int64_t backoff(const struct push_delivery *delivery, const struct job *j
 
 // A destination that asks for a delay may mean the job, or itself. So the job waits longer each
 // time, beyond what was asked for, and jobs behind it are tried before it is.
-static int64_t asked_delay(const struct push_delivery *delivery, const struct job *job,
-                           int64_t asked_us, uint64_t weak_random)
+static int64_t requested_delay(const struct push_delivery *delivery, const struct job *job,
+                               int64_t asked_us, uint64_t weak_random)
 {
     int64_t more_us = backoff(delivery, job, weak_random);
     return asked_us + (more_us > SECOND_US ? more_us : SECOND_US);
@@ -341,7 +341,7 @@ static void retry(struct push_delivery *delivery, const struct push_judgement *j
         .has_delay = !own,
         .delay_us = own ? 0
                     : judgement->asked
-                        ? asked_delay(delivery, job, judgement->delay_us, weak_random)
+                        ? requested_delay(delivery, job, judgement->delay_us, weak_random)
                         : backoff(delivery, job, weak_random),
         .seed = weak_random,
         .has_failure = true,
@@ -351,7 +351,7 @@ static void retry(struct push_delivery *delivery, const struct push_judgement *j
     int32_t remaining;
     struct error error;
     if (engine_retry(engine, now_us, &request, &remaining, &error)) {
-        say_refused(delivery, "retry", &error);
+        log_refused(delivery, "retry", &error);
         delivery->entry->figures.lost++;
     } else if (remaining < 0) {
         delivery->entry->figures.failed++;
@@ -370,7 +370,7 @@ static void fail(struct push_delivery *delivery, const struct push_judgement *ju
     };
     struct error error;
     if (engine_fail(ns_of(delivery)->engine, now_us, &request, &error)) {
-        say_refused(delivery, "fail", &error);
+        log_refused(delivery, "fail", &error);
         delivery->entry->figures.lost++;
     } else {
         delivery->entry->figures.failed++;
@@ -388,7 +388,7 @@ static void give_back(struct push_delivery *delivery, int64_t delay_us, int64_t 
     int32_t remaining;
     struct error error;
     if (engine_retry(ns_of(delivery)->engine, now_us, &request, &remaining, &error)) {
-        say_refused(delivery, "give back", &error);
+        log_refused(delivery, "give back", &error);
         delivery->entry->figures.lost++;
     } else {
         delivery->entry->figures.delayed++;
@@ -450,7 +450,7 @@ static void await_report(struct push_delivery *delivery, int64_t now_us)
 {
     struct error error;
     if (note_accepted(delivery, now_us, &error)) {
-        say_refused(delivery, "accept", &error);
+        log_refused(delivery, "accept", &error);
         delivery->entry->figures.lost++;
         delivery_free(delivery);
         return;
@@ -459,14 +459,14 @@ static void await_report(struct push_delivery *delivery, int64_t now_us)
     delivery->accepted_until_us = now_us + delivery->entry->plan.given.report_us;
     buffer_release(&delivery->content);
     buffer_release(&delivery->answer);
-    delivery_move(delivery, FLIGHT_ACCEPTED);
+    delivery_move(delivery, DELIVERY_ACCEPTED);
     set_beat(delivery, 0);
 }
 
 // ---------------------------------------------------------------------------------------------
 // What it says of where it went
 
-static void say_breaker(const struct push_entry *entry, const char *what)
+static void write_breaker(const struct push_entry *entry, const char *what)
 {
     log_line(LOG_LEVEL_WARNING, what, LOG_TEXT("namespace", ns_name(entry->space->ns)),
              LOG_TEXT("pattern", entry->plan.given.pattern),
@@ -478,7 +478,7 @@ static void note_health(struct push_entry *entry, enum push_health health, int64
     const struct push_arguments *given = &entry->plan.given;
     if (health == PUSH_WELL) {
         if (entry->breaker != BREAKER_CLOSED) {
-            say_breaker(entry, "pushes are sent again");
+            write_breaker(entry, "pushes are sent again");
         }
         entry->breaker = BREAKER_CLOSED;
         entry->failures = 0;
@@ -489,7 +489,7 @@ static void note_health(struct push_entry *entry, enum push_health health, int64
                      (entry->breaker == BREAKER_CLOSED && entry->failures >= given->failures);
         if (opens) {
             if (entry->breaker == BREAKER_CLOSED) {
-                say_breaker(entry, "no pushes are sent for a while");
+                write_breaker(entry, "no pushes are sent for a while");
             }
             entry->breaker = BREAKER_OPEN;
             entry->open_us = now_us + given->cooldown_us;
@@ -555,7 +555,7 @@ static void put_off(struct push_delivery *delivery, const struct push_judgement 
     uint64_t weak_random = random_source_next(&push_of(delivery)->server->random);
     bool longer = judgement->asked && job;
     give_back(delivery,
-              longer ? asked_delay(delivery, job, judgement->delay_us, weak_random)
+              longer ? requested_delay(delivery, job, judgement->delay_us, weak_random)
                      : judgement->delay_us,
               now_us);
 }

@@ -16,8 +16,8 @@ struct pushes {
 
 typedef uint64_t entry_value(const struct push_entry *entry, size_t offset);
 
-static void say(struct pushes *all, struct slice ns, struct slice pattern, const char *outcome,
-                uint64_t value)
+static void write_sample(struct pushes *all, struct slice ns, struct slice pattern,
+                         const char *outcome, uint64_t value)
 {
     buffer_clear(&all->label);
     metrics_label(&all->label, "namespace", ns);
@@ -29,15 +29,17 @@ static void say(struct pushes *all, struct slice ns, struct slice pattern, const
 }
 
 // A sample of each pattern, and one of the rest.
-static void say_each(struct pushes *all, const char *outcome, entry_value *value, size_t offset)
+static void write_samples(struct pushes *all, const char *outcome, entry_value *value,
+                          size_t offset)
 {
     uint64_t left = all->patterns_max, rest = 0;
     bool has_rest = false;
-    for (const struct push_space *space = all->push->spaces; space; space = space->next) {
+    for (const struct push_namespace *space = all->push->namespaces; space; space = space->next) {
         for (const struct push_entry *at = space->entries; at; at = at->next) {
             if (left) {
                 left--;
-                say(all, ns_name(space->ns), at->plan.given.pattern, outcome, value(at, offset));
+                write_sample(all, ns_name(space->ns), at->plan.given.pattern, outcome,
+                             value(at, offset));
             } else {
                 has_rest = true;
                 rest += value(at, offset);
@@ -45,7 +47,7 @@ static void say_each(struct pushes *all, const char *outcome, entry_value *value
         }
     }
     if (has_rest) {
-        say(all, SLICE_EMPTY, SLICE_EMPTY, outcome, rest);
+        write_sample(all, SLICE_EMPTY, SLICE_EMPTY, outcome, rest);
     }
 }
 
@@ -93,14 +95,14 @@ enum status metrics_push(struct metrics_text *text, const struct push *push, uin
     struct pushes all = { .text = text, .push = push, .patterns_max = patterns_max };
     buffer_init(&all.label, &allocator_system, LABEL_MAX);
     metrics_family(text, &families[0]);
-    say_each(&all, NULL, running, 0);
+    write_samples(&all, NULL, running, 0);
     metrics_family(text, &families[1]);
-    say_each(&all, NULL, is_open, 0);
+    write_samples(&all, NULL, is_open, 0);
     metrics_family(text, &families[2]);
-    say_each(&all, NULL, figure, FIGURE(sent));
+    write_samples(&all, NULL, figure, FIGURE(sent));
     metrics_family(text, &families[3]);
     for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++) {
-        say_each(&all, outcomes[i].outcome, figure, outcomes[i].offset);
+        write_samples(&all, outcomes[i].outcome, figure, outcomes[i].offset);
     }
     metrics_family(text, &families[4]);
     metrics_count(text, SLICE_EMPTY, push->received);

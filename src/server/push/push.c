@@ -21,13 +21,13 @@ static bool can_settle(const struct server *server)
 // ---------------------------------------------------------------------------------------------
 // Namespaces and their queues
 
-enum status push_space_acquire(struct push *push, struct ns *ns, struct push_space **out)
+enum status push_namespace_acquire(struct push *push, struct ns *ns, struct push_namespace **out)
 {
     *out = ns->side;
     if (*out) {
         return STATUS_OK;
     }
-    struct push_space *space = mem_zalloc(&allocator_system, sizeof(*space));
+    struct push_namespace *space = mem_zalloc(&allocator_system, sizeof(*space));
     if (!space) {
         return STATUS_NO_MEMORY;
     }
@@ -36,20 +36,20 @@ enum status push_space_acquire(struct push *push, struct ns *ns, struct push_spa
     space->pending_last = &space->pending;
     map_init(&space->deliveries, &allocator_system, push->server->seed, delivery_key);
     map_init(&space->lines, &allocator_system, push->server->seed, push_line_key);
-    space->next = push->spaces;
-    push->spaces = space;
+    space->next = push->namespaces;
+    push->namespaces = space;
     ns->side = space;
     engine_watch_all(ns->engine, true);
     *out = space;
     return STATUS_OK;
 }
 
-static void space_free(struct push_space *space)
+static void space_free(struct push_namespace *space)
 {
     struct push *push = space->push;
-    for (size_t i = 0; i <= FLIGHT_ACCEPTED + 1; i++) {
+    for (size_t i = 0; i <= DELIVERY_ACCEPTED + 1; i++) {
         struct push_delivery *next;
-        struct delivery_list *list = i <= FLIGHT_ACCEPTED ? &push->lists[i] : &push->lost;
+        struct delivery_list *list = i <= DELIVERY_ACCEPTED ? &push->lists[i] : &push->lost;
         for (struct push_delivery *at = list->first; at; at = next) {
             next = at->next;
             if (at->entry->space == space) {
@@ -61,7 +61,7 @@ static void space_free(struct push_space *space)
         push_entry_drop(space->entries);
     }
     push_lines_free(space);
-    struct push_space **at = &push->spaces;
+    struct push_namespace **at = &push->namespaces;
     while (*at != space) {
         at = &(*at)->next;
     }
@@ -83,7 +83,7 @@ void push_leaving(struct server *server, struct ns *ns)
 // ---------------------------------------------------------------------------------------------
 // Entries
 
-struct push_entry *push_entry_find(const struct push_space *space, struct slice pattern)
+struct push_entry *push_entry_find(const struct push_namespace *space, struct slice pattern)
 {
     struct push_entry *entry = space->entries;
     while (entry && !slice_equal(entry->plan.given.pattern, pattern)) {
@@ -92,7 +92,7 @@ struct push_entry *push_entry_find(const struct push_space *space, struct slice 
     return entry;
 }
 
-enum status push_entry_set(struct push_space *space, struct push_plan *plan, struct note *note,
+enum status push_entry_set(struct push_namespace *space, struct push_plan *plan, struct note *note,
                            struct error *error)
 {
     struct push_entry *entry = push_entry_find(space, plan->given.pattern);
@@ -120,7 +120,7 @@ enum status push_entry_set(struct push_space *space, struct push_plan *plan, str
     entry->failures = 0;
     entry->held_us = 0;
     entry->reached = false;
-    push_space_look(space);
+    push_namespace_look(space);
     return STATUS_OK;
 }
 
@@ -147,11 +147,11 @@ void push_entry_drop(struct push_entry *entry)
 void push_settle(struct server *server)
 {
     struct push *push = &server->push;
-    while (push->lists[FLIGHT_DONE].first && can_settle(server)) {
-        delivery_settle(push->lists[FLIGHT_DONE].first);
+    while (push->lists[DELIVERY_DONE].first && can_settle(server)) {
+        delivery_settle(push->lists[DELIVERY_DONE].first);
     }
-    while (push->stopping && push->lists[FLIGHT_HELD].first && can_settle(server)) {
-        delivery_return(push->lists[FLIGHT_HELD].first, 0);
+    while (push->stopping && push->lists[DELIVERY_HELD].first && can_settle(server)) {
+        delivery_return(push->lists[DELIVERY_HELD].first, 0);
     }
 }
 
@@ -172,20 +172,20 @@ void push_send(struct server *server)
     uint64_t durable = server->store_state == STORE_FAILED ? 0 : store_durable(server->store);
     bool always = server->settings.durability == STORE_NEVER;
     struct push_delivery *delivery;
-    while ((delivery = push->lists[FLIGHT_HELD].first) && !push->stopping) {
+    while ((delivery = push->lists[DELIVERY_HELD].first) && !push->stopping) {
         delivery->group = delivery->group ? delivery->group : server->namespaces.group;
         if (!always && delivery->group > durable) {
             break;
         }
-        delivery_move(delivery, FLIGHT_SENT);
+        delivery_move(delivery, DELIVERY_SENT);
         delivery->entry->figures.sent++;
         if (delivery_send(delivery)) {
             delivery->outcome =
                 (struct push_answer){ .curl = CURLE_OUT_OF_MEMORY, .starved = true };
-            delivery_move(delivery, FLIGHT_DONE);
+            delivery_move(delivery, DELIVERY_DONE);
         }
     }
-    for (struct push_delivery *at = push->lists[FLIGHT_HELD].last; at && !at->group;
+    for (struct push_delivery *at = push->lists[DELIVERY_HELD].last; at && !at->group;
          at = at->previous) {
         at->group = server->namespaces.group;
     }
@@ -195,7 +195,7 @@ void push_send(struct server *server)
 // ---------------------------------------------------------------------------------------------
 // What is set
 
-static void say_ignored(struct slice ns, const char *what, const struct error *error)
+static void write_ignored(struct slice ns, const char *what, const struct error *error)
 {
     log_line(LOG_LEVEL_ERROR, what, LOG_TEXT("namespace", ns),
              LOG_STRING("reason", error_sentence(error)));
@@ -205,7 +205,7 @@ static void say_ignored(struct slice ns, const char *what, const struct error *e
 static enum status set_from_item(struct push *push, struct slice item, struct error *error)
 {
     struct server *server = push->server;
-    struct push_space *space;
+    struct push_namespace *space;
     struct push_plan plan;
     struct slice name, json;
     struct ns *ns;
@@ -221,7 +221,7 @@ static enum status set_from_item(struct push *push, struct slice item, struct er
     if (status) {
         return status;
     }
-    if (push_space_acquire(push, ns, &space)) {
+    if (push_namespace_acquire(push, ns, &space)) {
         push_plan_release(&plan);
         return error_set(error, STATUS_NO_MEMORY, "no memory for a push");
     }
@@ -245,7 +245,7 @@ static struct slice item_ns(const char *item)
     return name;
 }
 
-static void load_note(struct push_space *space, struct note *note)
+static void load_note(struct push_namespace *space, struct note *note)
 {
     struct push_plan plan;
     struct error error;
@@ -260,16 +260,16 @@ static void load_note(struct push_space *space, struct note *note)
         status = push_entry_set(space, &plan, note, &error);
     }
     if (status) {
-        say_ignored(ns_name(space->ns), "a push of the store is ignored", &error);
+        write_ignored(ns_name(space->ns), "a push of the store is ignored", &error);
     }
 }
 
 // What the store has, but for what the config file says otherwise.
 static void load_notes(struct push *push)
 {
-    struct push_space *space;
+    struct push_namespace *space;
     for (struct ns *ns = push->server->namespaces.first; ns; ns = ns->next) {
-        if (ns->notes && push_space_acquire(push, ns, &space)) {
+        if (ns->notes && push_namespace_acquire(push, ns, &space)) {
             log_line(LOG_LEVEL_ERROR, "no memory for the pushes of the store", LOG_NO_PAIRS);
             return;
         }
@@ -283,17 +283,17 @@ static void apply_config(struct push *push)
 {
     const struct settings_list *list = &push->server->settings.push;
     struct error error;
-    for (struct push_space *space = push->spaces; space; space = space->next) {
+    for (struct push_namespace *space = push->namespaces; space; space = space->next) {
         for (struct push_entry *at = space->entries; at; at = at->next) {
             at->fresh = at->note != NULL;
         }
     }
     for (size_t i = 0; i < list->count; i++) {
         if (set_from_item(push, slice_from_cstr(list->items[i]), &error)) {
-            say_ignored(item_ns(list->items[i]), "a push of the config file is ignored", &error);
+            write_ignored(item_ns(list->items[i]), "a push of the config file is ignored", &error);
         }
     }
-    for (struct push_space *space = push->spaces; space; space = space->next) {
+    for (struct push_namespace *space = push->namespaces; space; space = space->next) {
         struct push_entry *next;
         for (struct push_entry *at = space->entries; at; at = next) {
             next = at->next;
@@ -313,14 +313,14 @@ void push_apply_settings(struct server *server)
     push_curl_apply(&server->push);
     if (server->store) {
         apply_config(&server->push);
-        for (struct push_space *at = server->push.spaces; at; at = at->next) {
-            push_space_look(at);
+        for (struct push_namespace *at = server->push.namespaces; at; at = at->next) {
+            push_namespace_look(at);
         }
     }
 }
 
 // Goes on with a job that was the pusher's before a restart.
-static void adopt(struct push_space *space, const struct job *job, int64_t now_us)
+static void adopt(struct push_namespace *space, const struct job *job, int64_t now_us)
 {
     struct push_entry *entry = push_entry_for(space, job);
     struct push_delivery *delivery;
@@ -331,11 +331,11 @@ static void adopt(struct push_space *space, const struct job *job, int64_t now_u
     }
     if (push_was_accepted(space->ns->engine, job, view.token)) {
         delivery->accepted_until_us = now_us + entry->plan.given.report_us;
-        delivery_move(delivery, FLIGHT_ACCEPTED);
+        delivery_move(delivery, DELIVERY_ACCEPTED);
     }
 }
 
-static enum status adopt_all(struct push_space *space, int64_t now_us, struct error *error)
+static enum status adopt_all(struct push_namespace *space, int64_t now_us, struct error *error)
 {
     const struct engine *engine = space->ns->engine;
     struct page page = { 0 };
@@ -377,7 +377,7 @@ enum status push_start(struct server *server, struct error *error)
     enum status status = STATUS_OK;
     push_curl_apply(push);
     apply_config(push);
-    for (struct push_space *at = push->spaces; at && !status; at = at->next) {
+    for (struct push_namespace *at = push->namespaces; at && !status; at = at->next) {
         status = adopt_all(at, server_now(server), error);
     }
     return status;
@@ -389,8 +389,8 @@ void push_release(struct server *server)
     if (!push->server) {
         return;
     }
-    while (push->spaces) {
-        space_free(push->spaces);
+    while (push->namespaces) {
+        space_free(push->namespaces);
     }
     if (push->due) {
         event_free(push->due);
@@ -412,8 +412,8 @@ void push_stop(struct server *server)
 bool push_is_drained(const struct server *server)
 {
     const struct push *push = &server->push;
-    return push->lists[FLIGHT_HELD].count + push->lists[FLIGHT_SENT].count +
-               push->lists[FLIGHT_DONE].count ==
+    return push->lists[DELIVERY_HELD].count + push->lists[DELIVERY_SENT].count +
+               push->lists[DELIVERY_DONE].count ==
            0;
 }
 
@@ -421,7 +421,7 @@ void push_give_back(struct server *server)
 {
     struct push *push = &server->push;
     push_settle(server);
-    while (push->lists[FLIGHT_SENT].first && can_settle(server)) {
-        delivery_return(push->lists[FLIGHT_SENT].first, 0);
+    while (push->lists[DELIVERY_SENT].first && can_settle(server)) {
+        delivery_return(push->lists[DELIVERY_SENT].first, 0);
     }
 }

@@ -4,10 +4,10 @@
 // answer says (push_judge.h). A job that is being pushed is a delivery:
 //
 //            take           group durable          answer came
-//      queue -----> FLIGHT_HELD ---------> FLIGHT_SENT --------> FLIGHT_DONE --> settled
+//      queue -----> DELIVERY_HELD ---------> DELIVERY_SENT --------> DELIVERY_DONE --> settled
 //                       ^                                            |
 //                       | after a restart                            | 202
-//                       +------------------- FLIGHT_ACCEPTED <-------+
+//                       +------------------- DELIVERY_ACCEPTED <-------+
 //
 // Nothing is sent before the lease is durable, so that after a crash no two workers have the same
 // token. After a restart the pusher still has its leases and goes on with them: sent jobs are sent
@@ -59,7 +59,7 @@ struct push_entry_figures {
 // An address that jobs of a namespace are pushed to. What is running survives a change of plan.
 struct push_entry {
     struct push_entry *next; // of the same namespace
-    struct push_space *space;
+    struct push_namespace *space;
     struct push_plan plan;
     struct note *note; // in the store; NULL: it is in the config file
     bool gone;         // no job is taken any more; it ends with its last delivery
@@ -86,8 +86,8 @@ struct push_line {
 };
 
 // What push keeps for a namespace.
-struct push_space {
-    struct push_space *next;
+struct push_namespace {
+    struct push_namespace *next;
     struct push *push;
     struct ns *ns;
     struct push_entry *entries; // owned
@@ -98,10 +98,10 @@ struct push_space {
 };
 
 enum delivery_state {
-    FLIGHT_HELD,
-    FLIGHT_SENT,
-    FLIGHT_DONE,
-    FLIGHT_ACCEPTED,
+    DELIVERY_HELD,
+    DELIVERY_SENT,
+    DELIVERY_DONE,
+    DELIVERY_ACCEPTED,
 };
 
 struct push_delivery {
@@ -152,16 +152,16 @@ struct push {
     CURLM *multi;
     struct paused_list paused;
     struct deferred_list deferred;
-    struct push_socket *socket_first; // a list of all
-    struct map sockets;               // struct push_socket, by descriptor
-    struct map sockets_named;         // those that have carried a request, by their addresses
-    struct loop_event *more;          // the loop does not sleep while some are paused or deferred
-    uint64_t received;                // bytes of answers, headers and bodies, since the start
-    int64_t share;                    // bytes that may still be read in this turn
-    struct loop_event *timer;         // curl's
-    struct loop_event *due;           // when something may be sent again
-    struct push_space *spaces;        // owned
-    struct delivery_list lists[4];    // by state
+    struct push_socket *socket_first;  // a list of all
+    struct map sockets;                // struct push_socket, by descriptor
+    struct map sockets_named;          // those that have carried a request, by their addresses
+    struct loop_event *more;           // the loop does not sleep while some are paused or deferred
+    uint64_t received;                 // bytes of answers, headers and bodies, since the start
+    int64_t share;                     // bytes that may still be read in this turn
+    struct loop_event *timer;          // curl's
+    struct loop_event *due;            // when something may be sent again
+    struct push_namespace *namespaces; // owned
+    struct delivery_list lists[4];     // by state
     struct delivery_list lost;
     CURL **idle; // owned: handles to be used again, made by the settings there are
     size_t idle_count;
@@ -204,17 +204,18 @@ void push_give_back(struct server *server);
 // For the files push*.c
 
 // The entries of a namespace, by pattern.
-MUST_USE enum status push_space_acquire(struct push *push, struct ns *ns, struct push_space **out);
-struct push_entry *push_entry_find(const struct push_space *space, struct slice pattern);
+MUST_USE enum status push_namespace_acquire(struct push *push, struct ns *ns,
+                                            struct push_namespace **out);
+struct push_entry *push_entry_find(const struct push_namespace *space, struct slice pattern);
 // Sets one; the plan is taken over in any case. `note` is NULL for the config file.
-MUST_USE enum status push_entry_set(struct push_space *space, struct push_plan *plan,
+MUST_USE enum status push_entry_set(struct push_namespace *space, struct push_plan *plan,
                                     struct note *note, struct error *error);
 void push_entry_drop(struct push_entry *entry);
 // The one for a job, or NULL.
-struct push_entry *push_entry_for(const struct push_space *space, const struct job *job);
+struct push_entry *push_entry_for(const struct push_namespace *space, const struct job *job);
 // All queues of the namespace are looked at at the end of the turn.
-void push_space_look(struct push_space *space);
-void push_lines_free(struct push_space *space);
+void push_namespace_look(struct push_namespace *space);
+void push_lines_free(struct push_namespace *space);
 struct slice push_line_key(const void *line);
 // The loop wakes when something may be sent that may not be now.
 void push_set_due(struct push *push, int64_t now_us);

@@ -17,7 +17,7 @@ struct slice push_line_key(const void *line)
     return slice_make(of->name, of->name_size);
 }
 
-static void line_enter(struct push_space *space, struct push_line *line)
+static void line_enter(struct push_namespace *space, struct push_line *line)
 {
     if (!line->pending) {
         line->pending = true;
@@ -27,7 +27,7 @@ static void line_enter(struct push_space *space, struct push_line *line)
     }
 }
 
-static struct push_line *line_take_first(struct push_space *space)
+static struct push_line *line_take_first(struct push_namespace *space)
 {
     struct push_line *line = space->pending;
     if (line) {
@@ -38,14 +38,14 @@ static struct push_line *line_take_first(struct push_space *space)
     return line;
 }
 
-static void line_free(struct push_space *space, struct push_line *line)
+static void line_free(struct push_namespace *space, struct push_line *line)
 {
     map_remove(&space->lines, push_line_key(line));
     mem_free(&allocator_system, line, sizeof(*line) + line->name_size);
 }
 
 // A queue for which there is no memory is looked at when the next thing happens in it.
-static void mark(struct push_space *space, struct slice queue)
+static void mark(struct push_namespace *space, struct slice queue)
 {
     struct push_line *line = map_find(&space->lines, queue);
     if (!line) {
@@ -64,7 +64,7 @@ static void mark(struct push_space *space, struct slice queue)
     space->news = true;
 }
 
-void push_space_look(struct push_space *space)
+void push_namespace_look(struct push_namespace *space)
 {
     struct slice queue;
     for (size_t i = 0; engine_queue_name(space->ns->engine, i, &queue); i++) {
@@ -81,7 +81,7 @@ void push_woken(struct server *server, struct ns *ns, struct slice queue)
     }
 }
 
-void push_lines_free(struct push_space *space)
+void push_lines_free(struct push_namespace *space)
 {
     struct push_line *line;
     while ((line = line_take_first(space))) {
@@ -106,7 +106,7 @@ static bool has_room(const struct push_entry *entry, int64_t now_us)
            (idle && (entry->breaker == BREAKER_TRYING || entry->open_us <= now_us));
 }
 
-static bool space_has_room(const struct push_space *space, int64_t now_us)
+static bool space_has_room(const struct push_namespace *space, int64_t now_us)
 {
     for (const struct push_entry *at = space->entries; at; at = at->next) {
         if (has_room(at, now_us)) {
@@ -117,7 +117,7 @@ static bool space_has_room(const struct push_space *space, int64_t now_us)
 }
 
 // The entry for a job, or NULL.
-struct push_entry *push_entry_for(const struct push_space *space, const struct job *job)
+struct push_entry *push_entry_for(const struct push_namespace *space, const struct job *job)
 {
     struct push_entry *best = NULL;
     size_t best_fit = 0;
@@ -139,8 +139,8 @@ struct push_entry *push_entry_for(const struct push_space *space, const struct j
 static bool may_take(const struct push *push)
 {
     const struct server *server = push->server;
-    size_t count = push->lists[FLIGHT_HELD].count + push->lists[FLIGHT_SENT].count +
-                   push->lists[FLIGHT_DONE].count;
+    size_t count = push->lists[DELIVERY_HELD].count + push->lists[DELIVERY_SENT].count +
+                   push->lists[DELIVERY_DONE].count;
     return !push->stopping &&
            (server->store_state == STORE_READY || server->store_state == STORE_FULL) &&
            count < server->settings.max_pushes;
@@ -172,7 +172,7 @@ static void begin_delivery(struct push_entry *entry, const struct job *job, int6
     start(delivery, now_us);
 }
 
-static bool pop_one(struct push_space *space, struct slice queue, struct push_entry *entry,
+static bool pop_one(struct push_namespace *space, struct slice queue, struct push_entry *entry,
                     int64_t now_us)
 {
     const struct pop_request request = { .worker = PUSH_WORKER,
@@ -187,7 +187,7 @@ static bool pop_one(struct push_space *space, struct slice queue, struct push_en
     return true;
 }
 
-static bool take_one(struct push_space *space, struct slice jid, int64_t now_us)
+static bool take_one(struct push_namespace *space, struct slice jid, int64_t now_us)
 {
     const struct job *job = engine_get(space->ns->engine, jid);
     struct push_entry *entry = job ? push_entry_for(space, job) : NULL;
@@ -208,7 +208,7 @@ struct found {
 
 // Jobs of a queue that may be sent although the first one may not. `*wanted`: there is one that
 // will be, in time.
-static size_t find_others(struct push_space *space, struct slice queue, int64_t now_us,
+static size_t find_others(struct push_namespace *space, struct slice queue, int64_t now_us,
                           struct found *found, bool *wanted)
 {
     const struct job **jobs = space->push->peeked;
@@ -234,7 +234,7 @@ static size_t find_others(struct push_space *space, struct slice queue, int64_t 
 }
 
 // Looks behind the first job of a queue. The further it has to look in vain, the less often.
-static bool take_others(struct push_space *space, struct push_line *line, int64_t now_us,
+static bool take_others(struct push_namespace *space, struct push_line *line, int64_t now_us,
                         bool *taken)
 {
     struct found found;
@@ -256,7 +256,8 @@ static bool take_others(struct push_space *space, struct push_line *line, int64_
 }
 
 // Takes what may be sent out of a queue; says whether there is more that may be sent in time.
-static bool line_take(struct push_space *space, struct push_line *line, int64_t now_us, bool *taken)
+static bool line_take(struct push_namespace *space, struct push_line *line, int64_t now_us,
+                      bool *taken)
 {
     struct slice queue = push_line_key(line);
     while (may_take(space->push)) {
@@ -276,7 +277,7 @@ static bool line_take(struct push_space *space, struct push_line *line, int64_t 
     return true;
 }
 
-static bool space_take(struct push_space *space, int64_t now_us)
+static bool space_take(struct push_namespace *space, int64_t now_us)
 {
     bool taken = false;
     struct push_line *stay = NULL, **stay_last = &stay;
@@ -308,7 +309,7 @@ bool push_take(struct server *server)
     struct push *push = &server->push;
     bool taken = false;
     push_drop_lost(push); // so that there is room for others
-    for (struct push_space *at = push->spaces; at; at = at->next) {
+    for (struct push_namespace *at = push->namespaces; at; at = at->next) {
         if (at->pending && at->entries) {
             taken |= space_take(at, server_now(server));
         }
@@ -322,7 +323,7 @@ bool push_take(struct server *server)
 
 // When a queue is looked at again. A queue without news has nothing to take, except for changes that
 // no event reports.
-static int64_t next_look(const struct push_space *space, const struct push_line *line,
+static int64_t next_look(const struct push_namespace *space, const struct push_line *line,
                          int64_t now_us)
 {
     int64_t later_us = now_us + SCAN_AGAIN_US;
@@ -331,7 +332,7 @@ static int64_t next_look(const struct push_space *space, const struct push_line 
 }
 
 // When something of a namespace may be sent that may not be now.
-static int64_t next_of(const struct push_space *space, int64_t now_us)
+static int64_t next_of(const struct push_namespace *space, int64_t now_us)
 {
     int64_t next_us = INT64_MAX;
     bool room = space_has_room(space, now_us);
@@ -352,7 +353,7 @@ static int64_t next_of(const struct push_space *space, int64_t now_us)
 void push_shift(struct server *server, int64_t change_us)
 {
     struct push *push = &server->push;
-    for (struct push_space *space = push->spaces; space; space = space->next) {
+    for (struct push_namespace *space = push->namespaces; space; space = space->next) {
         for (struct push_entry *at = space->entries; at; at = at->next) {
             at->open_us += change_us;
             at->held_us += change_us;
@@ -361,7 +362,7 @@ void push_shift(struct server *server, int64_t change_us)
             at->scan_us += change_us;
         }
     }
-    for (struct push_delivery *at = push->lists[FLIGHT_ACCEPTED].first; at; at = at->next) {
+    for (struct push_delivery *at = push->lists[DELIVERY_ACCEPTED].first; at; at = at->next) {
         at->accepted_until_us += change_us;
     }
 }
@@ -369,7 +370,7 @@ void push_shift(struct server *server, int64_t change_us)
 void push_set_due(struct push *push, int64_t now_us)
 {
     int64_t next_us = INT64_MAX;
-    for (const struct push_space *at = push->spaces; at; at = at->next) {
+    for (const struct push_namespace *at = push->namespaces; at; at = at->next) {
         int64_t of_space_us = at->pending ? next_of(at, now_us) : INT64_MAX;
         next_us = of_space_us < next_us ? of_space_us : next_us;
     }

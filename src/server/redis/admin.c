@@ -79,7 +79,7 @@ static enum status match_settings(const struct allocator *allocator, struct slic
     return STATUS_OK;
 }
 
-static void say_setting(struct call *call, size_t index)
+static void write_setting(struct call *call, size_t index)
 {
     const struct connection *connection = call->session;
     struct buffer value;
@@ -102,7 +102,7 @@ static enum status run_get(struct call *call, struct slices words, struct error 
     reply_map(call->reply, matched.count);
     for (size_t i = 0; settings_name(i); i++) {
         if (matched.own[i]) {
-            say_setting(call, i);
+            write_setting(call, i);
         }
     }
     for (size_t i = 0; i < REDIS_SETTINGS; i++) {
@@ -166,7 +166,7 @@ static enum status run_config(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // What Redis keeps and this server does not: empty, so that tools that look find nothing
 
-static enum status say_none(struct call *call, struct slices words, struct error *error)
+static enum status write_none(struct call *call, struct slices words, struct error *error)
 {
     (void)words;
     (void)error;
@@ -175,7 +175,7 @@ static enum status say_none(struct call *call, struct slices words, struct error
     return STATUS_OK;
 }
 
-static enum status say_zero(struct call *call, struct slices words, struct error *error)
+static enum status write_zero(struct call *call, struct slices words, struct error *error)
 {
     (void)words;
     (void)error;
@@ -184,9 +184,9 @@ static enum status say_zero(struct call *call, struct slices words, struct error
 }
 
 static const struct subcommand latency_subcommands[] = {
-    { "LATEST", "", "Nothing: latencies are in INFO and in the metrics.", 0, 0, false, say_none },
-    { "HISTORY", "<event>", "Nothing.", 1, 1, false, say_none },
-    { "RESET", "[<event> ...]", "Nothing to do.", 0, SIZE_MAX, false, say_zero },
+    { "LATEST", "", "Nothing: latencies are in INFO and in the metrics.", 0, 0, false, write_none },
+    { "HISTORY", "<event>", "Nothing.", 1, 1, false, write_none },
+    { "RESET", "[<event> ...]", "Nothing to do.", 0, SIZE_MAX, false, write_zero },
 };
 
 static const struct subcommands latency_table = TABLE_OF_SUBCOMMANDS(latency_subcommands);

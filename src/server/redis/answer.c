@@ -57,10 +57,10 @@ struct slice answer_qless_namespace(const struct connection *connection,
 
 // ---------------------------------------------------------------------------------------------
 
-static void say_line(struct call *call, const char *format, ...)
+static void write_line(struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say_line(struct call *call, const char *format, ...)
+static void write_line(struct call *call, const char *format, ...)
 {
     char line[SENTENCE_SIZE];
     va_list arguments;
@@ -70,17 +70,17 @@ static void say_line(struct call *call, const char *format, ...)
     reply_word(call->reply, slice_from_cstr(line));
 }
 
-static void say_help(const struct subcommands *table, struct call *call)
+static void write_help(const struct subcommands *table, struct call *call)
 {
     reply_list(call->reply, 3 + 2 * table->count);
-    say_line(call, "%s <subcommand> [<arg> ...]. Subcommands are:", call->command->name);
+    write_line(call, "%s <subcommand> [<arg> ...]. Subcommands are:", call->command->name);
     for (size_t i = 0; i < table->count; i++) {
         const struct subcommand *item = &table->items[i];
-        say_line(call, "%s%s%s", item->name, *item->usage ? " " : "", item->usage);
-        say_line(call, "    %s", item->summary);
+        write_line(call, "%s%s%s", item->name, *item->usage ? " " : "", item->usage);
+        write_line(call, "    %s", item->summary);
     }
-    say_line(call, "HELP");
-    say_line(call, "    Print this help.");
+    write_line(call, "HELP");
+    write_line(call, "    Print this help.");
     reply_end(call->reply);
 }
 
@@ -99,7 +99,7 @@ enum status subcommand_run(const struct subcommands *table, struct call *call, s
 {
     struct connection *connection = call->session;
     if (word_is(words.items[0], "HELP")) {
-        say_help(table, call);
+        write_help(table, call);
         return STATUS_OK;
     }
     const struct subcommand *found = find(table, words.items[0]);

@@ -142,7 +142,7 @@ static void append_line(const struct connection *at, int64_t now_us, struct buff
                   session->library, session->library_version);
 }
 
-static enum status say_lines(struct call *call, struct buffer *lines, struct error *error)
+static enum status write_lines(struct call *call, struct buffer *lines, struct error *error)
 {
     enum status status = lines->status;
     if (status) {
@@ -161,7 +161,7 @@ static enum status run_info(struct call *call, struct slices words, struct error
     struct buffer lines;
     buffer_init(&lines, connection->server->settings.allocator, LIST_MAX);
     append_line(connection, server_elapsed(connection->server), &lines);
-    return say_lines(call, &lines, error);
+    return write_lines(call, &lines, error);
 }
 
 // Which connections are meant: those that fit all that is given.
@@ -231,7 +231,7 @@ static enum status run_list(struct call *call, struct slices words, struct error
             append_line(at, server_elapsed(at->server), &lines);
         }
     }
-    return say_lines(call, &lines, error);
+    return write_lines(call, &lines, error);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -65,7 +65,8 @@ static void list_key(void *context, struct slice key)
     }
 }
 
-static enum status say_job_keys(struct call *call, const struct glob *pattern, struct error *error)
+static enum status write_job_keys(struct call *call, const struct glob *pattern,
+                                  struct error *error)
 {
     const struct connection *connection = call->session;
     char text[QLESS_NAMESPACE_SIZE];
@@ -101,7 +102,7 @@ static enum status run_keys(struct call *call, struct error *error)
         return status;
     }
     if (slice_starts_with(given->name, SLICE(QLESS_JOB_KEY_PREFIX))) {
-        status = say_job_keys(call, pattern, error);
+        status = write_job_keys(call, pattern, error);
         glob_free(allocator, pattern);
         return status;
     }

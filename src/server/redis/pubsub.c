@@ -510,54 +510,55 @@ void pubsub_tick(struct server *server, const struct ns *ns, struct slice json)
 }
 
 // An event to publish. Its JSON is made for the first channel that has subscribers.
-struct telling {
+struct publication {
     struct server *server;
     struct ns *ns;
     const struct event *event;
     struct buffer json;
 };
 
-static void tell(struct telling *telling, const char *kind, struct slice name)
+static void publish_to_channel(struct publication *publication, const char *kind, struct slice name)
 {
     char channel[CHANNEL_NAME_MAX];
     // Not printed, for a name may have a zero byte in it.
     struct buffer text = { .data = channel,
                            .capacity = sizeof(channel) - 1,
                            .size_max = sizeof(channel) - 1 };
-    struct server *server = telling->server;
-    struct message message = { .ns = ns_name(telling->ns) };
+    struct server *server = publication->server;
+    struct message message = { .ns = ns_name(publication->ns) };
     message.channel = native_channel(&text, message.ns, kind, name);
     if (!has_listener(server, message.ns, message.channel)) {
         return;
     }
-    if (telling->json.size == 0) {
-        event_json(telling->event, &telling->json);
+    if (publication->json.size == 0) {
+        event_json(publication->event, &publication->json);
     }
-    if (telling->json.status) {
+    if (publication->json.status) {
         return; // out of memory: the message is lost
     }
-    message.text = buffer_slice(&telling->json);
+    message.text = buffer_slice(&publication->json);
     publish(server, &message);
 }
 
 static void publish_of_qless(void *context, struct slice channel, struct slice message)
 {
-    const struct telling *telling = context;
-    publish(telling->server,
-            &(struct message){ .channel = channel, .text = message, .ns = ns_name(telling->ns) });
+    const struct publication *publication = context;
+    publish(
+        publication->server,
+        &(struct message){ .channel = channel, .text = message, .ns = ns_name(publication->ns) });
 }
 
-static void tell_all(struct telling *telling)
+static void publish_to_channels(struct publication *publication)
 {
-    unsigned channels = telling->event->channels;
+    unsigned channels = publication->event->channels;
     if (channels & (EVENT_TO_LOG | EVENT_TO_WATCHER)) {
-        tell(telling, "log", SLICE_EMPTY);
+        publish_to_channel(publication, "log", SLICE_EMPTY);
     }
     if (channels & EVENT_TO_TRACKER) {
-        tell(telling, "tracked", SLICE_EMPTY);
+        publish_to_channel(publication, "tracked", SLICE_EMPTY);
     }
     if (channels & EVENT_TO_WORKER) {
-        tell(telling, "worker:", telling->event->worker);
+        publish_to_channel(publication, "worker:", publication->event->worker);
     }
 }
 
@@ -567,15 +568,15 @@ void pubsub_event(struct server *server, struct ns *ns, const struct event *even
     if (pubsub->channel_count + pubsub->pattern_count == 0) {
         return;
     }
-    struct telling telling = { .server = server, .ns = ns, .event = event };
-    buffer_init(&telling.json, server->settings.allocator, EVENT_JSON_MAX);
-    tell_all(&telling);
+    struct publication publication = { .server = server, .ns = ns, .event = event };
+    buffer_init(&publication.json, server->settings.allocator, EVENT_JSON_MAX);
+    publish_to_channels(&publication);
     if (ns->qless) {
-        buffer_clear(&telling.json);
-        qless_publish(event, ns->qless, &telling.json,
-                      &(struct qless_sink){ .publish = publish_of_qless, .context = &telling });
+        buffer_clear(&publication.json);
+        qless_publish(event, ns->qless, &publication.json,
+                      &(struct qless_sink){ .publish = publish_of_qless, .context = &publication });
     }
-    buffer_release(&telling.json);
+    buffer_release(&publication.json);
 }
 
 // ---------------------------------------------------------------------------------------------

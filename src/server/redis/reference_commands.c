@@ -38,7 +38,7 @@ static enum status run_count(struct call *call, struct slices words, struct erro
     return STATUS_OK;
 }
 
-static void say_all(struct call *call)
+static void write_all(struct call *call)
 {
     reply_list(call->reply, count_commands(call));
     const struct command *command;
@@ -52,7 +52,7 @@ static enum status run_info(struct call *call, struct slices words, struct error
 {
     (void)error;
     if (words.count == 0) {
-        say_all(call);
+        write_all(call);
         return STATUS_OK;
     }
     reply_list(call->reply, words.count);
@@ -192,7 +192,7 @@ static enum status run_command(struct call *call, struct error *error)
 {
     const struct command_arguments *given = call->arguments;
     if (given->words.count == 0) {
-        say_all(call);
+        write_all(call);
         return STATUS_OK;
     }
     return subcommand_run(&table, call, given->words, error);

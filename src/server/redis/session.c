@@ -29,8 +29,8 @@ static bool may_become(struct connection *connection, const struct user *user)
 }
 
 // The reply to a login that failed.
-static void say_failure(struct connection *connection, enum status status,
-                        const struct error *error)
+static void write_failure(struct connection *connection, enum status status,
+                          const struct error *error)
 {
     if (status == STATUS_DENIED) {
         answer_error(connection, "WRONGPASS",
@@ -57,7 +57,7 @@ static void log_in(struct call *call, struct slice name, struct slice password,
     }
     enum status status = login_start(connection, name, password, decided, &user, &error);
     if (status) {
-        say_failure(connection, status, &error);
+        write_failure(connection, status, &error);
     } else if (!user) {
         call->wait.kind = WAIT_HOST;
     } else if (may_become(connection, user)) {
@@ -73,7 +73,7 @@ static void decide(struct connection *connection, enum status status, const stru
     connection_output_begin(connection);
     uint64_t start = output_end(&connection->output);
     if (status) {
-        say_failure(connection, status, error);
+        write_failure(connection, status, error);
     } else if (may_become(connection, user)) {
         connection_set_user(connection, user);
         end(connection);
@@ -177,7 +177,7 @@ static bool read_hello(struct connection *connection, struct slices words, struc
     return true;
 }
 
-static void say_hello(struct connection *connection)
+static void write_hello(struct connection *connection)
 {
     struct buffer *out = &connection->output.bytes;
     resp_map(out, connection->resp->version, 8);
@@ -214,7 +214,7 @@ static void end_hello(struct connection *connection)
         client_name_set(connection, slice_from_cstr(kept->name));
     }
     connection->resp->version = kept->version;
-    say_hello(connection);
+    write_hello(connection);
 }
 
 static void hello_decided(struct connection *connection, enum status status,

@@ -182,7 +182,7 @@ bool transaction_takes(struct connection *connection, const struct command *comm
     struct error error;
     if (take(connection, command, words, &error)) {
         transaction->spoiled = true;
-        say_error(connection, &error);
+        connection_reply_error(connection, &error);
         return true;
     }
     if (!execute_is_silent(connection)) {

@@ -217,7 +217,7 @@ static bool note_durable(struct writer *writer)
 }
 
 // Without the mutex, so that those who wake up need not wait for it.
-static void tell_durable(struct store *store, bool wake)
+static void announce_durable(struct store *store, bool wake)
 {
     pthread_cond_broadcast(&store->progress);
     if (wake) {
@@ -288,7 +288,7 @@ static void loop(struct writer *writer)
         unsynced_since_us = clean ? last_us : unsynced_since_us;
         bool wake = note_durable(writer);
         pthread_mutex_unlock(&store->mutex);
-        tell_durable(store, wake);
+        announce_durable(store, wake);
         pthread_mutex_lock(&store->mutex);
     }
 }

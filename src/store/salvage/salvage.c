@@ -18,9 +18,9 @@ enum {
     SENTENCE_SIZE = 512,
 };
 
-void voice_say(const struct voice *voice, bool bad, const char *format, ...)
+void reporter_report(const struct reporter *reporter, bool bad, const char *format, ...)
 {
-    if (!voice->say) {
+    if (!reporter->report) {
         return;
     }
     char sentence[SENTENCE_SIZE];
@@ -28,14 +28,14 @@ void voice_say(const struct voice *voice, bool bad, const char *format, ...)
     va_start(arguments, format);
     error_print(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    voice->say(voice->context, bad, voice->share, sentence);
+    reporter->report(reporter->context, bad, reporter->share, sentence);
 }
 
-void voice_share(struct voice *voice, double share)
+void reporter_share(struct reporter *reporter, double share)
 {
-    if (voice->say && share > voice->share) {
-        voice->share = share < 1 ? share : 1;
-        voice->say(voice->context, false, voice->share, NULL);
+    if (reporter->report && share > reporter->share) {
+        reporter->share = share < 1 ? share : 1;
+        reporter->report(reporter->context, false, reporter->share, NULL);
     }
 }
 
@@ -115,8 +115,8 @@ static void snapshot_swap(struct snapshot *a, struct snapshot *b)
 }
 
 // The base as it was before is as good as the newest one if the journal has all that came since.
-static const struct snapshot *choose(struct salvage_base *base,
-                                     const struct salvage_journal *journal, struct voice *voice)
+static const struct snapshot *
+choose(struct salvage_base *base, const struct salvage_journal *journal, struct reporter *reporter)
 {
     struct snapshot *newest = &base->newest, *before = &base->before;
     if (newest->whole || !before->whole) {
@@ -126,51 +126,53 @@ static const struct snapshot *choose(struct salvage_base *base,
     if (!salvage_journal_has(journal, before->record.covered + 1, last)) {
         return newest;
     }
-    voice_say(voice, false,
-              "the base as it was at group %llu is whole, and the journal goes on from there",
-              (unsigned long long)before->record.covered);
+    reporter_report(reporter, false,
+                    "the base as it was at group %llu is whole, and the journal goes on from there",
+                    (unsigned long long)before->record.covered);
     snapshot_swap(newest, before);
     return newest;
 }
 
-static void say_missing(const struct snapshot *snapshot, struct voice *voice)
+static void write_missing(const struct snapshot *snapshot, struct reporter *reporter)
 {
     if (!snapshot->has_record) {
-        voice_say(voice, true,
-                  "the store's own record is lost: which records are missing cannot be told");
+        reporter_report(reporter, true,
+                        "the store's own record is lost: which records are missing cannot be told");
     } else if (snapshot->count < snapshot->record.count) {
-        voice_say(voice, true, "%llu of the %llu entries of base/data.mdb cannot be read",
-                  (unsigned long long)(snapshot->record.count - snapshot->count),
-                  (unsigned long long)snapshot->record.count);
+        reporter_report(reporter, true, "%llu of the %llu entries of base/data.mdb cannot be read",
+                        (unsigned long long)(snapshot->record.count - snapshot->count),
+                        (unsigned long long)snapshot->record.count);
     } else if (!snapshot->whole) {
-        voice_say(voice, true,
-                  "base/data.mdb should hold %llu entries, and %llu were found: some are old ones",
-                  (unsigned long long)snapshot->record.count, (unsigned long long)snapshot->count);
+        reporter_report(
+            reporter, true,
+            "base/data.mdb should hold %llu entries, and %llu were found: some are old ones",
+            (unsigned long long)snapshot->record.count, (unsigned long long)snapshot->count);
     }
     if (snapshot->undecided) {
-        voice_say(voice, true,
-                  "%llu records were found more than once, and which image is the newest cannot be "
-                  "told",
-                  (unsigned long long)snapshot->undecided);
+        reporter_report(
+            reporter, true,
+            "%llu records were found more than once, and which image is the newest cannot be "
+            "told",
+            (unsigned long long)snapshot->undecided);
     }
 }
 
 enum status salvage_read(const struct salvage_folder *held, const struct allocator *allocator,
-                         struct voice *voice, struct salvaged *out, struct error *error)
+                         struct reporter *reporter, struct salvaged *out, struct error *error)
 {
     struct salvage_base base;
     struct salvage_journal *journal = NULL;
     *out = (struct salvaged){ .lossy = false };
     images_init(&out->images, allocator);
-    enum status status = salvage_base_read(held->folder, allocator, voice, &base, error);
+    enum status status = salvage_base_read(held->folder, allocator, reporter, &base, error);
     if (!status) {
         const struct snapshot *any = base.newest.has_record ? &base.newest : &base.before;
-        status = salvage_journal_open(held->folder, allocator, voice,
+        status = salvage_journal_open(held->folder, allocator, reporter,
                                       any->has_record ? &any->record : NULL, &journal, error);
     }
     if (!status) {
-        const struct snapshot *chosen = choose(&base, journal, voice);
-        say_missing(chosen, voice);
+        const struct snapshot *chosen = choose(&base, journal, reporter);
+        write_missing(chosen, reporter);
         out->lossy = !chosen->whole;
         out->segment_size = chosen->has_record ? chosen->record.segment_size : 0;
         out->images = base.newest.images;

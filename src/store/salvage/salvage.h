@@ -11,16 +11,16 @@
 #include "store/lmdb/images.h"
 
 // Who is told what is found, and how far the work is.
-struct voice {
+struct reporter {
     // `sentence` is NULL when only the share is news.
-    void (*say)(void *context, bool bad, double share, const char *sentence);
+    void (*report)(void *context, bool bad, double share, const char *sentence);
     void *context;
     double share;
 };
 
-void voice_say(const struct voice *voice, bool bad, const char *format, ...)
+void reporter_report(const struct reporter *reporter, bool bad, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void voice_share(struct voice *voice, double share);
+void reporter_share(struct reporter *reporter, double share);
 
 // A folder that no other process has open, as long as this is held.
 struct salvage_folder {
@@ -49,7 +49,7 @@ struct salvaged {
 
 // Each finding is said. UNSUPPORTED when another version wrote it, NO_MEMORY.
 MUST_USE enum status salvage_read(const struct salvage_folder *held,
-                                  const struct allocator *allocator, struct voice *voice,
+                                  const struct allocator *allocator, struct reporter *reporter,
                                   struct salvaged *out, struct error *error);
 void salvage_release(struct salvaged *salvaged);
 

@@ -8,6 +8,7 @@
 //
 // An entry is looked for in a page at every place where one can begin, since the bytes that say
 // where they are may be what was hit.
+#include "base/buffer.h"
 #include "base/bytes.h"
 #include "os/file.h"
 #include "store/key.h"
@@ -31,7 +32,7 @@ static const char name[] = "base/data.mdb";
 
 struct reading {
     const struct allocator *allocator;
-    struct voice *voice;
+    struct reporter *reporter;
     int fd;
     uint32_t page_size;
     uint64_t size, pages;                    // of the file
@@ -62,7 +63,7 @@ static void bit_set(uint64_t *bits, uint64_t index)
 static void find_fault(struct reading *reading, const char *sentence)
 {
     if (!reading->quiet && reading->said++ < SENTENCES_MAX) {
-        voice_say(reading->voice, true, "%s", sentence);
+        reporter_report(reading->reporter, true, "%s", sentence);
     }
 }
 
@@ -193,8 +194,8 @@ static bool read_page(struct reading *reading, uint64_t number, char *bytes)
     uint64_t page_size = reading->page_size;
     struct error error = { 0 };
     if (++reading->seen % SHARE_PAGES == 0) {
-        voice_share(reading->voice,
-                    SHARE_BASE * (double)reading->seen / (double)(4 * reading->pages + 1));
+        reporter_share(reading->reporter,
+                       SHARE_BASE * (double)reading->seen / (double)(4 * reading->pages + 1));
     }
     if (file_read(reading->fd, name, bytes, page_size, number * page_size, &error)) {
         find_fault(reading, error_sentence(&error));
@@ -460,18 +461,20 @@ static enum status read_file(struct reading *reading, struct salvage_base *out)
     }
     release(reading);
     if (reading->said > SENTENCES_MAX) {
-        voice_say(reading->voice, true, "%u more findings about base/data.mdb are not named",
-                  reading->said - SENTENCES_MAX);
+        reporter_report(reading->reporter, true,
+                        "%u more findings about base/data.mdb are not named",
+                        reading->said - SENTENCES_MAX);
     }
     return reading->status == STATUS_NO_MEMORY
                ? error_set(reading->error, STATUS_NO_MEMORY, "out of memory")
                : reading->status;
 }
 
-enum status salvage_base_read(int folder, const struct allocator *allocator, struct voice *voice,
-                              struct salvage_base *out, struct error *error)
+enum status salvage_base_read(int folder, const struct allocator *allocator,
+                              struct reporter *reporter, struct salvage_base *out,
+                              struct error *error)
 {
-    struct reading reading = { .allocator = allocator, .voice = voice, .error = error };
+    struct reading reading = { .allocator = allocator, .reporter = reporter, .error = error };
     struct error missing = { 0 };
     *out = (struct salvage_base){ 0 };
     images_init(&out->newest.images, allocator);
@@ -479,9 +482,9 @@ enum status salvage_base_read(int folder, const struct allocator *allocator, str
     buffer_init(&reading.value, allocator, UINT32_MAX);
     enum status status = file_open(folder, name, O_RDONLY, &reading.fd, &missing);
     if (status) {
-        voice_say(voice, true, "%s",
-                  status == STATUS_NOT_FOUND ? "base/data.mdb is missing"
-                                             : error_sentence(&missing));
+        reporter_report(reporter, true, "%s",
+                        status == STATUS_NOT_FOUND ? "base/data.mdb is missing"
+                                                   : error_sentence(&missing));
     } else {
         status = read_file(&reading, out);
         close(reading.fd);
@@ -489,7 +492,7 @@ enum status salvage_base_read(int folder, const struct allocator *allocator, str
             return status;
         }
     }
-    voice_share(voice, SHARE_BASE);
+    reporter_share(reporter, SHARE_BASE);
     return status == STATUS_DENIED ? error_copy(error, &missing) : STATUS_OK;
 }
 

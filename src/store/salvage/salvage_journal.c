@@ -40,7 +40,7 @@ struct file {
 
 struct salvage_journal {
     const struct allocator *allocator;
-    struct voice *voice;
+    struct reporter *reporter;
     struct segments segments; // for what headers are compared with
     bool has_segments;
     struct file *files;
@@ -88,9 +88,9 @@ static enum status open_file(struct salvage_journal *journal, int folder, uint32
     if (status) {
         bool counted = record && number < record->segments;
         if (counted || status != STATUS_NOT_FOUND) {
-            voice_say(journal->voice, true, "%s%s",
-                      status == STATUS_NOT_FOUND ? file_name : error_sentence(&error),
-                      status == STATUS_NOT_FOUND ? " is missing" : "");
+            reporter_report(journal->reporter, true, "%s%s",
+                            status == STATUS_NOT_FOUND ? file_name : error_sentence(&error),
+                            status == STATUS_NOT_FOUND ? " is missing" : "");
             journal->hurt = true;
         }
         return STATUS_OK;
@@ -98,8 +98,9 @@ static enum status open_file(struct salvage_journal *journal, int folder, uint32
     uint64_t size = 0;
     status = file_size(file.fd, file_name, &size, &error);
     if (record && !status && size != record->segment_size) {
-        voice_say(journal->voice, true, "%s has %llu bytes and should have %llu", file_name,
-                  (unsigned long long)size, (unsigned long long)record->segment_size);
+        reporter_report(journal->reporter, true, "%s has %llu bytes and should have %llu",
+                        file_name, (unsigned long long)size,
+                        (unsigned long long)record->segment_size);
         journal->hurt |= size < record->segment_size;
     }
     uint64_t sectors = size / SECTOR_SIZE;
@@ -194,13 +195,14 @@ static enum status read_file(struct salvage_journal *journal, uint32_t index)
         }
     }
     if (damaged) {
-        voice_say(journal->voice, true,
-                  "%llu sectors of journal-%03u are damaged, the first at byte %llu",
-                  (unsigned long long)damaged, file->number, (unsigned long long)first_damaged);
+        reporter_report(journal->reporter, true,
+                        "%llu sectors of journal-%03u are damaged, the first at byte %llu",
+                        (unsigned long long)damaged, file->number,
+                        (unsigned long long)first_damaged);
     }
     if (unreadable) {
-        voice_say(journal->voice, true, "%llu sectors of journal-%03u cannot be read",
-                  (unsigned long long)unreadable, file->number);
+        reporter_report(journal->reporter, true, "%llu sectors of journal-%03u cannot be read",
+                        (unsigned long long)unreadable, file->number);
     }
     journal->hurt |= damaged || unreadable;
     return status;
@@ -225,7 +227,7 @@ static enum status check_head(struct salvage_journal *journal, const struct file
     *foreign =
         segment_read_id(file->fd, id) && memcmp(id, journal->segments.id, STORE_ID_SIZE) != 0;
     if (status && status != STATUS_UNSUPPORTED) {
-        voice_say(journal->voice, true, "%s", error_sentence(error));
+        reporter_report(journal->reporter, true, "%s", error_sentence(error));
     }
     journal->hurt |= *foreign;
     return status == STATUS_UNSUPPORTED ? status : STATUS_OK;
@@ -240,8 +242,9 @@ static enum status read_files(struct salvage_journal *journal, struct error *err
         if (!status && !foreign && read_file(journal, i)) {
             status = error_set(error, STATUS_NO_MEMORY, "out of memory");
         }
-        voice_share(journal->voice, SHARE_JOURNAL_FROM + (SHARE_JOURNAL_TO - SHARE_JOURNAL_FROM) *
-                                                             (i + 1) / journal->file_count);
+        reporter_share(journal->reporter,
+                       SHARE_JOURNAL_FROM +
+                           (SHARE_JOURNAL_TO - SHARE_JOURNAL_FROM) * (i + 1) / journal->file_count);
     }
     if (journal->count) {
         qsort(journal->parts, journal->count, sizeof(*journal->parts), compare_parts);
@@ -261,7 +264,7 @@ static enum status open_all(struct salvage_journal *journal, int folder,
     if (record) {
         memcpy(id, record->id, STORE_ID_SIZE);
     } else if (!find_id(journal, id)) {
-        voice_say(journal->voice, true, "there is no journal whose header can be read");
+        reporter_report(journal->reporter, true, "there is no journal whose header can be read");
         journal->hurt = true;
         return STATUS_OK;
     }
@@ -272,16 +275,16 @@ static enum status open_all(struct salvage_journal *journal, int folder,
     return read_files(journal, error);
 }
 
-enum status salvage_journal_open(int folder, const struct allocator *allocator, struct voice *voice,
-                                 const struct base_record *record, struct salvage_journal **out,
-                                 struct error *error)
+enum status salvage_journal_open(int folder, const struct allocator *allocator,
+                                 struct reporter *reporter, const struct base_record *record,
+                                 struct salvage_journal **out, struct error *error)
 {
     struct salvage_journal *journal = mem_zalloc(allocator, sizeof(*journal));
     if (!journal) {
         return error_set(error, STATUS_NO_MEMORY, "out of memory");
     }
     journal->allocator = allocator;
-    journal->voice = voice;
+    journal->reporter = reporter;
     *out = journal;
     return open_all(journal, folder, record, error);
 }
@@ -420,27 +423,29 @@ static enum status apply_group(struct applying *applying, struct parts parts)
                   : images_add(applying->images, whole_records(buffer_slice(&applying->bytes)));
 }
 
-static void say_lost(struct applying *applying, uint64_t first, uint64_t last)
+static void write_lost(struct applying *applying, uint64_t first, uint64_t last)
 {
     applying->lossy = true;
     if (applying->said++ < SENTENCES_MAX) {
-        voice_say(applying->journal->voice, true,
-                  "groups %llu to %llu of the journal, which may have been acknowledged, are lost",
-                  (unsigned long long)first, (unsigned long long)last);
+        reporter_report(
+            applying->journal->reporter, true,
+            "groups %llu to %llu of the journal, which may have been acknowledged, are lost",
+            (unsigned long long)first, (unsigned long long)last);
     }
 }
 
-static void say_damaged(struct applying *applying, struct parts parts)
+static void write_damaged(struct applying *applying, struct parts parts)
 {
     applying->lossy = true;
     if (applying->said++ < SENTENCES_MAX) {
         bool is_last =
             parts.items + parts.count == applying->journal->parts + applying->journal->count;
-        voice_say(applying->journal->voice, true,
-                  "%sgroup %llu of the journal, which may have been acknowledged, is damaged; "
-                  "the first %zu of its bytes can be read",
-                  is_last ? "the last group, " : "", (unsigned long long)parts.items->group,
-                  applying->bytes.size);
+        reporter_report(
+            applying->journal->reporter, true,
+            "%sgroup %llu of the journal, which may have been acknowledged, is damaged; "
+            "the first %zu of its bytes can be read",
+            is_last ? "the last group, " : "", (unsigned long long)parts.items->group,
+            applying->bytes.size);
     }
 }
 
@@ -452,12 +457,12 @@ static enum status apply_rest(struct applying *applying, uint64_t group)
     for (size_t at; (at = first_part(journal, group)) < journal->count && !status;) {
         uint64_t next = journal->parts[at].group;
         if (next > group) {
-            say_lost(applying, group, next - 1);
+            write_lost(applying, group, next - 1);
         }
         struct parts parts = parts_of(journal, next);
         status = apply_group(applying, parts);
         if (!status && !parts.whole) {
-            say_damaged(applying, parts);
+            write_damaged(applying, parts);
         }
         group = next + 1;
     }
@@ -473,18 +478,19 @@ static enum status end_at(struct applying *applying, uint64_t group)
         enum status status = apply_rest(applying, group);
         if (!status && journal->hurt) {
             applying->lossy = true;
-            voice_say(journal->voice, true,
-                      "the journal ends with group %llu; the one after it may have been "
-                      "acknowledged and be lost",
-                      (unsigned long long)(left ? salvage_journal_last(journal) : group - 1));
+            reporter_report(journal->reporter, true,
+                            "the journal ends with group %llu; the one after it may have been "
+                            "acknowledged and be lost",
+                            (unsigned long long)(left ? salvage_journal_last(journal) : group - 1));
         }
         return status;
     }
     if (left) {
-        voice_say(journal->voice, false,
-                  "the journal ends with group %llu; %zu sectors of what came after it were not "
-                  "acknowledged and are left out",
-                  (unsigned long long)group - 1, left);
+        reporter_report(
+            journal->reporter, false,
+            "the journal ends with group %llu; %zu sectors of what came after it were not "
+            "acknowledged and are left out",
+            (unsigned long long)group - 1, left);
     }
     return STATUS_OK;
 }

@@ -23,7 +23,7 @@ struct salvage_base {
 
 // UNSUPPORTED, NO_MEMORY. Without a file both are empty.
 MUST_USE enum status salvage_base_read(int folder, const struct allocator *allocator,
-                                       struct voice *voice, struct salvage_base *out,
+                                       struct reporter *reporter, struct salvage_base *out,
                                        struct error *error);
 void salvage_base_release(struct salvage_base *base);
 
@@ -31,7 +31,8 @@ struct salvage_journal;
 
 // Finds all sectors of the journal. `record` is the store's own, or NULL.
 MUST_USE enum status salvage_journal_open(int folder, const struct allocator *allocator,
-                                          struct voice *voice, const struct base_record *record,
+                                          struct reporter *reporter,
+                                          const struct base_record *record,
                                           struct salvage_journal **out, struct error *error);
 void salvage_journal_close(struct salvage_journal *journal); // which may be NULL
 

@@ -3,7 +3,7 @@
 #include "arguments.h"
 #include "base/alloc.h"
 #include "engine/check/check.h"
-#include "engine/records/snapshot.h"
+#include "engine_snapshot.h"
 #include "member.h"
 #include "shell.h"
 #include "store.h"

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "engine_test.h"
+#include "engine_text.h"
 
 #include "engine/check/check.h"
 #include "engine/records/changes.h"
-#include "engine/records/snapshot.h"
 #include "engine/state.h"
+#include "engine_snapshot.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     TEXT_MAX = 1 << 26,
-    JOBS_MAX = 4096, // in one list
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -33,7 +30,7 @@ static void note_channels(struct buffer *text, unsigned channels)
     }
 }
 
-static void note_field(struct buffer *text, const char *word, struct slice value)
+void world_note_field(struct buffer *text, const char *word, struct slice value)
 {
     if (value.size) {
         buffer_printf(text, " %s %.*s", word, SLICE_PRINT(value));
@@ -54,19 +51,19 @@ static void receive(void *context, const struct event *event)
         buffer_printf(text, " %.*s", SLICE_PRINT(event->jid));
     }
     if (event->channels != EVENT_TO_TRACKER) {
-        note_field(text, "in", event->queue);
-        note_field(text, "by", event->worker);
-        note_field(text, "to", event->to);
-        note_field(text, "as", event->group);
-        note_field(text, "saying", event->message);
-        note_field(text, "option", event->option);
-        note_field(text, "value", event->value);
-        note_field(text, "state", event->state);
-        note_field(text, "result", event->result);
+        world_note_field(text, "in", event->queue);
+        world_note_field(text, "by", event->worker);
+        world_note_field(text, "to", event->to);
+        world_note_field(text, "as", event->group);
+        world_note_field(text, "saying", event->message);
+        world_note_field(text, "option", event->option);
+        world_note_field(text, "value", event->value);
+        world_note_field(text, "state", event->state);
+        world_note_field(text, "result", event->result);
     }
     if (event->kind == EVENT_PROGRESS) {
         buffer_printf(text, " at %d", event->progress_ppm);
-        note_field(text, "saying", event->message);
+        world_note_field(text, "saying", event->message);
     }
     w->event_us = event->when_us;
 }
@@ -267,24 +264,24 @@ struct slices slices_of(struct world *w, const char *list)
     return (struct slices){ items, count };
 }
 
-static const char *text_of(struct world *w)
+const char *world_text_of(struct world *w)
 {
     buffer_append_char(&w->text, '\0');
     assert_int_equal(w->text.status, STATUS_OK);
     return w->text.data;
 }
 
-static void add_name(struct world *w, struct slice name)
+void world_add_name(struct world *w, struct slice name)
 {
     buffer_printf(&w->text, "%s%.*s", w->text.size ? "," : "", SLICE_PRINT(name));
 }
 
-static void add_seconds(struct buffer *text, int64_t when_us)
+void world_add_seconds(struct buffer *text, int64_t when_us)
 {
     buffer_printf(text, "%.12g", (double)when_us / US);
 }
 
-static void add_jobs(struct world *w, const struct job **found, size_t count)
+void world_add_jobs(struct world *w, const struct job **found, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct job_view view;
@@ -313,9 +310,9 @@ const char *put_gives(struct world *w, double now, struct put_request request)
     enum status status = engine_put(w->engine, at(w, now), &request, &job, &w->error);
     said(w, status);
     buffer_clear(&w->text);
-    add_jobs(w, &job, job != NULL);
+    world_add_jobs(w, &job, job != NULL);
     buffer_append(&w->text, gone);
-    return text_of(w);
+    return world_text_of(w);
 }
 
 void put_with(struct world *w, double now, struct put_request request)
@@ -325,6 +322,11 @@ void put_with(struct world *w, double now, struct put_request request)
     if (!fails) {
         assert_true(slice_equal(request.jid, slice_make(given, w->text.size - 1)));
     }
+}
+
+void put_options(struct world *w, double now, const char *jid, struct job_options options)
+{
+    put_with(w, now, (struct put_request){ .jid = name_of(jid), .options = &options });
 }
 
 void put_in(struct world *w, double now, const char *domain, const char *jid)
@@ -361,8 +363,8 @@ const char *pop_with(struct world *w, double now, struct pop_request request)
     assert_true(request.count <= JOBS_MAX);
     said(w, engine_pop(w->engine, at(w, now), &request, popped, &count, &w->error));
     buffer_clear(&w->text);
-    add_jobs(w, popped, count);
-    return text_of(w);
+    world_add_jobs(w, popped, count);
+    return world_text_of(w);
 }
 
 const char *pop(struct world *w, double now, const char *queue, const char *worker, size_t count)
@@ -389,8 +391,8 @@ const char *peek(struct world *w, double now, const char *queue, size_t count)
     assert_true(count <= JOBS_MAX);
     said(w, engine_peek(w->engine, at(w, now), name_of(queue), count, seen, &found, &w->error));
     buffer_clear(&w->text);
-    add_jobs(w, seen, found);
-    return text_of(w);
+    world_add_jobs(w, seen, found);
+    return world_text_of(w);
 }
 
 static struct holder holder_of(const char *worker, const char *jid)
@@ -586,333 +588,4 @@ void set(struct world *w, const char *option, const char *value)
 void unset(struct world *w, const char *option)
 {
     said(w, engine_config_unset(w->engine, us(w->now), name_of(option), &w->error));
-}
-
-// ---------------------------------------------------------------------------------------------
-// What they find
-
-const char *state_of(const struct world *w, const char *jid)
-{
-    const struct job *job = engine_get(w->engine, name_of(jid));
-    struct job_view view;
-    if (!job) {
-        return "none";
-    }
-    job_view(w->engine, job, &view);
-    return job_state_name(view.state);
-}
-
-static const struct job *job_of(const struct world *w, const char *jid)
-{
-    const struct job *job = engine_get(w->engine, name_of(jid));
-    assert_non_null(job);
-    return job;
-}
-
-struct job_view view_of(const struct world *w, const char *jid)
-{
-    struct job_view view;
-    job_view(w->engine, job_of(w, jid), &view);
-    return view;
-}
-
-const char *tags_of(struct world *w, const char *jid)
-{
-    buffer_clear(&w->text);
-    for (size_t i = 0; i < view_of(w, jid).tag_count; i++) {
-        add_name(w, job_tag(w->engine, job_of(w, jid), i));
-    }
-    return text_of(w);
-}
-
-const char *dependencies_of(struct world *w, const char *jid)
-{
-    buffer_clear(&w->text);
-    struct slice name;
-    for (const void *position = NULL; job_dependency_next(job_of(w, jid), &position, &name);) {
-        add_name(w, name);
-    }
-    return text_of(w);
-}
-
-const char *dependents_of(struct world *w, const char *jid)
-{
-    buffer_clear(&w->text);
-    struct slice name;
-    for (const void *position = NULL; job_dependent_next(job_of(w, jid), &position, &name);) {
-        add_name(w, name);
-    }
-    return text_of(w);
-}
-
-const char *history_of(struct world *w, const char *jid)
-{
-    struct buffer *text = &w->text;
-    buffer_clear(text);
-    const struct job *job = job_of(w, jid);
-    struct history_view view;
-    size_t count = 0;
-    for (size_t position = 0; job_history_next(w->engine, job, &position, &view); count++) {
-        buffer_printf(text, "%s", count ? "; " : "");
-        add_seconds(text, view.when_us);
-        buffer_printf(text, " %.*s", SLICE_PRINT(view.what));
-        note_field(text, "in", view.queue);
-        note_field(text, "by", view.worker);
-        note_field(text, "as", view.group);
-        note_field(text, "with", view.data);
-    }
-    assert_int_equal(count, view_of(w, jid).history_count);
-    return text_of(w);
-}
-
-const char *log_of(struct world *w, const char *jid)
-{
-    struct buffer *text = &w->text;
-    buffer_clear(text);
-    struct log_view view;
-    size_t count = 0;
-    for (size_t position = 0; job_log_next(job_of(w, jid), &position, &view); count++) {
-        buffer_printf(text, "%s", count ? "; " : "");
-        add_seconds(text, view.when_us);
-        buffer_printf(text, " %.*s", SLICE_PRINT(view.line));
-    }
-    assert_int_equal(count, view_of(w, jid).log_count);
-    return text_of(w);
-}
-
-static void add_count(struct world *w, const char *what, size_t count)
-{
-    if (count) {
-        buffer_printf(&w->text, "%s%s %zu", w->text.size ? ", " : "", what, count);
-    }
-}
-
-static void add_limit(struct world *w, const struct limit *limit)
-{
-    struct buffer *text = &w->text;
-    const char *glue = "";
-    if (limit->has_rate) {
-        buffer_printf(text, "rate %lld", (long long)limit->rate_count);
-        if (limit->rate_count) {
-            buffer_append_char(text, '/');
-            add_seconds(text, limit->rate_period_us);
-            buffer_printf(text, " burst %lld", (long long)limit->burst);
-        }
-        glue = ", ";
-    }
-    if (limit->has_concurrency) {
-        buffer_printf(text, "%sconcurrency %lld", glue, (long long)limit->concurrency);
-        glue = ", ";
-    }
-    if (limit->has_weight) {
-        buffer_printf(text, "%sweight %lld", glue, (long long)limit->weight);
-    }
-}
-
-const char *limits(struct world *w)
-{
-    struct limit_view view;
-    buffer_clear(&w->text);
-    for (size_t i = 0; engine_limit_at(w->engine, i, &view); i++) {
-        buffer_printf(&w->text, "%s%.*s/%.*s: ", i ? "; " : "", SLICE_PRINT(view.queue),
-                      SLICE_PRINT(view.domain));
-        add_limit(w, &view.limit);
-    }
-    return text_of(w);
-}
-
-const char *lane_of(struct world *w, double now, const char *queue, const char *domain)
-{
-    struct lane_view view;
-    said(w, engine_lane(w->engine, us(now), name_of(queue), name_of(domain), &view, &w->error));
-    assert_true(view.limit.has_rate && view.limit.has_concurrency && view.limit.has_weight);
-    buffer_clear(&w->text);
-    add_count(w, "waiting", view.waiting);
-    add_count(w, "running", view.running);
-    view.limit.has_rate = view.limit.rate_count != 0;
-    view.limit.has_concurrency = view.limit.concurrency != 0;
-    view.limit.has_weight = view.limit.weight != 1;
-    if (view.limit.has_rate || view.limit.has_concurrency || view.limit.has_weight) {
-        buffer_printf(&w->text, "%s", w->text.size ? ", " : "");
-        add_limit(w, &view.limit);
-    }
-    const char *glue = w->text.size ? ", " : "";
-    if (view.ready_us == INT64_MAX) {
-        buffer_printf(&w->text, "%sbusy", glue);
-    } else if (view.ready_us > us(now)) {
-        buffer_printf(&w->text, "%sready ", glue);
-        add_seconds(&w->text, view.ready_us);
-    }
-    return text_of(w);
-}
-
-size_t lane_count(const struct world *w)
-{
-    return w->engine->lanes.count;
-}
-
-void forget_events(struct world *w)
-{
-    buffer_clear(&w->events);
-}
-
-void expect_events(struct world *w, const char *events)
-{
-    buffer_append_char(&w->events, '\0');
-    assert_string_equal(w->events.data, events);
-    buffer_clear(&w->events);
-}
-
-void expect_ended(struct world *w, const char *jids)
-{
-    buffer_append_char(&w->ended, '\0');
-    assert_string_equal(w->ended.data, jids);
-    buffer_clear(&w->ended);
-}
-
-static const char *page_text(struct world *w, const struct page *page)
-{
-    buffer_clear(&w->text);
-    buffer_printf(&w->text, "%zu: ", page->total);
-    add_jobs(w, page->jobs, page->found);
-    return text_of(w);
-}
-
-const char *jobs(struct world *w, double now, enum list list, const char *queue, size_t offset,
-                 size_t count)
-{
-    const struct job *room[JOBS_MAX];
-    struct page page = { .offset = offset, .count = count, .jobs = room };
-    assert_true(count <= JOBS_MAX);
-    said(w, engine_jobs(w->engine, at(w, now), list, name_of(queue), &page, &w->error));
-    return page_text(w, &page);
-}
-
-const char *failed(struct world *w, const char *group, size_t offset, size_t count)
-{
-    const struct job *room[JOBS_MAX];
-    struct page page = { .offset = offset, .count = count, .jobs = room };
-    assert_true(count <= JOBS_MAX);
-    engine_failed(w->engine, name_of(group), &page);
-    return page_text(w, &page);
-}
-
-const char *tagged(struct world *w, const char *tag, size_t offset, size_t count)
-{
-    const struct job *room[JOBS_MAX];
-    struct page page = { .offset = offset, .count = count, .jobs = room };
-    assert_true(count <= JOBS_MAX);
-    engine_tagged(w->engine, name_of(tag), &page);
-    return page_text(w, &page);
-}
-
-const char *held(struct world *w, double now, const char *worker, bool stalled)
-{
-    const struct job *room[JOBS_MAX];
-    struct page page = { .count = JOBS_MAX, .jobs = room };
-    engine_worker_jobs(w->engine, at(w, now), name_of(worker), stalled, &page);
-    return page_text(w, &page);
-}
-
-const char *queue_of(struct world *w, double now, const char *queue)
-{
-    struct queue_view view = { 0 };
-    said(w, engine_queue(w->engine, at(w, now), name_of(queue), &view, &w->error));
-    assert_slice_equal(view.name, queue);
-    buffer_clear(&w->text);
-    add_count(w, "waiting", view.waiting);
-    add_count(w, "running", view.running);
-    add_count(w, "stalled", view.stalled);
-    add_count(w, "lapsed", view.lapsed);
-    add_count(w, "scheduled", view.scheduled);
-    add_count(w, "depends", view.depends);
-    add_count(w, "recurring", view.recurring);
-    add_count(w, "listeners", view.listeners);
-    if (view.paused) {
-        buffer_printf(&w->text, "%spaused", w->text.size ? ", " : "");
-    }
-    return text_of(w);
-}
-
-const char *queues(struct world *w)
-{
-    struct slice name;
-    buffer_clear(&w->text);
-    for (size_t i = 0; engine_queue_name(w->engine, i, &name); i++) {
-        add_name(w, name);
-    }
-    return text_of(w);
-}
-
-static void add_named_count(struct world *w, const struct count_view *view)
-{
-    add_name(w, view->name);
-    buffer_printf(&w->text, " %zu", view->count);
-}
-
-const char *groups(struct world *w)
-{
-    struct count_view view;
-    buffer_clear(&w->text);
-    for (size_t i = 0; engine_failure_group(w->engine, i, &view); i++) {
-        add_named_count(w, &view);
-    }
-    return text_of(w);
-}
-
-const char *top_tags(struct world *w)
-{
-    struct count_view view;
-    buffer_clear(&w->text);
-    for (size_t i = 0; engine_tag_top(w->engine, i, &view); i++) {
-        add_named_count(w, &view);
-    }
-    return text_of(w);
-}
-
-const char *tracked(struct world *w)
-{
-    struct slice jid;
-    const struct job *job;
-    buffer_clear(&w->text);
-    for (size_t i = 0; engine_tracked(w->engine, i, &jid, &job); i++) {
-        buffer_printf(&w->text, job ? "%s%.*s" : "%s(%.*s)", i ? "," : "", SLICE_PRINT(jid));
-    }
-    return text_of(w);
-}
-
-const char *workers(struct world *w, double now)
-{
-    struct worker_view view;
-    buffer_clear(&w->text);
-    said(w, engine_workers_prune(w->engine, at(w, now), &w->error));
-    for (size_t i = 0; engine_worker(w->engine, us(now), i, &view); i++) {
-        add_name(w, view.name);
-        buffer_printf(&w->text, " %zu/%zu%s", view.running, view.stalled,
-                      view.offline ? " offline" : "");
-    }
-    return text_of(w);
-}
-
-const char *config(struct world *w, const char *option)
-{
-    buffer_clear(&w->text);
-    buffer_append(&w->text, engine_config_get(w->engine, name_of(option)));
-    return text_of(w);
-}
-
-struct stats_view stats_of(const struct world *w, const char *queue, double date)
-{
-    struct stats_view view;
-    engine_stats(w->engine, name_of(queue), us(date), &view);
-    return view;
-}
-
-struct recurring_view recurring_of(const struct world *w, const char *jid)
-{
-    const struct recurring *recurring = engine_recurring_get(w->engine, name_of(jid));
-    struct recurring_view view;
-    assert_non_null(recurring);
-    recurring_view(w->engine, recurring, &view);
-    return view;
 }

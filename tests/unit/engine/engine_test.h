@@ -10,6 +10,7 @@
 #ifndef SLUICE_ENGINE_TEST_H
 #define SLUICE_ENGINE_TEST_H
 
+#include "base/buffer.h"
 #include "engine/config/policy.h"
 #include "engine/engine.h"
 #include "engine/lanes/limit.h"
@@ -95,6 +96,7 @@ void put_depending(struct world *w, double now, const char *queue, const char *j
 void put_in(struct world *w, double now, const char *domain, const char *jid);
 // Empty fields become: queue q, klass k, data {}.
 void put_with(struct world *w, double now, struct put_request request);
+void put_options(struct world *w, double now, const char *jid, struct job_options options);
 // The jid of the job that it gives.
 const char *put_gives(struct world *w, double now, struct put_request request);
 

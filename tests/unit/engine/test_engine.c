@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "engine/records/record.h"
-#include "engine/records/snapshot.h"
+#include "engine_snapshot.h"
 #include "random.h"
 
 #include <stdio.h>

@@ -172,8 +172,8 @@ const char *ask(struct site *site, const char *line, const char *headers, const 
         http_request_release(&request);
         return read_reply(site);
     }
-    switch (http_face_ask(site->face, &request, &site->call, &site->reply)) {
-    case HTTP_SAID:
+    switch (http_face_parse(site->face, &request, &site->call, &site->reply)) {
+    case HTTP_ANSWERED:
         answer = read_reply(site);
         break;
     case HTTP_RUN:
@@ -194,7 +194,7 @@ const char *words_of(struct site *site, const char *line, const char *body)
     buffer_clear(&site->reply);
     http_request_init(&request, &allocator_system, &limits);
     assert_int_equal(http_request_read(&request, buffer_slice(&site->wire), &error), HTTP_READY);
-    enum http_step step = http_face_ask(site->face, &request, &site->call, &site->reply);
+    enum http_step step = http_face_parse(site->face, &request, &site->call, &site->reply);
     if (step != HTTP_RUN) {
         buffer_append_char(&site->reply, '\0');
         fail_msg("%s is no command: %s", line, site->reply.data);

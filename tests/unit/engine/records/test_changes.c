@@ -3,8 +3,8 @@
 #include "engine/records/changes.h"
 
 #include "engine/explain/explain.h"
-#include "engine/records/snapshot.h"
 #include "engine/state.h"
+#include "engine_snapshot.h"
 #include "engine_test.h"
 
 static enum status count(void *context, struct record_key key, struct slice bytes)

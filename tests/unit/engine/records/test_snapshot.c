@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A saved engine and its records: what was damaged is refused, what changed is told.
-#include "engine/records/snapshot.h"
+#include "engine_snapshot.h"
 
 #include "base/bytes.h"
 #include "base/crc32c.h"

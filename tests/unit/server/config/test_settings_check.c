@@ -85,7 +85,7 @@ static void test_settings_check__secrets_that_others_can_read_are_warned_of(void
     (void)state;
     struct settings_test test;
     struct told told = { "" };
-    const struct settings_listener listener = { .tell = tell, .context = &told };
+    const struct settings_listener listener = { .report = tell, .context = &told };
     char sentence[512];
     settings_test_init(&test);
     settings_test_file(&test, "password secret\n");
@@ -108,7 +108,7 @@ static void test_settings_check__a_file_without_secrets_may_be_read(void **state
     (void)state;
     struct settings_test test;
     struct told told = { "" };
-    const struct settings_listener listener = { .tell = tell, .context = &told };
+    const struct settings_listener listener = { .report = tell, .context = &told };
     settings_test_init(&test);
     settings_test_file(&test, "max-payload 2M\n");
     assert_int_equal(settings_test_load(&test), STATUS_OK);
@@ -123,7 +123,7 @@ static void test_settings_check__a_password_on_the_command_line_is_warned_of(voi
     (void)state;
     struct settings_test test;
     struct told told = { "" };
-    const struct settings_listener listener = { .tell = tell, .context = &told };
+    const struct settings_listener listener = { .report = tell, .context = &told };
     settings_test_of(&test, FLAGS("--password=secret"));
     settings_warn(&test.settings, &listener);
     assert_string_equal(told.text, "password: --password is on the command line, which all "

@@ -32,7 +32,7 @@ static void test_settings_reload__takes_over_what_can_change_and_tells(void **st
     (void)state;
     struct settings_test test;
     struct told told = { "" };
-    const struct settings_listener listener = { .tell = tell, .context = &told };
+    const struct settings_listener listener = { .report = tell, .context = &told };
     start(&test, "max-payload 2M\ndata a\nlog-level debug\ndurability never\npassword a\n");
     const char *data = test.settings.data;
     settings_test_write(&test, "max-payload 3M\ndata b\nmax-output 2M\nuser ann a app:read\n"

@@ -64,10 +64,10 @@ static size_t read_all(struct store_test *test, size_t *bad, bool *lossy)
     struct salvage_folder held;
     struct salvaged salvaged;
     *bad = 0;
-    struct voice voice = { .say = count_bad, .context = bad };
+    struct reporter reporter = { .report = count_bad, .context = bad };
     const struct store_visitor visitor = store_test_visitor(test);
     assert_int_equal(salvage_hold(test->path, false, &held, &test->error), STATUS_OK);
-    assert_int_equal(salvage_read(&held, &allocator_system, &voice, &salvaged, &test->error),
+    assert_int_equal(salvage_read(&held, &allocator_system, &reporter, &salvaged, &test->error),
                      STATUS_OK);
     salvage_let_go(&held);
     size_t count = 0;

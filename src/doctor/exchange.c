@@ -2,7 +2,7 @@
 // The two folders are exchanged in one step where the file system can do that: at no moment is
 // there no folder, or half of one. The new one is given the name PATH.damaged for that moment,
 // never PATH.repaired.part: what has that name is removed by the next repair.
-#include "doctor/place.h"
+#include "doctor/exchange.h"
 
 #include "os/file.h"
 #include "store/create.h"
@@ -19,14 +19,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert((int)PLACE_PATH_SIZE >= PATH_MAX, "realpath writes as much as that");
+_Static_assert((int)EXCHANGE_PATH_SIZE >= PATH_MAX, "realpath writes as much as that");
 
 enum {
     DAMAGED_MAX = 1000, // folders that are kept
     DEPTH_MAX = 2,      // of a store's folders
 };
 
-enum status place_resolve(const char *path, char out[PLACE_PATH_SIZE], struct error *error)
+enum status exchange_resolve(const char *path, char out[EXCHANGE_PATH_SIZE], struct error *error)
 {
     return realpath(path, out) ? STATUS_OK : file_error(error, "open", path);
 }
@@ -65,25 +65,25 @@ static void remove_contents(int folder, int depth)
     (void)closedir(entries);
 }
 
-void place_clear(const struct place *place)
+void exchange_clear(const struct exchange *exchange)
 {
-    int folder = open(place->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int folder = open(exchange->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder >= 0) {
         remove_contents(folder, 1);
-        (void)rmdir(place->part);
+        (void)rmdir(exchange->part);
     }
 }
 
 // What an earlier repair left, if it is not at work still.
-static enum status clear_part(const struct place *place, struct error *error)
+static enum status clear_part(const struct exchange *exchange, struct error *error)
 {
     int folder, lock;
     enum status status =
-        file_open(AT_FDCWD, place->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &folder, error);
+        file_open(AT_FDCWD, exchange->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &folder, error);
     if (status) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
-    status = lock_take(folder, place->part, O_RDONLY, &lock, error);
+    status = lock_take(folder, exchange->part, O_RDONLY, &lock, error);
     if (!status) {
         close(lock);
     }
@@ -91,30 +91,30 @@ static enum status clear_part(const struct place *place, struct error *error)
     if (status && status != STATUS_NOT_FOUND) {
         return status;
     }
-    place_clear(place);
-    return is_there(place->part) ? file_error(error, "remove", place->part) : STATUS_OK;
+    exchange_clear(exchange);
+    return is_there(exchange->part) ? file_error(error, "remove", exchange->part) : STATUS_OK;
 }
 
-static enum status find_damaged(struct place *place, struct error *error)
+static enum status find_damaged(struct exchange *exchange, struct error *error)
 {
     for (unsigned i = 1; i <= DAMAGED_MAX; i++) {
-        int size =
-            i == 1
-                ? snprintf(place->damaged, sizeof(place->damaged), "%s.damaged", place->path)
-                : snprintf(place->damaged, sizeof(place->damaged), "%s.damaged-%u", place->path, i);
-        if (size < 0 || (size_t)size >= sizeof(place->damaged)) {
+        int size = i == 1 ? snprintf(exchange->damaged, sizeof(exchange->damaged), "%s.damaged",
+                                     exchange->path)
+                          : snprintf(exchange->damaged, sizeof(exchange->damaged), "%s.damaged-%u",
+                                     exchange->path, i);
+        if (size < 0 || (size_t)size >= sizeof(exchange->damaged)) {
             return too_long(error);
         }
-        if (!is_there(place->damaged)) {
+        if (!is_there(exchange->damaged)) {
             return STATUS_OK;
         }
     }
-    return error_set(error, STATUS_EXISTS, "%s is there already", place->damaged);
+    return error_set(error, STATUS_EXISTS, "%s is there already", exchange->damaged);
 }
 
-enum status place_find(const char *path, struct place *out, struct error *error)
+enum status exchange_find(const char *path, struct exchange *out, struct error *error)
 {
-    *out = (struct place){ 0 };
+    *out = (struct exchange){ 0 };
     int size = snprintf(out->path, sizeof(out->path), "%s", path);
     int part = snprintf(out->part, sizeof(out->part), "%s.repaired.part", path);
     if (size < 0 || part < 0 || (size_t)part >= sizeof(out->part)) {
@@ -142,44 +142,44 @@ static enum status sync_above(const char *path, struct error *error)
     return status;
 }
 
-static int exchange(const struct place *place)
+static int swap_folders(const struct exchange *exchange)
 {
-    return renameat2(AT_FDCWD, place->damaged, AT_FDCWD, place->path, RENAME_EXCHANGE);
+    return renameat2(AT_FDCWD, exchange->damaged, AT_FDCWD, exchange->path, RENAME_EXCHANGE);
 }
 
 // Where folders cannot be exchanged there is a moment without one.
-static enum status take_in_two_steps(const struct place *place, struct error *error)
+static enum status take_in_two_steps(const struct exchange *exchange, struct error *error)
 {
-    if (rename(place->path, place->damaged)) {
-        return file_error(error, "rename", place->path);
+    if (rename(exchange->path, exchange->damaged)) {
+        return file_error(error, "rename", exchange->path);
     }
-    if (rename(place->part, place->path)) {
-        enum status status = file_error(error, "rename", place->part);
-        (void)rename(place->damaged, place->path);
+    if (rename(exchange->part, exchange->path)) {
+        enum status status = file_error(error, "rename", exchange->part);
+        (void)rename(exchange->damaged, exchange->path);
         return status;
     }
-    return sync_above(place->path, error);
+    return sync_above(exchange->path, error);
 }
 
-enum status place_take(const struct place *place, struct error *error)
+enum status exchange_take(const struct exchange *exchange, struct error *error)
 {
-    if (rename(place->part, place->damaged)) {
-        return file_error(error, "rename", place->part);
+    if (rename(exchange->part, exchange->damaged)) {
+        return file_error(error, "rename", exchange->part);
     }
-    enum status status = sync_above(place->path, error);
-    bool exchanged = !status && exchange(place) == 0;
+    enum status status = sync_above(exchange->path, error);
+    bool exchanged = !status && swap_folders(exchange) == 0;
     bool cannot_exchange = !status && !exchanged && (errno == EINVAL || errno == ENOSYS);
     if (!status && !exchanged) {
-        status = file_error(error, "rename", place->path);
+        status = file_error(error, "rename", exchange->path);
     } else if (!status) {
-        status = sync_above(place->path, error);
+        status = sync_above(exchange->path, error);
     }
     if (!status) {
         return STATUS_OK;
     }
     // Back to where it was.
-    if ((exchanged && exchange(place)) || rename(place->damaged, place->part)) {
+    if ((exchanged && swap_folders(exchange)) || rename(exchange->damaged, exchange->part)) {
         return status;
     }
-    return cannot_exchange ? take_in_two_steps(place, error) : status;
+    return cannot_exchange ? take_in_two_steps(exchange, error) : status;
 }

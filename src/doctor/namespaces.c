@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/spaces.h"
+#include "doctor/namespaces.h"
 
 #include "engine/records/salvage.h"
 
@@ -10,22 +10,22 @@
 #define SHARE_TO   0.8
 
 struct loading_spaces {
-    struct spaces *spaces;
-    struct voice *voice;
+    struct doctor_namespaces *namespaces;
+    struct reporter *reporter;
     int64_t now_us;
     struct hash_seed seed;
-    const struct space *at; // whose engine is being made
+    const struct doctor_namespace *at; // whose engine is being made
     struct error *error;
 };
 
 static void find_fault(struct loading_spaces *loading, const char *sentence)
 {
-    loading->spaces->findings++;
+    loading->namespaces->findings++;
     if (loading->at) {
-        voice_say(loading->voice, true, "namespace %.*s: %s", (int)loading->at->name_size,
-                  loading->at->name, sentence);
+        reporter_report(loading->reporter, true, "namespace %.*s: %s", (int)loading->at->name_size,
+                        loading->at->name, sentence);
     } else {
-        voice_say(loading->voice, true, "%s", sentence);
+        reporter_report(loading->reporter, true, "%s", sentence);
     }
 }
 
@@ -34,20 +34,20 @@ static void report(void *context, const char *sentence)
     find_fault(context, sentence);
 }
 
-static struct space *find(const struct spaces *spaces, uint32_t number)
+static struct doctor_namespace *find(const struct doctor_namespaces *namespaces, uint32_t number)
 {
-    for (size_t i = 0; i < spaces->count; i++) {
-        if (spaces->items[i].number == number) {
-            return &spaces->items[i];
+    for (size_t i = 0; i < namespaces->count; i++) {
+        if (namespaces->items[i].number == number) {
+            return &namespaces->items[i];
         }
     }
     return NULL;
 }
 
-static bool name_is_taken(const struct spaces *spaces, struct slice name)
+static bool name_is_taken(const struct doctor_namespaces *namespaces, struct slice name)
 {
-    for (size_t i = 0; i < spaces->count; i++) {
-        const struct space *space = &spaces->items[i];
+    for (size_t i = 0; i < namespaces->count; i++) {
+        const struct doctor_namespace *space = &namespaces->items[i];
         if (!space->deleted && slice_equal(slice_make(space->name, space->name_size), name)) {
             return true;
         }
@@ -55,30 +55,30 @@ static bool name_is_taken(const struct spaces *spaces, struct slice name)
     return false;
 }
 
-static enum status add(struct spaces *spaces, const struct space *space)
+static enum status add(struct doctor_namespaces *namespaces, const struct doctor_namespace *space)
 {
-    if (spaces->count == spaces->capacity) {
-        size_t capacity = 2 * spaces->capacity + 16;
-        void *items = mem_resize(spaces->allocator, spaces->items,
-                                 spaces->capacity * sizeof(*space), capacity * sizeof(*space));
+    if (namespaces->count == namespaces->capacity) {
+        size_t capacity = 2 * namespaces->capacity + 16;
+        void *items = mem_resize(namespaces->allocator, namespaces->items,
+                                 namespaces->capacity * sizeof(*space), capacity * sizeof(*space));
         if (!items) {
             return STATUS_NO_MEMORY;
         }
-        spaces->items = items;
-        spaces->capacity = capacity;
+        namespaces->items = items;
+        namespaces->capacity = capacity;
     }
-    spaces->items[spaces->count++] = *space;
+    namespaces->items[namespaces->count++] = *space;
     return STATUS_OK;
 }
 
-static void set_name(struct space *space, struct slice name)
+static void set_name(struct doctor_namespace *space, struct slice name)
 {
     space->name_size = (uint8_t)name.size;
     memcpy(space->name, name.data, name.size);
 }
 
 // A namespace whose own name is lost.
-static void make_name(const struct spaces *spaces, struct space *space)
+static void make_name(const struct doctor_namespaces *namespaces, struct doctor_namespace *space)
 {
     char name[64];
     unsigned attempt = 1;
@@ -88,7 +88,7 @@ static void make_name(const struct spaces *spaces, struct space *space)
                        : snprintf(name, sizeof(name), "repaired-%u-%u", space->number, attempt);
         set_name(space, slice_make(name, (size_t)size));
         attempt++;
-    } while (name_is_taken(spaces, slice_make(space->name, space->name_size)));
+    } while (name_is_taken(namespaces, slice_make(space->name, space->name_size)));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -106,40 +106,41 @@ static enum status read_directory(struct loading_spaces *loading, const struct i
     if (status) {
         return error_copy(loading->error, &why);
     }
-    struct space space = { .number = entry.space,
-                           .named = true,
-                           .deleted = entry.deleted,
-                           .clock = entry.clock,
-                           .qless = entry.qless };
+    struct doctor_namespace space = { .number = entry.space,
+                                      .named = true,
+                                      .deleted = entry.deleted,
+                                      .clock = entry.clock,
+                                      .qless = entry.qless };
     set_name(&space, entry.name);
-    if (!space.deleted && name_is_taken(loading->spaces, slice_make(space.name, space.name_size))) {
+    if (!space.deleted &&
+        name_is_taken(loading->namespaces, slice_make(space.name, space.name_size))) {
         find_fault(loading, "two namespaces have the same name; one is named anew");
-        make_name(loading->spaces, &space);
+        make_name(loading->namespaces, &space);
     }
-    return add(loading->spaces, &space);
+    return add(loading->namespaces, &space);
 }
 
 // Records of a namespace that the directory does not know.
 static enum status add_nameless(struct loading_spaces *loading, const struct image *first)
 {
-    struct space space = { .number = first->key.space, .clock = ENGINE_CLOCK_SERVER };
+    struct doctor_namespace space = { .number = first->key.space, .clock = ENGINE_CLOCK_SERVER };
     if (first->key.record.kind == RECORD_ENGINE && first->bytes.size && first->bytes.data[0]) {
         space.clock = ENGINE_CLOCK_CLIENT;
     }
-    make_name(loading->spaces, &space);
+    make_name(loading->namespaces, &space);
     char sentence[ERROR_DETAIL_SIZE];
     (void)snprintf(sentence, sizeof(sentence),
                    "there are records of namespace %u, which has no name; it is named %.*s",
                    space.number, (int)space.name_size, space.name);
     find_fault(loading, sentence);
-    return add(loading->spaces, &space);
+    return add(loading->namespaces, &space);
 }
 
 // Which records belong to which namespace.
 static enum status divide(struct loading_spaces *loading)
 {
-    const struct images *images = &loading->spaces->salvaged->images;
-    struct space *space = NULL;
+    const struct images *images = &loading->namespaces->salvaged->images;
+    struct doctor_namespace *space = NULL;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < images->count && !status; i++) {
         const struct image *image = &images->items[i];
@@ -155,10 +156,10 @@ static enum status divide(struct loading_spaces *loading)
             continue;
         }
         if (!space || space->number != image->key.space) {
-            if (!find(loading->spaces, image->key.space)) {
+            if (!find(loading->namespaces, image->key.space)) {
                 status = add_nameless(loading, image);
             }
-            space = status ? NULL : find(loading->spaces, image->key.space);
+            space = status ? NULL : find(loading->namespaces, image->key.space);
             if (space) {
                 space->first = i;
             }
@@ -173,10 +174,10 @@ static enum status divide(struct loading_spaces *loading)
 // ---------------------------------------------------------------------------------------------
 // Engines
 
-static enum status make_engine(struct loading_spaces *loading, struct space *space)
+static enum status make_engine(struct loading_spaces *loading, struct doctor_namespace *space)
 {
-    const struct allocator *allocator = loading->spaces->allocator;
-    const struct salvaged *salvaged = loading->spaces->salvaged;
+    const struct allocator *allocator = loading->namespaces->allocator;
+    const struct salvaged *salvaged = loading->namespaces->salvaged;
     size_t size = (space->count + 1) * sizeof(struct salvage_record);
     struct salvage_record *records = mem_alloc(allocator, size);
     if (!records) {
@@ -207,12 +208,14 @@ static enum status make_engine(struct loading_spaces *loading, struct space *spa
     return status;
 }
 
-enum status spaces_load(struct spaces *spaces, const struct salvaged *salvaged, int64_t now_us,
-                        struct voice *voice, struct error *error)
+enum status doctor_namespaces_load(struct doctor_namespaces *namespaces,
+                                   const struct salvaged *salvaged, int64_t now_us,
+                                   struct reporter *reporter, struct error *error)
 {
-    *spaces = (struct spaces){ .allocator = salvaged->images.allocator, .salvaged = salvaged };
+    *namespaces =
+        (struct doctor_namespaces){ .allocator = salvaged->images.allocator, .salvaged = salvaged };
     struct loading_spaces loading = {
-        .spaces = spaces, .voice = voice, .now_us = now_us, .error = error
+        .namespaces = namespaces, .reporter = reporter, .now_us = now_us, .error = error
     };
     if (getrandom(&loading.seed, sizeof(loading.seed), 0) != sizeof(loading.seed)) {
         return error_set(error, STATUS_IO, "the system gives no random numbers");
@@ -221,21 +224,22 @@ enum status spaces_load(struct spaces *spaces, const struct salvaged *salvaged, 
     if (status == STATUS_NO_MEMORY) {
         return error_set(error, status, "out of memory");
     }
-    for (size_t i = 0; i < spaces->count && !status; i++) {
-        if (!spaces->items[i].deleted) {
-            status = make_engine(&loading, &spaces->items[i]);
+    for (size_t i = 0; i < namespaces->count && !status; i++) {
+        if (!namespaces->items[i].deleted) {
+            status = make_engine(&loading, &namespaces->items[i]);
         }
-        voice_share(voice,
-                    SHARE_FROM + (SHARE_TO - SHARE_FROM) * (double)(i + 1) / (double)spaces->count);
+        reporter_share(reporter, SHARE_FROM + (SHARE_TO - SHARE_FROM) * (double)(i + 1) /
+                                                  (double)namespaces->count);
     }
     return status;
 }
 
-void spaces_release(struct spaces *spaces)
+void doctor_namespaces_release(struct doctor_namespaces *namespaces)
 {
-    for (size_t i = 0; i < spaces->count; i++) {
-        engine_free(spaces->items[i].engine);
+    for (size_t i = 0; i < namespaces->count; i++) {
+        engine_free(namespaces->items[i].engine);
     }
-    mem_free(spaces->allocator, spaces->items, spaces->capacity * sizeof(*spaces->items));
-    *spaces = (struct spaces){ .allocator = spaces->allocator };
+    mem_free(namespaces->allocator, namespaces->items,
+             namespaces->capacity * sizeof(*namespaces->items));
+    *namespaces = (struct doctor_namespaces){ .allocator = namespaces->allocator };
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The whole state of an engine as bytes, and back.
-#ifndef SLUICE_ENGINE_RECORDS_SNAPSHOT_H
-#define SLUICE_ENGINE_RECORDS_SNAPSHOT_H
+// The whole state of an engine as bytes, and back: tests compare engines by it. Hosts use
+// records/changes.h and records/loading.h.
+#ifndef SLUICE_ENGINE_SNAPSHOT_H
+#define SLUICE_ENGINE_SNAPSHOT_H
 
+#include "base/buffer.h"
 #include "engine/engine.h"
 
 // Appends the state. Two engines that were given the same calls give the same bytes.

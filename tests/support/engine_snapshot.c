@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The bytes: "SLUICE\r\n", the version (4), then the records, each with its kind (1), id (8), extra
 // (8) and size (4) in front; then a record of kind 0 and the CRC-32C of all before it (4).
-#include "engine/records/snapshot.h"
+#include "engine_snapshot.h"
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
