@@ -132,7 +132,7 @@ struct sluice_open_options {
     const char *ns;     // the namespace; overrides that of the address. Default: "default"
     const char *worker; // the worker name for taking jobs. Default: HOST-PID-RANDOM
     // The time limit of a call, which includes reconnecting and excludes the time that the call
-    // waits for a job. Default: 30. SLUICE_FOREVER: no limit.
+    // waits for a job. Default: 30. SLUICE_FOREVER: no limit. Must not be zero or negative.
     double timeout;
     // For `file:` only. When a change counts as durable: "always" (synced, the default),
     // "interval:MS" or "never". The address takes precedence.
@@ -181,18 +181,19 @@ struct sluice_put_options {
     SLUICE_SIZE_OF(struct sluice_put_options);
     const char *queue, *klass, *data; // required; data is JSON
     const char *jid;                  // default: a UUID
-    int64_t priority;                 // lower runs sooner
-    double delay;                     // the earliest start, from now
+    int64_t priority;                 // lower runs sooner; may be negative or SLUICE_ZERO
+    double delay;                     // the earliest start, from now. SLUICE_ZERO: now, also if
+                                      // the job is scheduled for later
     double at;                        // the earliest start, as a time; instead of delay
-    int64_t retries;                  // default: 5; SLUICE_NONE: no retries
+    int64_t retries;                  // default: 5; SLUICE_NONE or SLUICE_ZERO: no retries
     const char *const *tags;
     const char *const *depends; // jids of jobs that must be complete before it runs
     const char *domain;         // the lane for rate limits, concurrency and fairness
-    double deadline;            // the job fails if it has not started by then
+    double deadline;            // the job fails if it has not started by then. SLUICE_NONE: none
     const char *backoff;        // "exponential:1:60:10", see Q.PUT
     double timeout;             // the maximum run time; SLUICE_NONE: none
     double result_ttl;          // the retention time of its result; SLUICE_NONE: with the job
-    int64_t max_crashes;        // the job fails after this many lost leases
+    int64_t max_crashes;        // the job fails after this many lost leases; SLUICE_NONE: no limit
     const char *on_dependency_failure;
     const char *unique; // a lock: a key that no other job may hold
     bool unique_contents;
@@ -207,7 +208,8 @@ struct sluice_put_options {
 #define SLUICE_PUT(...)                                                                            \
     ((struct sluice_put_options){ .size = sizeof(struct sluice_put_options), __VA_ARGS__ })
 
-// Puts a job, or moves the existing job with that jid. `jid` (a buffer of SLUICE_NAME_SIZE bytes,
+// Puts a job, or moves the existing job with that jid. An existing job keeps what is not given, but
+// for klass and data. `jid` (a buffer of SLUICE_NAME_SIZE bytes,
 // or NULL) receives the jid of the job, or that of the job that holds the lock requested by
 // `unique`.
 //

@@ -2,6 +2,7 @@
 // Taking jobs and settling them.
 #include "client/job.h"
 
+#include "client/members.h"
 #include "client/options.h"
 #include "client/value.h"
 
@@ -111,6 +112,9 @@ static void take_words(const struct sluice *sluice, const struct sluice_take_opt
     }
 }
 
+static const struct member lease_member = { "lease", "LEASE", MEMBER_SECONDS,
+                                            offsetof(struct sluice_take_options, lease), 0 };
+
 static enum sluice_status check_take(const struct sluice_take_options *take,
                                      struct sluice_error *error)
 {
@@ -120,7 +124,8 @@ static enum sluice_status check_take(const struct sluice_take_options *take,
     if (take->round_robin && take->best) {
         return fault(error, SLUICE_INVALID, "either round_robin or best, not both");
     }
-    return check_name(take->worker, "worker", error);
+    enum sluice_status status = check_name(take->worker, "worker", error);
+    return status ? status : member_check_number(&lease_member, take->lease, error);
 }
 
 // A pop whose answer was lost may be asked again: what it took comes back when its lease runs out.
@@ -204,6 +209,9 @@ enum sluice_status sluice_take_job(struct sluice *sluice, const char *jid,
     }
     if (!status) {
         status = check_name(worker, "worker", error);
+    }
+    if (!status) {
+        status = member_check_number(&lease_member, take.lease, error);
     }
     if (status) {
         return status;
@@ -389,7 +397,12 @@ enum sluice_status sluice_keepalive(struct sluice_job *job,
 
 enum sluice_status sluice_start(struct sluice_job *job, int64_t pid, struct sluice_error *error)
 {
+    static const struct member pid_argument = { .name = "pid" };
     struct words words;
+    enum sluice_status status = member_check_number(&pid_argument, (double)pid, error);
+    if (status) {
+        return status;
+    }
     job_words(job, &words, "Q.START");
     words_integer(&words, pid);
     return tell(job, &words, true, error);
@@ -426,6 +439,8 @@ enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct s
 // ---------------------------------------------------------------------------------------------
 // Settling
 
+static const struct member delay_argument = { .name = "delay" };
+
 // With the token of the lease it may be asked again: it is answered as the first time.
 static enum sluice_status settle(struct sluice_job *job, struct words *words,
                                  struct sluice_value **answer, struct sluice_error *error)
@@ -455,6 +470,10 @@ enum sluice_status sluice_advance(struct sluice_job *job, const char *queue, con
                                   double delay, struct sluice_error *error)
 {
     struct words words;
+    enum sluice_status status = member_check_number(&delay_argument, delay, error);
+    if (status) {
+        return status;
+    }
     job_words(job, &words, "Q.COMPLETE");
     job_token_words(job, &words);
     words_option(&words, "DATA", data);
@@ -480,15 +499,20 @@ enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char
 {
     struct words words;
     struct sluice_value *answer;
+    enum sluice_status status =
+        delay == SLUICE_BACKOFF ? SLUICE_OK : member_check_number(&delay_argument, delay, error);
+    if (status) {
+        return status;
+    }
     job_words(job, &words, "Q.RETRY");
     job_token_words(job, &words);
-    if (delay >= 0) {
+    if (delay != SLUICE_BACKOFF) {
         words_text(&words, "DELAY");
         words_seconds(&words, delay);
     }
     words_option(&words, "GROUP", group);
     words_option(&words, "MESSAGE", message);
-    enum sluice_status status = settle(job, &words, &answer, error);
+    status = settle(job, &words, &answer, error);
     if (!status && remaining) {
         *remaining = sluice_value_integer(answer);
     }

@@ -3,6 +3,7 @@
 // again until it is known; and carries its jid, so that not even a server that has forgotten the
 // request makes a second job.
 #include "base/uuid.h"
+#include "client/members.h"
 #include "client/options.h"
 #include "client/queue.h"
 #include "client/repeat.h"
@@ -24,6 +25,36 @@ static enum sluice_status make_jid(char jid[SLUICE_NAME_SIZE], struct sluice_err
     return SLUICE_OK;
 }
 
+#define MEMBER(member, word, type, flags)                                                          \
+    {                                                                                              \
+#        member, word, type, offsetof(struct sluice_put_options, member), flags                    \
+    }
+
+static const struct member member_table[] = {
+    MEMBER(priority, "PRIORITY", MEMBER_INTEGER, MEMBER_ZERO | MEMBER_NEGATIVE),
+    MEMBER(delay, "DELAY", MEMBER_SECONDS, MEMBER_ZERO | MEMBER_NONE),
+    MEMBER(at, "AT", MEMBER_SECONDS, MEMBER_ZERO | MEMBER_NONE),
+    MEMBER(retries, "RETRIES", MEMBER_INTEGER, MEMBER_ZERO | MEMBER_NONE),
+    MEMBER(tags, "TAG", MEMBER_TEXTS, 0),
+    MEMBER(depends, "DEPENDS", MEMBER_TEXTS, 0),
+    MEMBER(allow_missing, "ALLOW-MISSING", MEMBER_FLAG, 0),
+    MEMBER(domain, "DOMAIN", MEMBER_TEXT, 0),
+    MEMBER(deadline, "DEADLINE", MEMBER_SECONDS, MEMBER_NONE),
+    MEMBER(backoff, "BACKOFF", MEMBER_TEXT, 0),
+    MEMBER(timeout, "TIMEOUT", MEMBER_SECONDS, MEMBER_NONE),
+    MEMBER(lease, "LEASE", MEMBER_SECONDS, MEMBER_NONE),
+    MEMBER(result_ttl, "RESULT-TTL", MEMBER_SECONDS, MEMBER_NONE),
+    MEMBER(max_crashes, "MAX-CRASHES", MEMBER_INTEGER, MEMBER_NONE),
+    MEMBER(on_dependency_failure, "ON-DEPENDENCY-FAILURE", MEMBER_TEXT, 0),
+    MEMBER(unique, "UNIQUE", MEMBER_TEXT, 0),
+    MEMBER(unique_contents, "UNIQUE-CONTENTS", MEMBER_FLAG, 0),
+    MEMBER(unique_until, "UNIQUE-UNTIL", MEMBER_TEXT, 0),
+    MEMBER(unique_for, "UNIQUE-FOR", MEMBER_SECONDS, 0),
+    MEMBER(on_conflict, "ON-CONFLICT", MEMBER_TEXT, 0),
+};
+static const struct members members = { member_table,
+                                        sizeof(member_table) / sizeof(member_table[0]) };
+
 static enum sluice_status check_put(const struct sluice_put_options *put,
                                     struct sluice_error *error)
 {
@@ -31,7 +62,8 @@ static enum sluice_status check_put(const struct sluice_put_options *put,
                           : !put->klass ? "klass"
                           : !put->data  ? "data"
                                         : NULL;
-    return missing ? fault(error, SLUICE_INVALID, "a job needs a %s", missing) : SLUICE_OK;
+    return missing ? fault(error, SLUICE_INVALID, "a job needs a %s", missing)
+                   : members_check(members, put, error);
 }
 
 // The words of Q.PUT behind the namespace.
@@ -42,30 +74,7 @@ static void add_put(const struct sluice *sluice, struct words *words,
     words_text(words, put->klass);
     words_text(words, put->data);
     words_option(words, "JID", jid);
-    words_option_integer(words, "PRIORITY", put->priority);
-    words_option_seconds(words, "DELAY", put->delay);
-    words_option_seconds(words, "AT", put->at);
-    words_option_limit(words, "RETRIES", put->retries);
-    words_options(words, "TAG", put->tags);
-    words_options(words, "DEPENDS", put->depends);
-    if (put->allow_missing) {
-        words_text(words, "ALLOW-MISSING");
-    }
-    words_option(words, "DOMAIN", put->domain);
-    words_option_seconds(words, "DEADLINE", put->deadline);
-    words_option(words, "BACKOFF", put->backoff);
-    words_option_length(words, "TIMEOUT", put->timeout);
-    words_option_length(words, "LEASE", put->lease);
-    words_option_length(words, "RESULT-TTL", put->result_ttl);
-    words_option_limit(words, "MAX-CRASHES", put->max_crashes);
-    words_option(words, "ON-DEPENDENCY-FAILURE", put->on_dependency_failure);
-    words_option(words, "UNIQUE", put->unique);
-    if (put->unique_contents) {
-        words_text(words, "UNIQUE-CONTENTS");
-    }
-    words_option(words, "UNIQUE-UNTIL", put->unique_until);
-    words_option_seconds(words, "UNIQUE-FOR", put->unique_for);
-    words_option(words, "ON-CONFLICT", put->on_conflict);
+    members_add(members, put, words);
     repeat_option(sluice, words);
 }
 
@@ -135,18 +144,20 @@ static void set_result(struct sluice_result *result, enum sluice_status status, 
     (void)snprintf(result->message, sizeof(result->message), "%s", status ? message : "");
 }
 
-static void read_result(struct sluice_result *result, const struct sluice_value *answer)
+static void read_result(const struct sluice *sluice, struct sluice_result *result,
+                        const struct sluice_value *answer)
 {
     struct sluice_error why = { 0 };
     enum sluice_status status = sluice_value_status(answer);
     if (status) {
         const char *text = sluice_value_text(answer, NULL);
-        set_result(result, status, text ? text : "");
+        (void)fault(&why, status, "%s", text ? text : "");
+        members_translate(commands_find(sluice->commands, SLICE("Q.PUT")), &why);
     } else {
         status = answer ? copy_jid(answer, result->jid, &why)
                         : fault(&why, SLUICE_UNKNOWN, "the server has not said what became of it");
-        set_result(result, status, why.message);
     }
+    set_result(result, status, why.message);
 }
 
 // The jids, and which of them cannot even be asked for.
@@ -214,7 +225,7 @@ static void put_all(struct sluice *sluice, const struct sluice_put_options *puts
         if (!results[i].status && status) {
             set_result(&results[i], status, why.message);
         } else if (!results[i].status) {
-            read_result(&results[i], sluice_value_at(answer, index++));
+            read_result(sluice, &results[i], sluice_value_at(answer, index++));
         }
     }
     sluice_value_free(answer);

@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/num.h"
 #include "client/deadline.h"
+#include "client/members.h"
 #include "client/options.h"
 #include "client/repeat.h"
 #include "client/value.h"
@@ -66,6 +67,9 @@ static void fix_path(struct url *url)
     free(whole);
 }
 
+static const struct member timeout_member = { "timeout", NULL, MEMBER_SECONDS,
+                                              offsetof(struct sluice_open_options, timeout), 0 };
+
 static enum sluice_status set_up(struct sluice *sluice, const char *url, struct sluice_error *error)
 {
     const struct sluice_open_options *given = &sluice->given;
@@ -76,6 +80,9 @@ static enum sluice_status set_up(struct sluice *sluice, const char *url, struct 
     }
     if (!status) {
         status = check_name(given->worker, "worker", error);
+    }
+    if (!status && given->timeout != SLUICE_FOREVER) {
+        status = member_check_number(&timeout_member, given->timeout, error);
     }
     if (status) {
         return status;
@@ -195,8 +202,9 @@ void queue_words(const struct sluice *sluice, struct words *words, const char *n
     words_text(words, sluice->ns);
 }
 
-enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const struct ask *ask,
-                             struct sluice_value **out, struct sluice_error *error)
+static enum sluice_status run(struct sluice *sluice, const struct command *command,
+                              struct words *words, const struct ask *ask, struct sluice_value **out,
+                              struct sluice_error *error)
 {
     struct sluice_value *value = NULL;
     enum sluice_status status = SLUICE_NO_MEMORY;
@@ -206,7 +214,7 @@ enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const s
         (void)fault_no_memory(error);
     } else {
         const struct link_call call = {
-            .command = commands_find(sluice->commands, words->items[0]),
+            .command = command,
             .words = { words->items, words->count },
             .wait_us = ask->wait_us,
             .wait_word = ask->wait_word,
@@ -219,6 +227,18 @@ enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const s
         *out = value;
     } else {
         sluice_value_free(value);
+    }
+    return status;
+}
+
+enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const struct ask *ask,
+                             struct sluice_value **out, struct sluice_error *error)
+{
+    const struct command *command =
+        words->failed ? NULL : commands_find(sluice->commands, words->items[0]);
+    enum sluice_status status = run(sluice, command, words, ask, out, error);
+    if (status && error && command) {
+        members_translate(command, error);
     }
     return status;
 }
@@ -275,7 +295,7 @@ enum sluice_status sluice_call(struct sluice *sluice, const char *const *words, 
         find_wait(command, &all, &ask);
     }
     ask.repeats = repeat_prepare(sluice, command, &all);
-    return queue_ask(sluice, &all, &ask, out, error);
+    return run(sluice, command, &all, &ask, out, error);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -46,7 +46,8 @@ struct ask {
     bool repeats;
 };
 
-// Asks it and releases the words.
+// Asks it and releases the words. The message about a refusal names members and arguments of the C
+// interface (members_translate), and not words of the command.
 enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const struct ask *ask,
                              struct sluice_value **out, struct sluice_error *error);
 

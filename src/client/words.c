@@ -133,13 +133,15 @@ void words_integer(struct words *words, int64_t value)
     add_number(words, &text);
 }
 
-// What is no length of time stays what it is, so that the command refuses it in its own words.
+// What is no length of time stays what it is, so that the command refuses it in its own words. What
+// is longer than nothing does not become nothing, which may mean "none".
 void words_seconds(struct words *words, double seconds)
 {
     struct buffer text;
     buffer_init(&text, &allocator_system, NUM_TEXT_SIZE_MAX);
     if (isfinite(seconds) && fabs(seconds) < 9e12) {
-        num_append_seconds(&text, (int64_t)llround(seconds * 1e6));
+        int64_t us = (int64_t)llround(seconds * 1e6);
+        num_append_seconds(&text, us == 0 && seconds > 0 ? 1 : us);
     } else {
         buffer_printf(&text, "%g", seconds);
     }
@@ -154,11 +156,16 @@ void words_option(struct words *words, const char *name, const char *text)
     }
 }
 
+static bool is_nothing(double value)
+{
+    return value == (double)SLUICE_ZERO || value == (double)SLUICE_NONE;
+}
+
 void words_option_integer(struct words *words, const char *name, int64_t value)
 {
     if (value) {
         words_text(words, name);
-        words_integer(words, value);
+        words_integer(words, value == SLUICE_ZERO || value == SLUICE_NONE ? 0 : value);
     }
 }
 
@@ -166,17 +173,7 @@ void words_option_seconds(struct words *words, const char *name, double seconds)
 {
     if (seconds != 0) {
         words_text(words, name);
-        words_seconds(words, seconds);
-    }
-}
-
-void words_option_length(struct words *words, const char *name, double seconds)
-{
-    if (seconds == SLUICE_NONE) {
-        words_text(words, name);
-        words_integer(words, 0);
-    } else {
-        words_option_seconds(words, name, seconds);
+        words_seconds(words, is_nothing(seconds) ? 0 : seconds);
     }
 }
 
@@ -184,13 +181,5 @@ void words_options(struct words *words, const char *name, const char *const *tex
 {
     for (; texts && *texts; texts++) {
         words_option(words, name, *texts);
-    }
-}
-
-void words_option_limit(struct words *words, const char *name, int64_t value)
-{
-    if (value) {
-        words_text(words, name);
-        words_integer(words, value < 0 ? 0 : value);
     }
 }

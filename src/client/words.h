@@ -34,14 +34,11 @@ void words_seconds(struct words *words, double seconds);
 // `words` stays valid.
 void words_take(struct words *words, struct words *other);
 
-// An option, unless it has its default: a text that is NULL, a number that is 0.
+// An option, unless it has its default: a text that is NULL, a number that is 0. SLUICE_ZERO and
+// SLUICE_NONE are said as 0.
 void words_option(struct words *words, const char *name, const char *text);
 void words_option_integer(struct words *words, const char *name, int64_t value);
 void words_option_seconds(struct words *words, const char *name, double seconds);
 void words_options(struct words *words, const char *name, const char *const *texts);
-
-// Where 0 means the default, SLUICE_NONE means 0.
-void words_option_limit(struct words *words, const char *name, int64_t value);
-void words_option_length(struct words *words, const char *name, double seconds);
 
 #endif

@@ -9,7 +9,8 @@ from real import PUT, TestCase, sluiced
 from shell import LIMIT_S, Shell
 
 FOREVER = -1
-NONE = -1
+BACKOFF = -1
+NONE = -2**62
 
 
 class Calls(TestCase):
@@ -85,7 +86,7 @@ class Calls(TestCase):
         self.take("a", "2")
         self.assertEqual(self.shell.ok("retry", "1", 0, None, None)["remaining"], 0)
         self.assertEqual(self.shell.status("return", "1"), "stale")
-        self.assertEqual(self.shell.ok("retry", "2", NONE, None, None)["remaining"], -1)
+        self.assertEqual(self.shell.ok("retry", "2", BACKOFF, None, None)["remaining"], -1)
         self.assertEqual(self.field("a", "state"), "failed")
         self.put("b")
         self.take("b")

@@ -27,7 +27,7 @@ const struct option put_option_table[PUT_OPTION_COUNT] = {
       .type = OPTION_SECONDS,
       .value = "SECONDS",
       .offset = PUT_FIELD(delay),
-      .summary = "not before so long from now" },
+      .summary = "not before so long from now; 0: now, also if the job is scheduled for later" },
     { .name = "at",
       .letter = 'a',
       .type = OPTION_TIME,
@@ -39,7 +39,7 @@ const struct option put_option_table[PUT_OPTION_COUNT] = {
       .type = OPTION_INTEGER,
       .value = "N",
       .offset = PUT_FIELD(retries),
-      .summary = "how often it is tried again (5)" },
+      .summary = "how often it is tried again (5); 0: never" },
     { .name = "tag",
       .letter = 't',
       .type = OPTION_TEXTS,
@@ -64,7 +64,7 @@ const struct option put_option_table[PUT_OPTION_COUNT] = {
       .type = OPTION_TIME,
       .value = "TIME",
       .offset = PUT_FIELD(deadline),
-      .summary = "not started by then it fails" },
+      .summary = "not started by then it fails; 0: none" },
     RUN_OPTIONS,
     { .name = "unique",
       .type = OPTION_TEXT,
@@ -115,19 +115,30 @@ enum {
     COMMAND_ALONE = 3, // options at the end of the table that a line of JSON does not have
 };
 
+// What 0 stands for, by option.
+static const struct {
+    size_t offset;
+    int64_t value;
+} zeros[] = {
+    { PUT_FIELD(priority), SLUICE_ZERO },    { PUT_FIELD(delay), SLUICE_ZERO },
+    { PUT_FIELD(at), SLUICE_ZERO },          { PUT_FIELD(retries), SLUICE_NONE },
+    { PUT_FIELD(max_crashes), SLUICE_NONE }, { PUT_FIELD(deadline), SLUICE_NONE },
+    { PUT_FIELD(timeout), SLUICE_NONE },     { PUT_FIELD(lease), SLUICE_NONE },
+    { PUT_FIELD(result_ttl), SLUICE_NONE },
+};
+
 void put_options_settle(struct put_options *options, const struct option *option)
 {
-    struct sluice_put_options *put = &options->put;
-    if (option->offset == PUT_FIELD(retries) && !put->retries) {
-        put->retries = SLUICE_NONE;
-    } else if (option->offset == PUT_FIELD(max_crashes) && !put->max_crashes) {
-        put->max_crashes = SLUICE_NONE;
-    } else if (option->offset == PUT_FIELD(timeout) && put->timeout == 0) {
-        put->timeout = SLUICE_NONE;
-    } else if (option->offset == PUT_FIELD(lease) && put->lease == 0) {
-        put->lease = SLUICE_NONE;
-    } else if (option->offset == PUT_FIELD(result_ttl) && put->result_ttl == 0) {
-        put->result_ttl = SLUICE_NONE;
+    void *field = (char *)options + option->offset;
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+        if (zeros[i].offset != option->offset) {
+            continue;
+        }
+        if (option->type == OPTION_INTEGER && *(int64_t *)field == 0) {
+            *(int64_t *)field = zeros[i].value;
+        } else if (option->type != OPTION_INTEGER && *(double *)field == 0) {
+            *(double *)field = (double)zeros[i].value;
+        }
     }
 }
 

@@ -17,7 +17,7 @@ enum {
 };
 extern const struct option put_option_table[PUT_OPTION_COUNT];
 
-// What 0 says is "none" where a struct sluice_put_options has it as "not said".
+// Turns an option that is given as 0 into SLUICE_ZERO or SLUICE_NONE: 0 itself means "not given".
 void put_options_settle(struct put_options *options, const struct option *option);
 // Sets the size and the lists.
 void put_options_finish(struct put_options *options);

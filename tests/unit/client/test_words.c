@@ -50,7 +50,7 @@ static void test_words__lengths_of_time_are_exact_to_a_microsecond(void **state)
         { 60, "60" },
         { 0.1, "0.1" },
         { 1e-6, "0.000001" },
-        { 4e-7, "0" },
+        { 4e-7, "0.000001" }, // not nothing
         { -2.5, "-2.5" },
         { 1784000060.123456, "1784000060.123456" },
         { 8e12, "8000000000000" },
@@ -78,7 +78,6 @@ static void test_words__options_with_their_defaults_are_not_said(void **state)
     words_option_seconds(&words, "C", 0);
     words_options(&words, "D", NULL);
     words_options(&words, "E", (const char *const[]){ NULL });
-    words_option_limit(&words, "F", 0);
     assert_words(&words, WORDS("x"));
 }
 
@@ -91,10 +90,13 @@ static void test_words__options_that_are_given_are_said(void **state)
     words_option_integer(&words, "B", -3);
     words_option_seconds(&words, "C", -0.5);
     words_options(&words, "D", WORDS("one", "two"));
-    words_option_limit(&words, "E", 7);
-    words_option_limit(&words, "F", SLUICE_NONE);
-    assert_words(
-        &words, WORDS("A", "", "B", "-3", "C", "-0.5", "D", "one", "D", "two", "E", "7", "F", "0"));
+    words_option_integer(&words, "E", SLUICE_ZERO);
+    words_option_integer(&words, "F", SLUICE_NONE);
+    words_option_seconds(&words, "G", (double)SLUICE_ZERO);
+    words_option_seconds(&words, "H", (double)SLUICE_NONE);
+    words_option_seconds(&words, "I", 1e-9); // too short to be written, but not nothing
+    assert_words(&words, WORDS("A", "", "B", "-3", "C", "-0.5", "D", "one", "D", "two", "E", "0",
+                               "F", "0", "G", "0", "H", "0", "I", "0.000001"));
 }
 
 static void test_words__numbers_stay_where_they_are_however_many_come(void **state)

@@ -190,6 +190,31 @@ static void test_options__lines_of_json_have_the_same_names(void **state)
     put_options_release(&options);
 }
 
+static void test_options__zero_is_not_the_default(void **state)
+{
+    (void)state;
+    struct put_options options;
+    assert_null(put_options_read(
+        &options,
+        "{\"queue\":\"a\",\"klass\":\"b\",\"priority\":0,\"delay\":0,\"at\":\"1970-01-01\","
+        "\"retries\":0,\"deadline\":0,\"timeout\":0,\"lease\":0,\"result_ttl\":0,"
+        "\"max_crashes\":0}"));
+    assert_int_equal(options.put.priority, SLUICE_ZERO);
+    assert_true(options.put.delay == SLUICE_ZERO);
+    assert_true(options.put.at == SLUICE_ZERO);
+    assert_int_equal(options.put.retries, SLUICE_NONE);
+    assert_true(options.put.deadline == SLUICE_NONE);
+    assert_true(options.put.timeout == SLUICE_NONE);
+    assert_true(options.put.lease == SLUICE_NONE);
+    assert_true(options.put.result_ttl == SLUICE_NONE);
+    assert_int_equal(options.put.max_crashes, SLUICE_NONE);
+    put_options_release(&options);
+    assert_null(put_options_read(&options, "{\"queue\":\"a\",\"klass\":\"b\"}"));
+    assert_int_equal(options.put.priority, 0);
+    assert_true(options.put.deadline == 0);
+    put_options_release(&options);
+}
+
 static void test_options__lines_of_json_that_are_wrong_say_why(void **state)
 {
     static const struct {
@@ -258,6 +283,7 @@ int main(void)
         cmocka_unit_test_teardown(test_options__what_is_wrong_is_named, release),
         cmocka_unit_test_teardown(test_options__as_words_lengths_and_moments_are_seconds, release),
         cmocka_unit_test_teardown(test_options__lines_of_json_have_the_same_names, release),
+        cmocka_unit_test_teardown(test_options__zero_is_not_the_default, release),
         cmocka_unit_test_teardown(test_options__lines_of_json_that_are_wrong_say_why, release),
         cmocka_unit_test(test_options__no_command_takes_a_name_that_all_have),
         cmocka_unit_test_teardown(test_options__the_nearest_name_is_found, release),
