@@ -20,7 +20,7 @@
 //
 // A pool that is stopped drains: it takes no more jobs, and the running ones have `grace` seconds to
 // end. After that, or at a second signal, those that still run are given back, first in their
-// queues, and their handlers are told so.
+// queues, and their handlers are told so. If the server is away then, their leases expire.
 #ifndef SLUICE_POOL_H
 #define SLUICE_POOL_H
 

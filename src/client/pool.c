@@ -292,28 +292,6 @@ static void rest(const struct sluice_pool *pool, const struct stops *stops, int6
     }
 }
 
-// Gives a job back whose handler runs. Says whether the queue could be asked.
-static bool give_back(struct sluice_pool *pool, struct slot *slot)
-{
-    struct sluice_error error = { .status = SLUICE_OK };
-    struct sluice_job *job = slot->job;
-    const struct sluice_settle_options back = SLUICE_SETTLE(.verdict = SLUICE_RETURN);
-    enum sluice_status status = sluice_settle(job, &back, &error);
-    int kept = SLUICE_KEPT;
-    if (!status && atomic_compare_exchange_strong(&job->lost, &kept, SLUICE_RETURNED)) {
-        slot_tell(slot, job, SLUICE_RETURNED);
-    }
-    pthread_mutex_lock(&pool->mutex);
-    uint64_t *counter = !status                          ? &pool->tally.returned
-                        : loss_of(status) != SLUICE_KEPT ? &pool->tally.lost
-                                                         : &pool->tally.unsettled;
-    ++*counter;
-    slot->state = SLOT_RETURNED;
-    pthread_cond_broadcast(&pool->changed);
-    pthread_mutex_unlock(&pool->mutex);
-    return status != SLUICE_UNREACHABLE && status != SLUICE_UNKNOWN;
-}
-
 static bool begin_giving_back(struct sluice_pool *pool, struct slot *slot)
 {
     pthread_mutex_lock(&pool->mutex);
@@ -325,15 +303,43 @@ static bool begin_giving_back(struct sluice_pool *pool, struct slot *slot)
     return running;
 }
 
-// A server that is away is asked for the first job only: the others' leases expire too.
+static void end_giving_back(struct sluice_pool *pool, struct slot *slot, enum sluice_status status)
+{
+    struct sluice_pool_tally *tally = &pool->tally;
+    pthread_mutex_lock(&pool->mutex);
+    if (!status) {
+        tally->returned++;
+    } else if (loss_of(status) != SLUICE_KEPT) {
+        tally->lost++;
+    } else {
+        tally->unsettled++;
+    }
+    slot->state = SLOT_RETURNED;
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+// Gives the jobs back whose handlers run, and tells the handlers. A server that is away is asked for
+// the first job only: the leases of the others expire as well.
 static void give_all_back(struct sluice_pool *pool)
 {
+    const struct sluice_settle_options back = SLUICE_SETTLE(.verdict = SLUICE_RETURN);
+    enum sluice_status status = SLUICE_OK;
     wake_set(pool->hurry, true);
-    bool there = true;
-    for (size_t i = 0; i < pool->size && there; i++) {
-        if (begin_giving_back(pool, &pool->slots[i])) {
-            there = give_back(pool, &pool->slots[i]);
+    for (size_t i = 0; i < pool->size; i++) {
+        struct slot *slot = &pool->slots[i];
+        if (!begin_giving_back(pool, slot)) {
+            continue;
         }
+        struct sluice_job *job = slot->job;
+        if (status != SLUICE_UNREACHABLE && status != SLUICE_UNKNOWN) {
+            status = sluice_settle(job, &back, NULL);
+        }
+        int kept = SLUICE_KEPT;
+        if (atomic_compare_exchange_strong(&job->lost, &kept, SLUICE_RETURNED)) {
+            slot_tell(slot, job, SLUICE_RETURNED);
+        }
+        end_giving_back(pool, slot, status);
     }
 }
 

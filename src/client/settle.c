@@ -291,25 +291,24 @@ static void run(struct chunk *chunk, const struct form *form, size_t count)
 {
     chunk->form = form;
     for (size_t i = 0; i < count; i++) {
-        bool concerned = !chunk->options || &verdicts[chunk->options[i].verdict] == form;
-        if (!chunk->results[i].status && chunk->jobs[i] && concerned) {
+        if (chunk->results[i].status) {
+            continue; // it cannot be asked for, or was refused
+        }
+        if (!chunk->options || &verdicts[chunk->options[i].verdict] == form) {
             add(chunk, i);
         }
     }
     flush(chunk);
 }
 
-static enum sluice_status run_all(struct chunk *chunk, size_t count)
+static void run_all(struct chunk *chunk, size_t count)
 {
     if (!chunk->options) {
         run(chunk, &heartbeat, count);
-        return SLUICE_OK;
     }
-    // A result that was set by one verdict is not looked at by the next: its verdict differs.
-    for (size_t i = 0; i < verdict_count; i++) {
+    for (size_t i = 0; chunk->options && i < verdict_count; i++) {
         run(chunk, &verdicts[i], count);
     }
-    return SLUICE_OK;
 }
 
 static enum sluice_status many(struct sluice_job *const *jobs,
@@ -331,7 +330,7 @@ static enum sluice_status many(struct sluice_job *const *jobs,
     } else {
         begin_results(jobs, options, count, read, own);
         *chunk = (struct chunk){ .jobs = jobs, .options = options ? read : NULL, .results = own };
-        (void)run_all(chunk, count);
+        run_all(chunk, count);
         status = first_refused(own, count, error);
     }
     if (!results) {

@@ -253,21 +253,22 @@ int main(int argc, char **argv)
     }
     const struct sluice_pool_new_options options = options_of(given, queues);
     enum sluice_status status = sluice_pool_new(queue, &options, &pool, &error);
-    if (status) {
-        say_end(status, &tally, &error);
-        return 1;
-    }
-    if (pthread_create(&reader, NULL, read_lines, NULL)) {
+    bool made = !status;
+    if (made && pthread_create(&reader, NULL, read_lines, NULL)) {
         return 2;
     }
-    status = sluice_pool_run(pool, &tally, &error);
+    if (made) {
+        status = sluice_pool_run(pool, &tally, &error);
+    }
     say_end(status, &tally, &error);
-    (void)pthread_join(reader, NULL); // the test has closed it, or ends us with a signal
+    if (made) {
+        (void)pthread_join(reader, NULL); // the test has closed it, or ends us with a signal
+    }
     if (status == SLUICE_BUSY) {
         _exit(0); // a handler still runs
     }
     sluice_pool_free(pool);
     sluice_close(queue);
     json_decref(given);
-    return 0;
+    return !made;
 }

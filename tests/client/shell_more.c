@@ -4,6 +4,7 @@
 
 #include <sluice/async.h>
 #include <sluice/list.h>
+#include <sluice/serve.h>
 
 #include <poll.h>
 #include <stdio.h>
@@ -456,6 +457,28 @@ static enum sluice_status async_free(struct request *request)
     return SLUICE_OK;
 }
 
+// ---------------------------------------------------------------------------------------------
+// Serving
+
+// ["serve", queue, "unix:PATH", name]
+static enum sluice_status serve(struct request *request)
+{
+    struct sluice_server *server;
+    enum sluice_status status = sluice_serve(find_thing(word_text(request, 0)),
+                                             word_text(request, 1), &server, &request->error);
+    if (!status) {
+        keep_thing(word_text(request, 2), server);
+    }
+    return status;
+}
+
+static enum sluice_status end_serving(struct request *request)
+{
+    sluice_serve_end(find_thing(word_text(request, 0)));
+    forget_thing(word_text(request, 0));
+    return SLUICE_OK;
+}
+
 const struct call more_calls[] = {
     { "settle", settle },
     { "settle_many", settle_many },
@@ -478,5 +501,7 @@ const struct call more_calls[] = {
     { "async_finish", async_finish },
     { "async_cancel", async_cancel },
     { "async_free", async_free },
+    { "serve", serve },
+    { "serve_end", end_serving },
     { NULL, NULL },
 };

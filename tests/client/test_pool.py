@@ -142,16 +142,13 @@ class Tests:
 
     def test_a_signal_lets_the_running_job_end(self):
         pool = self.start()
-        pool.put("hold", "a", '"go"')
+        pool.put("hold", "a", '"draining"')
         pool.next("running")
         pool.put("quiet", "b")
         pool.signal()
-        pool.put("hold", "c", '"draining"')
-        pool.say("go")
-        self.assertEqual(pool.next("ended")["lost"], "kept")
+        self.assertEqual(pool.next("ended"), {"jid": "a", "lost": "kept", "draining": True})
         self.assert_over(pool, done=1)
-        self.assertEqual([pool.job(jid)["state"] for jid in "abc"],
-                         ["complete", "waiting", "waiting"])
+        self.assertEqual([pool.job(jid)["state"] for jid in "ab"], ["complete", "waiting"])
         self.assert_ends(pool)
 
     def test_a_handler_sees_that_the_pool_drains(self):
@@ -314,14 +311,15 @@ class Server(Tests, TestCase):
         self.assert_ends(pool)
 
     def test_a_pool_without_its_server_ends_nevertheless(self):
-        pool = self.start(grace=0.2, timeout=1)
+        pool = self.start(grace=0.2, timeout=1, concurrency=2)
         pool.put("hold", "a", '"lost"')
-        pool.put("hold", "b", '"go"')
+        pool.put("hold", "b", '"lost"')
+        pool.next("running")
         pool.next("running")
         self.server.kill()
         pool.signal()
-        over = pool.over()
-        self.assertEqual((over["status"], over["tally"]), ("busy", tally(unsettled=1)))
+        self.assertEqual({pool.next("lost")["why"] for _ in "ab"}, {"returned"})
+        self.assert_over(pool, unsettled=2)
         self.assert_ends(pool)
         self.server.start_again()
 
