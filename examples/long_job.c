@@ -1,12 +1,10 @@
-// A worker for a job that takes longer than its lease. The library renews the lease in a helper
-// thread and reports when the job is canceled or lost. The worker reports progress, stores a
-// checkpoint after each step, and continues from the checkpoint of an earlier run.
+// A worker for jobs that take longer than their lease. The pool renews the lease. The handler reports
+// progress and stores a checkpoint after each step, and continues from the checkpoint of an earlier
+// run. It stops when the job is canceled or lost, and when the worker is stopped.
 //
 //     long_job sluice://127.0.0.1:7711/app films
-#include <sluice/sluice.h>
+#include <sluice/pool.h>
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -16,50 +14,54 @@ enum {
     STEP_MS = 100,
 };
 
-static atomic_bool lost;
-
-// Called from the helper thread. The work checks the flag and stops.
-static void on_lost(void *context, struct sluice_job *job, enum sluice_loss why)
-{
-    (void)context;
-    (void)job;
-    (void)why;
-    atomic_store(&lost, true);
-}
-
 static void do_step(void)
 {
     const struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
     nanosleep(&step, NULL);
 }
 
-static enum sluice_status work(struct sluice_job *job, struct sluice_error *error)
+static void render(void *context, struct sluice_job *job, struct sluice_run *run)
 {
     const char *before = sluice_job_checkpoint(job);
     long step = before ? strtol(before, NULL, 10) : 0;
-    enum sluice_status status = sluice_keepalive(job, on_lost, NULL, error);
-    for (; step < STEPS && !status && !atomic_load(&lost); step++) {
+    (void)context;
+    for (; step < STEPS && !sluice_job_lost(job); step++) {
         char text[24];
+        if (sluice_run_draining(run)) {
+            sluice_run_return(run); // the next run continues here
+            return;
+        }
         do_step();
         snprintf(text, sizeof(text), "%ld", step + 1);
-        status = sluice_progress(job, (double)(step + 1) / STEPS, "rendering", error);
-        if (!status) {
-            status = sluice_checkpoint(job, text, error);
-        }
+        // Errors: a lost job ends the loop, and everything else may be better at the next step.
+        sluice_progress(job, (double)(step + 1) / STEPS, "rendering", NULL);
+        sluice_checkpoint(job, text, NULL);
     }
-    // The helper thread or one of the calls has found that this worker no longer holds the job.
     if (sluice_job_lost(job)) {
         printf("%s was %s\n", sluice_job_jid(job),
                sluice_job_lost(job) == SLUICE_CANCELED ? "canceled" : "lost");
-        return SLUICE_OK;
     }
-    return status ? status : sluice_done(job, NULL, error);
+}
+
+static enum sluice_status work(struct sluice *queue, const char *name, struct sluice_error *error)
+{
+    const char *const queues[] = { name, NULL };
+    const struct sluice_handler handlers[] = { { .klass = "Render", .run = render } };
+    struct sluice_pool *pool;
+    enum sluice_status status = sluice_pool_new(
+        queue,
+        &SLUICE_POOL_NEW(.queues = queues, .handlers = handlers, .handler_count = 1, .idle = 1),
+        &pool, error);
+    if (!status) {
+        status = sluice_pool_run(pool, NULL, error);
+        sluice_pool_free(pool);
+    }
+    return status;
 }
 
 int main(int argc, char **argv)
 {
     struct sluice *queue;
-    struct sluice_job *job;
     struct sluice_error error;
     if (argc != 3) {
         fprintf(stderr, "usage: long_job ADDRESS QUEUE\n");
@@ -67,11 +69,7 @@ int main(int argc, char **argv)
     }
     enum sluice_status status = sluice_open(argv[1], NULL, &queue, &error);
     if (!status) {
-        status = sluice_next(queue, argv[2], 10.0, &job, &error);
-        if (!status) {
-            status = work(job, &error);
-            sluice_job_free(job);
-        }
+        status = work(queue, argv[2], &error);
         sluice_close(queue);
     }
     if (status) {

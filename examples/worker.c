@@ -1,23 +1,36 @@
-// A worker that takes the jobs of the queue "mail" one after another. It ends when no job has
-// arrived for one second. The queue is in this process or on a server:
+// A worker that runs the jobs of the queue "mail", four at a time. SIGTERM and SIGINT let the running
+// jobs end. It also ends when no job has arrived for one second. The queue is in this process or on a
+// server:
 //
 //     worker                                 uses the folder ./jobs in this process
 //     worker sluice://127.0.0.1:7711/app     uses a server
-#include <sluice/sluice.h>
+#include <sluice/pool.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static enum sluice_status worker(struct sluice *queue, struct sluice_error *error)
+// Called from several threads.
+static void send(void *context, struct sluice_job *job, struct sluice_run *run)
 {
-    struct sluice_job *job;
-    enum sluice_status status = sluice_next(queue, "mail", 1.0, &job, error);
-    if (status) {
-        return status;
-    }
+    (void)context;
     printf("%s %s\n", sluice_job_klass(job), sluice_job_data(job)); // the work itself
-    status = sluice_done(job, "{\"sent\":true}", error);
-    sluice_job_free(job);
+    sluice_run_done(run, "{\"sent\":true}");
+}
+
+static enum sluice_status work(struct sluice *queue, struct sluice_error *error)
+{
+    static const char *const queues[] = { "mail", NULL };
+    static const struct sluice_handler handlers[] = { { .klass = "Send", .run = send } };
+    struct sluice_pool *pool;
+    enum sluice_status status =
+        sluice_pool_new(queue,
+                        &SLUICE_POOL_NEW(.queues = queues, .handlers = handlers, .handler_count = 1,
+                                         .concurrency = 4, .idle = 1),
+                        &pool, error);
+    if (!status) {
+        status = sluice_pool_run(pool, NULL, error);
+        sluice_pool_free(pool);
+    }
     return status;
 }
 
@@ -25,17 +38,13 @@ int main(int argc, char **argv)
 {
     struct sluice *queue;
     struct sluice_error error;
-    if (sluice_open(argc > 1 ? argv[1] : "file:jobs", NULL, &queue, &error)) {
+    enum sluice_status status = sluice_open(argc > 1 ? argv[1] : "file:jobs", NULL, &queue, &error);
+    if (!status) {
+        status = work(queue, &error);
+        sluice_close(queue);
+    }
+    if (status) {
         fprintf(stderr, "%s\n", error.message);
-        return EXIT_FAILURE;
     }
-    enum sluice_status status;
-    while ((status = worker(queue, &error)) == SLUICE_OK) {
-    }
-    sluice_close(queue);
-    if (status != SLUICE_TIMED_OUT) {
-        fprintf(stderr, "%s\n", error.message);
-        return EXIT_FAILURE;
-    }
-    return EXIT_SUCCESS;
+    return status ? EXIT_FAILURE : EXIT_SUCCESS;
 }

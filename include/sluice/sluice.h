@@ -283,8 +283,14 @@ SLUICE_API const char *sluice_job_queue(const struct sluice_job *job);
 SLUICE_API const char *sluice_job_data(const struct sluice_job *job);       // JSON
 SLUICE_API const char *sluice_job_checkpoint(const struct sluice_job *job); // NULL if none
 SLUICE_API const char *sluice_job_worker(const struct sluice_job *job);
-SLUICE_API int64_t sluice_job_token(const struct sluice_job *job);  // of the lease
-SLUICE_API double sluice_job_expires(const struct sluice_job *job); // as last known
+SLUICE_API int64_t sluice_job_token(const struct sluice_job *job);    // of the lease
+SLUICE_API double sluice_job_expires(const struct sluice_job *job);   // as last known
+SLUICE_API int64_t sluice_job_attempts(const struct sluice_job *job); // with this run
+SLUICE_API int64_t sluice_job_priority(const struct sluice_job *job);
+SLUICE_API int64_t sluice_job_remaining(const struct sluice_job *job);  // retries, as last known
+SLUICE_API const char *sluice_job_domain(const struct sluice_job *job); // NULL if none
+// The tags by their index, from 0 on. NULL: there are no more.
+SLUICE_API const char *sluice_job_tag(const struct sluice_job *job, size_t index);
 // The whole job, as returned by Q.POP.
 SLUICE_API const struct sluice_value *sluice_job_value(const struct sluice_job *job);
 
@@ -300,6 +306,7 @@ enum sluice_loss {
     SLUICE_KEPT = 0,
     SLUICE_LOST,     // its lease expired or was taken away: another worker may hold the job
     SLUICE_CANCELED, // the job was canceled or deleted
+    SLUICE_RETURNED, // a pool that was stopped gave it back: see sluice/pool.h
 };
 
 // Starts a keepalive: a helper thread renews the lease until the job is settled or freed. If the
@@ -352,6 +359,41 @@ SLUICE_API enum sluice_status sluice_retry(struct sluice_job *job, double delay,
 // down.
 SLUICE_API enum sluice_status sluice_return(struct sluice_job *job, struct sluice_error *error);
 
+// How a run of a job has ended.
+enum sluice_verdict {
+    SLUICE_DONE = 0, // as sluice_done
+    SLUICE_FAIL,     // as sluice_fail
+    SLUICE_RETRY,    // as sluice_retry
+    SLUICE_RETURN,   // as sluice_return
+};
+
+struct sluice_settle_options {
+    SLUICE_SIZE_OF(struct sluice_settle_options);
+    enum sluice_verdict verdict;
+    const char *result;          // of SLUICE_DONE: JSON or NULL
+    const char *group, *message; // of SLUICE_FAIL, where both are required, and SLUICE_RETRY
+    double delay;                // of SLUICE_RETRY; default: the backoff of the job
+};
+#define SLUICE_SETTLE(...)                                                                         \
+    ((struct sluice_settle_options){ .size = sizeof(struct sluice_settle_options), __VA_ARGS__ })
+
+// Settles a job with a verdict that is known only at run time.
+SLUICE_API enum sluice_status sluice_settle(struct sluice_job *job,
+                                            const struct sluice_settle_options *options,
+                                            struct sluice_error *error);
+// Settles many jobs: one round trip, and in the process one sync, for up to 1000 jobs that end in
+// the same way. Those that are given back take one each. `options` has an element for each job. Each
+// job has its own entry in `results`, which may be NULL. The status is that of the first job that
+// was not settled. sluice_job_remaining tells how many retries are left.
+SLUICE_API enum sluice_status sluice_settle_many(struct sluice_job *const *jobs,
+                                                 const struct sluice_settle_options *options,
+                                                 size_t count, struct sluice_result *results,
+                                                 struct sluice_error *error);
+// Renews the leases of many jobs in the same way. sluice_job_expires tells their ends.
+SLUICE_API enum sluice_status sluice_heartbeat_many(struct sluice_job *const *jobs, size_t count,
+                                                    struct sluice_result *results,
+                                                    struct sluice_error *error);
+
 // Ends the keepalive and frees the handle. A job that was not settled stays leased. May be NULL.
 SLUICE_API void sluice_job_free(struct sluice_job *job);
 
@@ -365,6 +407,16 @@ SLUICE_API enum sluice_status sluice_get(struct sluice *sluice, const char *jid,
 // of its failure, as Q.WAIT does.
 SLUICE_API enum sluice_status sluice_wait(struct sluice *sluice, const char *jid, double wait,
                                           struct sluice_value **out, struct sluice_error *error);
+// How a job has finished: what sluice_wait returned, typed. The texts are borrowed from the value.
+struct sluice_finish {
+    const char *state;           // "complete", "failed" or "canceled"
+    const char *result;          // JSON or NULL
+    const char *group, *message; // of a job that has failed, otherwise NULL
+};
+SLUICE_API struct sluice_finish sluice_finish_of(const struct sluice_value *value);
+// Returns what happened to a job: a list of maps, the oldest first, as Q.HISTORY does.
+SLUICE_API enum sluice_status sluice_history(struct sluice *sluice, const char *jid,
+                                             struct sluice_value **out, struct sluice_error *error);
 SLUICE_API enum sluice_status sluice_cancel(struct sluice *sluice, const char *jid,
                                             struct sluice_error *error);
 
@@ -437,6 +489,16 @@ SLUICE_API enum sluice_status sluice_listen(struct sluice *sluice, const char *c
 // and events may be missing.
 SLUICE_API enum sluice_status sluice_events_next(struct sluice_events *events, double wait,
                                                  const char **out, struct sluice_error *error);
+// The same, as a value, such as a map of "event", "when" and "jid".
+SLUICE_API enum sluice_status sluice_events_next_value(struct sluice_events *events, double wait,
+                                                       const struct sluice_value **out,
+                                                       struct sluice_error *error);
+// Returns in `fd` a descriptor that is readable while sluice_events_next would return at once, with
+// an event or an error. For an event loop: when it is readable, call sluice_events_next with a wait
+// of 0 until it returns SLUICE_TIMED_OUT. The first call starts a helper thread. The descriptor is
+// closed by sluice_events_free; only poll it.
+SLUICE_API enum sluice_status sluice_events_fd(struct sluice_events *events, int *fd,
+                                               struct sluice_error *error);
 // Ends the subscription. Call it before sluice_close. May be NULL.
 SLUICE_API void sluice_events_free(struct sluice_events *events);
 

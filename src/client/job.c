@@ -40,6 +40,7 @@ static struct sluice_job *job_new(struct sluice *sluice, struct batch *batch,
         job->batch = batch;
         job->value = value;
         job->expires = sluice_value_number(sluice_value_get(job->value, "expires"));
+        job->remaining = sluice_value_integer(sluice_value_get(job->value, "remaining"));
         atomic_fetch_add(&batch->jobs, 1);
     }
     return job;
@@ -313,6 +314,31 @@ double sluice_job_expires(const struct sluice_job *job)
     return job->expires;
 }
 
+int64_t sluice_job_attempts(const struct sluice_job *job)
+{
+    return sluice_value_integer(sluice_value_get(job->value, "attempts"));
+}
+
+int64_t sluice_job_priority(const struct sluice_job *job)
+{
+    return sluice_value_integer(sluice_value_get(job->value, "priority"));
+}
+
+int64_t sluice_job_remaining(const struct sluice_job *job)
+{
+    return job->remaining;
+}
+
+const char *sluice_job_domain(const struct sluice_job *job)
+{
+    return text_of(job, "domain");
+}
+
+const char *sluice_job_tag(const struct sluice_job *job, size_t index)
+{
+    return sluice_value_text(sluice_value_at(sluice_value_get(job->value, "tags"), index), NULL);
+}
+
 const struct sluice_value *sluice_job_value(const struct sluice_job *job)
 {
     return job->value;
@@ -352,7 +378,7 @@ enum sluice_loss loss_of(enum sluice_status status)
     }
 }
 
-static enum sluice_status note(struct sluice_job *job, enum sluice_status status)
+enum sluice_status job_note(struct sluice_job *job, enum sluice_status status)
 {
     int none = SLUICE_KEPT;
     (void)atomic_compare_exchange_strong(&job->lost, &none, (int)loss_of(status));
@@ -365,7 +391,7 @@ static enum sluice_status tell(struct sluice_job *job, struct words *words, bool
 {
     const struct ask ask = { .repeats = repeats };
     job_token_words(job, words);
-    return note(job, queue_ask(job->sluice, words, &ask, NULL, error));
+    return job_note(job, queue_ask(job->sluice, words, &ask, NULL, error));
 }
 
 enum sluice_status sluice_heartbeat(struct sluice_job *job, double *expires,
@@ -384,7 +410,7 @@ enum sluice_status sluice_heartbeat(struct sluice_job *job, double *expires,
         }
     }
     sluice_value_free(answer);
-    return note(job, status);
+    return job_note(job, status);
 }
 
 enum sluice_status sluice_keepalive(struct sluice_job *job,
@@ -453,7 +479,7 @@ static enum sluice_status settle(struct sluice_job *job, struct words *words,
     } else {
         keeper_remove(job);
     }
-    return note(job, status);
+    return job_note(job, status);
 }
 
 enum sluice_status sluice_done(struct sluice_job *job, const char *result,

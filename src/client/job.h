@@ -23,13 +23,17 @@ struct sluice_job {
     const struct sluice_value *value;
     _Atomic int lost; // enum sluice_loss
     _Atomic double expires;
-    struct kept kept; // by the keeper
+    _Atomic int64_t remaining; // retries, as last known
+    struct kept kept;          // by the keeper
 };
 
 // Q.NAME jid worker
 void job_words(const struct sluice_job *job, struct words *words, const char *name);
 // ... TOKEN n
 void job_token_words(const struct sluice_job *job, struct words *words);
+
+// Keeps what the status of a call says about the lease, and returns it.
+enum sluice_status job_note(struct sluice_job *job, enum sluice_status status);
 
 // What a refusal says about the lease; KEPT when nothing.
 enum sluice_loss loss_of(enum sluice_status status);

@@ -31,6 +31,7 @@ struct link_call {
 // Events as they come; each link puts this first in a struct of its own.
 struct listening {
     const struct listening_ops *ops;
+    int wake; // a descriptor that ends `next` when it is readable: that of the link's interrupt
 };
 
 struct listening_ops {

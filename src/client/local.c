@@ -15,21 +15,28 @@
 
 enum {
     ANSWER_MAX = 1 << 30,
+    LINE_MAX_BYTES = 64 << 10,
 };
 
 // ---------------------------------------------------------------------------------------------
 // Calls
 
 // The limits of a server that has its default settings, but for max-payload.
-static enum sluice_status check_words(size_t max_payload, const struct link_call *call,
+struct resp_limits local_limits(const struct local *local)
+{
+    size_t double_size = 2 * local->max_payload;
+    return (struct resp_limits){
+        .words_max = MAX_ARGUMENTS_DEFAULT,
+        .word_max = local->max_payload,
+        .request_max = double_size > MAX_REQUEST_DEFAULT ? double_size : MAX_REQUEST_DEFAULT,
+        .line_max = LINE_MAX_BYTES,
+    };
+}
+
+static enum sluice_status check_words(const struct local *local, const struct link_call *call,
                                       struct sluice_error *error)
 {
-    size_t double_size = 2 * max_payload;
-    const struct resp_limits limits = {
-        .words_max = MAX_ARGUMENTS_DEFAULT,
-        .word_max = max_payload,
-        .request_max = double_size > MAX_REQUEST_DEFAULT ? double_size : MAX_REQUEST_DEFAULT,
-    };
+    const struct resp_limits limits = local_limits(local);
     struct error why;
     return resp_limits_check(&limits, call->words.items, call->words.count, &why)
                ? fault_of(error, &why)
@@ -71,7 +78,8 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
     struct local *local = local_of(link);
     struct local_call local_call = { .folder = local->folder,
                                      .presences = &local->presences,
-                                     .interrupt = local->interrupt };
+                                     .interrupt = local->interrupt,
+                                     .version = RESP_3 };
     if (folder_check_process(local->folder, &local_call.error)) {
         return fault_of(error, &local_call.error);
     }
@@ -80,7 +88,7 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
     }
     enum sluice_status status = find_command(local->folder, call, &local_call.command, error);
     if (!status) {
-        status = check_words(local->max_payload, call, error);
+        status = check_words(local, call, error);
     }
     if (status) {
         return status;

@@ -5,6 +5,7 @@
 
 #include "client/folder.h"
 #include "client/link.h"
+#include "wire/resp_request.h"
 
 #include <stdatomic.h>
 
@@ -23,6 +24,9 @@ static inline struct local *local_of(struct link *link)
 {
     return (struct local *)(void *)link;
 }
+
+// What a request to the queue may have.
+struct resp_limits local_limits(const struct local *local);
 
 enum sluice_status local_listen(struct link *link, struct slice ns, struct slice channel,
                                 struct listening **out, struct sluice_error *error);

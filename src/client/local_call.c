@@ -39,7 +39,7 @@ static enum status run_it(struct run *run, struct local_call *local_call, struct
 {
     struct folder *folder = local_call->folder;
     struct call *call = &run->call;
-    resp_writer_init(&run->writer, &local_call->output, RESP_3);
+    resp_writer_init(&run->writer, &local_call->output, local_call->version);
     call->command = local_call->command;
     call->ns = ns ? ns_name(ns) : call->ns;
     call->engine = ns ? ns->engine : folder->namespaces.empty;
@@ -212,7 +212,7 @@ static void do_work(struct local_call *local_call)
     local_call->status = local_call->work.run(local_call->work.context, &local_call->error);
     if (!local_call->status) {
         struct resp_writer writer;
-        resp_writer_init(&writer, &local_call->output, RESP_3);
+        resp_writer_init(&writer, &local_call->output, local_call->version);
         local_call->work.answer(local_call->work.context, &writer.reply);
         local_call->status = check_output(local_call);
     }

@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "client/folder.h"
+#include "wire/resp_reply.h"
 
 #include <stdatomic.h>
 
@@ -32,7 +33,8 @@ struct local_call {
     bool works; // it still has this to do
     struct work work;
 
-    // The answer, as RESP3, or the error.
+    // The answer, as RESP, or the error.
+    enum resp_version version;
     enum status status;
     struct buffer output;
     struct error error;

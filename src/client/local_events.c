@@ -201,7 +201,7 @@ static enum sluice_status next(struct listening *listening, int64_t wait_us, con
         if (listener->early) {
             return fault_timed_out(error);
         }
-        switch (sleep_until(listener->event, local->interrupt, deadline_us)) {
+        switch (sleep_until(listener->event, listening->wake, deadline_us)) {
         case WAKEUP_EVENT:
             break;
         case WAKEUP_INTERRUPT:
@@ -266,6 +266,7 @@ static struct listener *listener_new(struct local *local, struct slice ns, unsig
         return NULL;
     }
     listener->listening.ops = &listener_form;
+    listener->listening.wake = local->interrupt;
     listener->local = local;
     listener->last = listener->pending = &listener->first;
     listener->channels = channels;

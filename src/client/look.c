@@ -46,6 +46,26 @@ enum sluice_status sluice_wait(struct sluice *sluice, const char *jid, double wa
     return status;
 }
 
+struct sluice_finish sluice_finish_of(const struct sluice_value *value)
+{
+    return (struct sluice_finish){
+        .state = sluice_value_text(sluice_value_get(value, "state"), NULL),
+        .result = sluice_value_text(sluice_value_get(value, "result"), NULL),
+        .group = sluice_value_text(sluice_value_get(value, "group"), NULL),
+        .message = sluice_value_text(sluice_value_get(value, "message"), NULL),
+    };
+}
+
+enum sluice_status sluice_history(struct sluice *sluice, const char *jid, struct sluice_value **out,
+                                  struct sluice_error *error)
+{
+    struct words words;
+    const struct ask ask = { .repeats = true };
+    queue_words(sluice, &words, "Q.HISTORY");
+    words_text(&words, jid);
+    return queue_ask(sluice, &words, &ask, out, error);
+}
+
 enum sluice_status sluice_cancel(struct sluice *sluice, const char *jid, struct sluice_error *error)
 {
     struct words words;

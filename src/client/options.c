@@ -33,6 +33,25 @@ static const struct kind take_kind = {
     "SLUICE_TAKE",
 };
 
+static const struct kind settle_kind = {
+    "sluice_settle_options",
+    sizeof(struct sluice_settle_options),
+    SIZE_UP_TO(struct sluice_settle_options, delay),
+    "SLUICE_SETTLE",
+};
+static const struct kind list_kind = {
+    "sluice_list_open_options",
+    sizeof(struct sluice_list_open_options),
+    SIZE_UP_TO(struct sluice_list_open_options, page),
+    "SLUICE_LIST_OPEN",
+};
+static const struct kind pool_kind = {
+    "sluice_pool_new_options",
+    sizeof(struct sluice_pool_new_options),
+    SIZE_UP_TO(struct sluice_pool_new_options, no_signals),
+    "SLUICE_POOL_NEW",
+};
+
 static bool is_zero(const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -98,4 +117,35 @@ const struct sluice_put_options *put_options_at(const struct sluice_put_options 
 {
     const char *bytes = (const char *)puts + index * puts->size;
     return (const struct sluice_put_options *)(const void *)bytes;
+}
+
+enum sluice_status settle_options_read(const struct sluice_settle_options *given,
+                                       struct sluice_settle_options *out,
+                                       struct sluice_error *error)
+{
+    return given ? read_options(&settle_kind, given, out, error)
+                 : fault(error, SLUICE_INVALID, "options is NULL");
+}
+
+const struct sluice_settle_options *settle_options_at(const struct sluice_settle_options *settles,
+                                                      size_t index)
+{
+    const char *bytes = (const char *)settles + index * settles->size;
+    return (const struct sluice_settle_options *)(const void *)bytes;
+}
+
+enum sluice_status list_options_read(const struct sluice_list_open_options *given,
+                                     struct sluice_list_open_options *out,
+                                     struct sluice_error *error)
+{
+    const struct sluice_list_open_options none = SLUICE_LIST_OPEN();
+    return read_options(&list_kind, given ? given : &none, out, error);
+}
+
+enum sluice_status pool_options_read(const struct sluice_pool_new_options *given,
+                                     struct sluice_pool_new_options *out,
+                                     struct sluice_error *error)
+{
+    return given ? read_options(&pool_kind, given, out, error)
+                 : fault(error, SLUICE_INVALID, "options is NULL");
 }

@@ -4,6 +4,8 @@
 #ifndef SLUICE_CLIENT_OPTIONS_H
 #define SLUICE_CLIENT_OPTIONS_H
 
+#include <sluice/list.h>
+#include <sluice/pool.h>
 #include <sluice/sluice.h>
 
 // Each copies what was given; members that the program does not know get their defaults. INVALID:
@@ -15,9 +17,20 @@ enum sluice_status put_options_read(const struct sluice_put_options *given,
                                     struct sluice_put_options *out, struct sluice_error *error);
 enum sluice_status take_options_read(const struct sluice_take_options *given,
                                      struct sluice_take_options *out, struct sluice_error *error);
+enum sluice_status settle_options_read(const struct sluice_settle_options *given,
+                                       struct sluice_settle_options *out,
+                                       struct sluice_error *error);
+enum sluice_status list_options_read(const struct sluice_list_open_options *given, // NULL: defaults
+                                     struct sluice_list_open_options *out,
+                                     struct sluice_error *error);
+enum sluice_status pool_options_read(const struct sluice_pool_new_options *given,
+                                     struct sluice_pool_new_options *out,
+                                     struct sluice_error *error);
 
 // The element at an index of an array, whose elements have the size that the first one says.
 const struct sluice_put_options *put_options_at(const struct sluice_put_options *puts,
                                                 size_t index);
+const struct sluice_settle_options *settle_options_at(const struct sluice_settle_options *settles,
+                                                      size_t index);
 
 #endif

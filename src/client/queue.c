@@ -162,6 +162,43 @@ enum sluice_status sluice_open(const char *url, const struct sluice_open_options
     return SLUICE_OK;
 }
 
+enum sluice_status queue_copy(const struct sluice *from, int64_t timeout_us, struct sluice **out,
+                              struct sluice_error *error)
+{
+    struct sluice *sluice = calloc(1, sizeof(*sluice));
+    *out = NULL;
+    if (!sluice || pthread_mutex_init(&sluice->mutex, NULL)) {
+        free(sluice);
+        return fault_no_memory(error);
+    }
+    sluice->url = from->url;
+    sluice->timeout_us = timeout_us;
+    memcpy(sluice->ns, from->ns, sizeof(sluice->ns));
+    memcpy(sluice->worker, from->worker, sizeof(sluice->worker));
+    enum sluice_status status = keep_options(sluice, &from->given, error);
+    sluice->given.ns = sluice->ns;
+    sluice->given.worker = sluice->worker;
+    if (!status && host_commands_new(&allocator_system, NULL, 0, &sluice->commands)) {
+        status = fault_no_memory(error);
+    }
+    if (!status) {
+        status = queue_link(sluice, timeout_us, &sluice->link, error);
+    }
+    if (status) {
+        sluice_close(sluice);
+        return status;
+    }
+    *out = sluice;
+    return SLUICE_OK;
+}
+
+void queue_log(const struct sluice *sluice, enum sluice_log_level level, const char *sentence)
+{
+    if (sluice->given.log) {
+        sluice->given.log(sluice->given.log_context, level, sentence);
+    }
+}
+
 void sluice_close(struct sluice *sluice)
 {
     if (!sluice) {
@@ -296,51 +333,4 @@ enum sluice_status sluice_call(struct sluice *sluice, const char *const *words, 
     }
     ask.repeats = repeat_prepare(sluice, command, &all);
     return run(sluice, command, &all, &ask, out, error);
-}
-
-// ---------------------------------------------------------------------------------------------
-// Events
-
-struct sluice_events {
-    struct listening *listening;
-};
-
-enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,
-                                 struct sluice_events **out, struct sluice_error *error)
-{
-    *out = NULL;
-    channel = channel ? channel : "";
-    if (strcmp(channel, "log") != 0 && strcmp(channel, "tracked") != 0 &&
-        (strncmp(channel, "worker:", 7) != 0 || !channel[7] ||
-         strlen(channel + 7) >= SLUICE_NAME_SIZE)) {
-        return fault(error, SLUICE_INVALID,
-                     "a channel is log, tracked or worker:NAME, and not \"%.64s\"", channel);
-    }
-    struct sluice_events *events = calloc(1, sizeof(*events));
-    if (!events) {
-        return fault_no_memory(error);
-    }
-    enum sluice_status status =
-        sluice->link->ops->listen(sluice->link, slice_from_cstr(sluice->ns),
-                                  slice_from_cstr(channel), &events->listening, error);
-    if (status) {
-        free(events);
-        return status;
-    }
-    *out = events;
-    return SLUICE_OK;
-}
-
-enum sluice_status sluice_events_next(struct sluice_events *events, double wait, const char **out,
-                                      struct sluice_error *error)
-{
-    return events->listening->ops->next(events->listening, wait_us_of(wait), out, error);
-}
-
-void sluice_events_free(struct sluice_events *events)
-{
-    if (events) {
-        events->listening->ops->free(events->listening);
-        free(events);
-    }
 }

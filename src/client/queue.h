@@ -33,6 +33,14 @@ int64_t wait_us_of(double seconds);
 enum sluice_status queue_link(const struct sluice *sluice, int64_t timeout_us, struct link **out,
                               struct sluice_error *error);
 
+// Opens the same queue once more, for calls of the library's own: with the same options, and another
+// time limit. It does not need `from` any more.
+enum sluice_status queue_copy(const struct sluice *from, int64_t timeout_us, struct sluice **out,
+                              struct sluice_error *error);
+
+// Tells the operator of the program.
+void queue_log(const struct sluice *sluice, enum sluice_log_level level, const char *sentence);
+
 // INVALID when a name is empty or too long. NULL: it is not given.
 enum sluice_status check_name(const char *name, const char *what, struct sluice_error *error);
 

@@ -44,7 +44,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     const struct remote *remote = events->remote;
     int64_t enough_us = deadline_in(BEGIN_US);
     deadline_us = deadline_us > enough_us ? deadline_us : enough_us;
-    const struct until until = { deadline_us, remote->wake };
+    const struct until until = { deadline_us, events->listening.wake };
     enum sluice_status status =
         dialog_open(&remote->url, remote->trust, until, &events->dialog, error);
     if (status) {
@@ -61,7 +61,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
                        : stream_write(&events->dialog->stream, buffer_slice(&request), deadline_us);
     buffer_release(&request);
     if (result == STREAM_OK) {
-        result = dialog_read(events->dialog, deadline_us, remote->wake, &answer, &items);
+        result = dialog_read(events->dialog, deadline_us, events->listening.wake, &answer, &items);
     }
     if (result == STREAM_OK) {
         struct sluice_value *value;
@@ -94,7 +94,7 @@ static enum stream_result read_message(struct remote_events *events, int64_t dea
     struct slice answer;
     size_t items;
     enum stream_result result =
-        dialog_read(events->dialog, deadline_us, events->remote->wake, &answer, &items);
+        dialog_read(events->dialog, deadline_us, events->listening.wake, &answer, &items);
     if (result != STREAM_OK) {
         return result;
     }
@@ -116,8 +116,8 @@ static enum sluice_status begin_again(struct remote_events *events, int64_t dead
             events->attempts = 0;
             return status;
         }
-        if (!pause_before(events->attempts, deadline_us, events->remote->wake)) {
-            return wake_is_set(events->remote->wake) ? fault_interrupted(error) : status;
+        if (!pause_before(events->attempts, deadline_us, events->listening.wake)) {
+            return wake_is_set(events->listening.wake) ? fault_interrupted(error) : status;
         }
     }
 }
@@ -171,6 +171,7 @@ enum sluice_status remote_listen(struct link *link, struct slice ns, struct slic
     }
     events->listening.ops = &events_form;
     events->remote = remote_of(link);
+    events->listening.wake = events->remote->wake;
     (void)snprintf(events->channel, sizeof(events->channel), "sluice:%.*s:%.*s", SLICE_PRINT(ns),
                    SLICE_PRINT(channel));
     enum sluice_status status = begin_again(events, deadline_in(events->remote->timeout_us), error);

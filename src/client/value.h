@@ -37,6 +37,10 @@ enum sluice_status value_read(struct slice answer, size_t items, struct sluice_v
 enum sluice_status value_read_whole(struct slice answer, struct sluice_value **out,
                                     struct sluice_error *error);
 
+// The tree of a JSON text. What lies more than 32 levels deep stays a text.
+enum sluice_status value_read_json(struct slice json, struct sluice_value **out,
+                                   struct sluice_error *error);
+
 // A list, not empty, becomes its first item.
 void value_keep_first(struct sluice_value *list);
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A C++ program that uses libsluice: the header is clean there, and everything can be called.
+#include <sluice/async.h>
+#include <sluice/list.h>
+#include <sluice/pool.h>
 #include <sluice/sluice.h>
+
+#include <poll.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -62,6 +67,29 @@ Job take(sluice *queue)
     return Job(job);
 }
 
+// The second job, without a call that blocks.
+void run_async(sluice *queue)
+{
+    const char *const queues[] = { "mail", nullptr };
+    sluice_take_options options = {};
+    options.queues = queues;
+    sluice_async *async = nullptr;
+    sluice_job *job = nullptr;
+    size_t taken = 0;
+    expect(sluice_async_new(queue, &async, nullptr) == SLUICE_OK, "an asynchronous handle");
+    expect(sluice_async_take(async, &options, &job, 1, &taken, nullptr) == SLUICE_OK, "begin");
+    pollfd of = { sluice_async_fd(async), POLLIN, 0 };
+    expect(poll(&of, 1, 60000) == 1, "readable");
+    expect(sluice_async_finish(async, nullptr) == SLUICE_OK && taken == 1, "finish");
+    sluice_async_free(async);
+    sluice_settle_options outcome = {};
+    outcome.verdict = SLUICE_FAIL;
+    outcome.group = "group";
+    outcome.message = "why";
+    expect(sluice_settle_many(&job, &outcome, 1, nullptr, nullptr) == SLUICE_OK, "settle many");
+    sluice_job_free(job);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -97,6 +125,7 @@ int main(int argc, char **argv)
     const Value value(answer);
     const std::unique_ptr<char, Release> json(sluice_value_json(value.get()));
     expect(std::strstr(json.get(), "\"result\":{\"sent\":true}") != nullptr, "the result");
+    run_async(queue.get());
     std::printf("1..%d\n", points);
     return 0;
 }

@@ -23,7 +23,9 @@ class RealServer(sluiced.Server):
 
     def start_again(self):
         """Where it was."""
-        self.flags = (*self.flags, "--listen", f"127.0.0.1:{self.port}")
+        address = f"127.0.0.1:{self.port}"
+        if address not in self.flags:
+            self.flags = (*self.flags, "--listen", address)
         self.start()
 
 

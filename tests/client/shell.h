@@ -30,6 +30,7 @@ struct call {
 };
 
 extern const struct call calls[]; // ends with a name that is NULL
+extern const struct call more_calls[];
 
 // The words behind the call's name; 0, NULL or false where there is none of that kind.
 const char *word_text(const struct request *request, size_t index);
