@@ -2,7 +2,7 @@
 // Members of options: which numbers have a meaning, and messages in words of C.
 #include "client/members.h"
 
-#include "host/services.h"
+#include "host/commands/services.h"
 
 #include "test.h"
 
