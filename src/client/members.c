@@ -123,13 +123,17 @@ static size_t copy_name(const struct command *command, struct slice word, char *
 {
     const struct argument *option = command_option(command, word);
     const char *other = option ? other_name(command, option) : NULL;
-    if (other && strlen(other) <= word.size + 1) {
-        memcpy(out, other, strlen(other));
-        return strlen(other);
+    size_t size = other ? strlen(other) : 0;
+    if (size > 0 && size <= word.size + 1) {
+        memcpy(out, other, size);
+        return size;
     }
     for (size_t i = 0; i < word.size; i++) {
         char c = word.data[i];
-        out[i] = !option ? c : c == '-' ? '_' : ascii_lower(c);
+        if (option) {
+            c = c == '-' ? '_' : ascii_lower(c);
+        }
+        out[i] = c;
     }
     return word.size;
 }

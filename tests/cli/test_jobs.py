@@ -144,7 +144,7 @@ class OnServer(Work, tool.ServerCase):
         self.says("1 canceled\n", "cancel", "dependents")
 
     def test_data_that_is_no_json_is_refused(self):
-        self.refused(1, "Q.PUT: data is not JSON: invalid JSON at byte 0: expected a value",
+        self.refused(1, "data is not JSON: invalid JSON at byte 0: expected a value",
                      "put", "mail", "Send", "oops")
         self.refused(2, "put needs QUEUE KLASS [DATA]", "put", "mail")
 

@@ -18,6 +18,7 @@ from shell import LIMIT_S, Shell
 REQUEST, REPLY = "request", "reply"
 LANES = 8  # which mostly wait: a client pauses before it asks again
 STEP = 5 if os.environ.get("SANITIZED") else 1
+NONE = -(2 ** 62)  # SLUICE_NONE
 SHOWN = ("state", "queue", "klass", "data", "result", "priority", "retries", "remaining", "attempts",
          "crashes", "tags", "failure")
 
@@ -263,7 +264,7 @@ KINDS = {
     "fail": Settling("fail", "g", "m"),
     "retry": Settling("retry", 0, "g", "m"),
     "retry later": Settling("retry", 1000, None, None),
-    "last retry": Settling("retry", 0, None, None, retries=-1),
+    "last retry": Settling("retry", 0, None, None, retries=NONE),
     "return": Settling("return"),
     "complete many": ManySettling("Q.MCOMPLETE"),
     "fail many": ManySettling("Q.MFAIL", "g", "m"),
