@@ -90,7 +90,7 @@ static const struct push_entry *entry_of(const struct target *target)
 static bool is_whole(const struct buffer *request)
 {
     struct slice all = buffer_slice(request);
-    const char *end = memmem(all.data, all.size, "\r\n\r\n", 4);
+    const char *end = all.size == 0 ? NULL : memmem(all.data, all.size, "\r\n\r\n", 4);
     const char *length = end ? memmem(all.data, all.size, "Content-Length: ", 16) : NULL;
     if (!length) {
         return false;
