@@ -2,8 +2,8 @@
 // Which events a listener receives, from the query of its request:
 //
 //     queue=mail&queue=fax      of these queues; events without a queue are left out
-//     jid=a&jid=b               of these jobs, including events that are otherwise published only for
-//                               tracked jobs
+//     jid=a&jid=b               of these jobs, including events that are otherwise published only
+//                               for tracked jobs
 //     kind=failed&kind=put      of these kinds
 //     kind=tick                 the state of the namespace, once a second; only if requested
 //     tracked=true              of tracked jobs

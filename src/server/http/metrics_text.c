@@ -95,7 +95,7 @@ void metrics_label(struct buffer *labels, const char *name, struct slice value)
     buffer_append_char(labels, '"');
 }
 
-// All of a sample but its value. `more` are labels that follow the others, or empty.
+// Writes a sample except for its value. `more`: labels that follow the others, or empty.
 static void begin_sample(const struct metrics_text *text, const char *suffix, struct slice labels,
                          struct slice more)
 {
@@ -154,7 +154,7 @@ void metrics_times(struct metrics_text *text, struct slice labels, uint64_t coun
 // ---------------------------------------------------------------------------------------------
 // Histograms
 
-// The largest whole number below a power of two is a bound of the histogram's own.
+// The largest integer below a power of two is a bound of struct histogram.
 #define BELOW(power) (((int64_t)1 << (power)) - 1)
 
 static const int64_t long_items[] = {
