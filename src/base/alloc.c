@@ -9,7 +9,8 @@
 // Several threads add to it, but only one of them often.
 static _Atomic size_t used;
 
-// What a block of the C library takes with its head: glibc's rule, which others are close to.
+// The size of a block of the C library including its header, as in glibc; other libraries are
+// similar.
 static size_t chunk_size(size_t size)
 {
     enum {
@@ -17,7 +18,7 @@ static size_t chunk_size(size_t size)
         ALIGN = 16,
         MIN = 32,
         PAGE = 4096,
-        MAPPED = 1 << 20, // so large a block is mapped by itself
+        MAPPED = 1 << 20, // blocks from this size on are mapped separately
     };
     if (size == 0) {
         return 0;

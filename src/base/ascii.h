@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Letters and digits of ASCII, the same in every locale. Other bytes stay as they are.
+// Letters and digits of ASCII, independent of the locale. Other bytes are unchanged.
 #ifndef SLUICE_BASE_ASCII_H
 #define SLUICE_BASE_ASCII_H
 
@@ -17,7 +17,7 @@ static inline char ascii_upper(char c)
     return (char)(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c);
 }
 
-// The value of a hexadecimal digit in either case; -1 when it is none.
+// The value of a hexadecimal digit in either case; -1 if it is not one.
 static inline int ascii_hex_digit(char c)
 {
     if (c >= '0' && c <= '9') {
@@ -27,7 +27,7 @@ static inline int ascii_hex_digit(char c)
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Reads up to 16 hexadecimal digits; false when one of the characters is none.
+// Reads up to 16 hexadecimal digits; false if a character is not one.
 static inline bool ascii_hex_read(struct slice digits, uint64_t *out)
 {
     uint64_t value = 0;
@@ -54,7 +54,7 @@ static inline char *ascii_hex_write(char *text, const void *bytes, size_t size)
     return text;
 }
 
-// Whether they are the same but for the case of letters.
+// Whether two texts are equal without regard to case.
 static inline bool ascii_equal(struct slice a, struct slice b)
 {
     if (a.size != b.size) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Functions that have no safe use here do not compile. The build includes this file before every
-// source file. The headers that declare them come first, so that only uses are hit.
+// Functions that have no safe use in this project do not compile. The build includes this file
+// before every source file. The headers that declare the functions are included first, so that only
+// uses are errors.
 #ifndef SLUICE_BASE_BANNED_H
 #define SLUICE_BASE_BANNED_H
 

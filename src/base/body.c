@@ -11,8 +11,8 @@
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 enum {
-    GROUP_BYTES = 3, // of which base64 makes
-    GROUP_SIZE = 4,  // letters
+    GROUP_BYTES = 3, // bytes that a group of base64 encodes
+    GROUP_SIZE = 4,  // characters
     LETTER_BITS = 6,
     LETTER_MASK = (1 << LETTER_BITS) - 1,
 };
@@ -44,15 +44,15 @@ static void append_base64(struct buffer *out, struct slice bytes)
     }
 }
 
-// The value of a letter; -1 for what is none.
+// The value of a base64 character; -1 if it is not one.
 static int value_of(char letter)
 {
     const char *at = letter ? strchr(letters, letter) : NULL;
     return at ? (int)(at - letters) : -1;
 }
 
-// How many bytes a group stands for, into `bytes`; 0 when it is none. The bits that are left over
-// must be 0, so that each group stands for other bytes.
+// Decodes a group into `bytes`; returns their number, or 0 if the group is invalid. Unused bits
+// must be 0, so that each group has exactly one encoding.
 static size_t read_group(const char *group, bool last, char bytes[GROUP_BYTES])
 {
     size_t size = GROUP_SIZE;
@@ -94,7 +94,7 @@ static bool decode_base64(struct slice text, struct buffer *out)
 // ---------------------------------------------------------------------------------------------
 // Bodies
 
-// Whether a valid text has no white space that could be left out.
+// Whether a valid text contains no insignificant white space.
 static bool is_stripped(struct slice text)
 {
     while (text.size) {
@@ -140,7 +140,7 @@ static bool is_text(struct slice body)
     return body.size == 0;
 }
 
-// What was appended stays only if there was room for all of it.
+// Removes what was appended if there was not enough room for all of it.
 static enum status finish(struct buffer *out, size_t start)
 {
     if (out->status) {
@@ -166,7 +166,7 @@ enum status body_encode(struct slice body, struct buffer *out)
     return finish(out, start);
 }
 
-// Appends the bytes of {"$base64":"..."}; false when it is something else.
+// Appends the bytes of {"$base64":"..."}; false for any other value.
 static bool decode_object(struct slice data, struct buffer *out)
 {
     struct slice value;
@@ -174,17 +174,17 @@ static bool decode_object(struct slice data, struct buffer *out)
     if (!first_is_base64(data, &value, &alone) || !alone || value.data[0] != '"') {
         return false;
     }
-    // No letter of base64 needs an escape. JSON may have one all the same, as `\/`.
+    // Base64 characters need no escapes, but JSON may contain one, as `\/`.
     size_t start = out->size;
     enum status status = json_unescape(value, out);
     if (status) {
-        return status != STATUS_INVALID; // the buffer keeps its status
+        return status != STATUS_INVALID; // the status of the buffer remains
     }
     struct slice text = slice_sub(buffer_slice(out), start, SIZE_MAX);
     if (!text.size) {
         return true;
     }
-    // A group is read before the bytes that it stands for, which are fewer, are written over it.
+    // A group is read before its bytes, which are fewer, overwrite it.
     struct buffer decoded = { .data = out->data + start,
                               .capacity = text.size,
                               .size_max = text.size };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Opaque bodies as JSON data. Clients of other protocols put bodies of any bytes; the data of a job
-// is JSON. A body that is JSON without white space stays as it is, so that workers of the queue's
-// own clients can read it; other text becomes a string; other bytes become {"$base64":"..."}.
+// Encodes bodies of any bytes as JSON data, which jobs have. Clients of other protocols put bodies.
+// A body that is JSON without white space is unchanged, so that workers with native clients can
+// read it; other text becomes a string; other bytes become {"$base64":"..."}.
 //
 //     {"a":1}     {"a":1}
 //     hello       "hello"
 //     ff 00       {"$base64":"/wA="}
-//     "hello"     "\"hello\""       so that the two strings are told apart
+//     "hello"     "\"hello\""       so that it differs from the body hello
 #ifndef SLUICE_BASE_BODY_H
 #define SLUICE_BASE_BODY_H
 
@@ -14,14 +14,13 @@
 #include "base/slice.h"
 #include "base/status.h"
 
-// Appends the data for a body. The status is the buffer's; on failure the buffer has no more bytes
-// than before.
+// Appends the data for a body. Returns the status of the buffer; on failure nothing was appended.
 MUST_USE enum status body_encode(struct slice body, struct buffer *out);
 
-// Appends the body that data stands for, which must be valid JSON with no white space before it: the text of a string; the bytes
-// of an object that has nothing but `$base64`, if they can be read; of any other value its text as
-// it stands there. So of data that body_encode made it is the body that was encoded. The status is
-// the buffer's; on failure the buffer has no more bytes than before.
+// Appends the body of data, which must be valid JSON without leading white space: the text of a
+// string; the bytes of an object whose only member is a valid `$base64`; for any other value the
+// JSON text itself. This is the inverse of body_encode. Returns the status of the buffer; on
+// failure nothing was appended.
 MUST_USE enum status body_decode(struct slice data, struct buffer *out);
 
 #endif

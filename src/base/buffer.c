@@ -66,7 +66,7 @@ char *buffer_reserve_more(struct buffer *buffer, size_t size)
     if (size > buffer->capacity - buffer->size && !grow(buffer, buffer->size + size)) {
         return NULL;
     }
-    // An empty buffer has no memory to point to, and nothing will be written there.
+    // An empty buffer has no memory to point to; nothing is written to this one.
     static char nowhere[1];
     return buffer->data ? buffer->data + buffer->size : nowhere;
 }
@@ -78,7 +78,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
     va_list again;
     va_copy(again, arguments);
 
-    // Most texts fit into what is there; those that do not are printed a second time.
+    // Most texts fit into the free capacity; those that do not are printed a second time.
     size_t room = buffer->capacity - buffer->size;
     char *end = buffer->data ? buffer->data + buffer->size : NULL;
     int printed = vsnprintf(end, end ? room + 1 : 0, format, arguments);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Bytes of one's own that grow as they are appended to, never beyond a maximum.
+// Owned bytes that grow with appends, up to a maximum.
 //
-// Errors stick: after an append that failed, the buffer keeps what it held, refuses all further
-// appends, and `status` says why. So a writer may append a hundred pieces and check once.
+// Errors stick: after an append that failed, the buffer keeps its contents, refuses all further
+// appends, and `status` has the reason. So a writer may append many pieces and check once.
 #ifndef SLUICE_BASE_BUFFER_H
 #define SLUICE_BASE_BUFFER_H
 
@@ -26,17 +26,17 @@ struct buffer {
 // Allocates nothing.
 void buffer_init(struct buffer *buffer, const struct allocator *allocator, size_t size_max);
 
-// Frees the bytes; the buffer may be used again, as after init.
+// Frees the bytes. The buffer is as after buffer_init.
 void buffer_release(struct buffer *buffer);
 
-// Forgets the bytes and the error, keeps the memory for the next use.
+// Removes the bytes and resets the status; keeps the memory for reuse.
 void buffer_clear(struct buffer *buffer);
 
-// What buffer_reserve does when there is no room yet.
+// The part of buffer_reserve that allocates.
 char *buffer_reserve_more(struct buffer *buffer, size_t size);
 
-// Room for `size` more bytes. Returns where they go, or NULL (and `status` is set). What is
-// written there counts once buffer_commit says how much it was.
+// Returns room for `size` more bytes, or NULL with `status` set. buffer_commit says how many of
+// them were written.
 static inline char *buffer_reserve(struct buffer *buffer, size_t size)
 {
     bool fits = !buffer->status && size < buffer->capacity - buffer->size;
@@ -69,7 +69,7 @@ static inline void buffer_append_char(struct buffer *buffer, char c)
 void buffer_printf(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Forgets all but the first `size` bytes.
+// Removes all but the first `size` bytes.
 static inline void buffer_truncate(struct buffer *buffer, size_t size)
 {
     if (size < buffer->size) {
@@ -77,10 +77,10 @@ static inline void buffer_truncate(struct buffer *buffer, size_t size)
     }
 }
 
-// Forgets the first `size` bytes and moves the rest to the front.
+// Removes the first `size` bytes and moves the rest to the front.
 void buffer_consume(struct buffer *buffer, size_t size);
 
-// What it holds; valid until the next call that changes it.
+// The contents; valid until the next call that changes the buffer.
 static inline void buffer_swap(struct buffer *a, struct buffer *b)
 {
     struct buffer before = *a;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whole numbers as little-endian bytes at any address, on every machine.
+// Integers as little-endian bytes at any address, on every machine.
 #ifndef SLUICE_BASE_BYTES_H
 #define SLUICE_BASE_BYTES_H
 

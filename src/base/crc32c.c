@@ -8,13 +8,13 @@
 #    include <arm_acle.h>
 #endif
 
-// The table, made by the compiler
+// The table, which the compiler makes.
 //
-// remainders[k][b] is what byte b leaves in the register once k more bytes have gone through it, so
-// that eight bytes can be looked up at once and their remainders added. Addition is exclusive or,
-// and the remainder of a byte is the sum of those of its bits: so a row of 256 follows from eight
-// numbers. Those are, from the highest bit of the first row to the lowest of the last, the
-// polynomial shifted through the register one bit at a time.
+// remainders[k][b] is the remainder that byte b leaves in the register after k more bytes have been
+// processed. So eight bytes can be looked up independently and their remainders added. Addition is
+// exclusive or, and the remainder of a byte is the sum of the remainders of its bits: a row of 256
+// follows from eight numbers. These are, from the highest bit of the first row to the lowest of the
+// last, the polynomial shifted through the register one bit at a time.
 #define BITS1(sum, a)                (sum), (sum) ^ (a)
 #define BITS2(sum, b, a)             BITS1(sum, a), BITS1((sum) ^ (b), a)
 #define BITS3(sum, c, b, a)          BITS2(sum, b, a), BITS2((sum) ^ (c), b, a)
@@ -76,8 +76,8 @@ uint32_t crc32c_table(uint32_t crc, const void *data, size_t size)
 
 #if defined(__x86_64__)
 
-// The C library's start-up code has asked the processor; this reads the answer, which does not
-// change any more, and so needs no lock.
+// The start-up code of the C library has queried the processor; this reads the result, which never
+// changes, and so needs no lock.
 bool crc32c_hardware_present(void)
 {
     return __builtin_cpu_supports("sse4.2") != 0;

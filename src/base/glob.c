@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The literal bytes that a pattern begins with are compared as they are. What follows them is a
-// nondeterministic automaton that is run with one bit for each state (Baeza-Yates and Gonnet's
+// The literal bytes at the beginning of a pattern are compared directly. The rest is a
+// nondeterministic automaton that runs with one bit for each state (Baeza-Yates and Gonnet's
 // Shift-And, with Wu and Manber's self-loops). State i means that the first i elements have
-// matched. A byte moves state i to i + 1 when element i accepts it; a state with a `*` before its
+// matched. A byte moves state i to i + 1 if element i accepts it; a state with a `*` before its
 // element also stays. So one byte of the text costs a shift and two ANDs for each 64 states.
 //
-// Bytes that the same elements accept share a row of the table, which keeps most patterns below
+// Bytes that the same elements accept share a row of the table, so most patterns need less than
 // half a KiB.
 #include "base/glob.h"
 
@@ -95,7 +95,8 @@ static void set_add_range(struct set *set, unsigned char a, unsigned char b)
     }
 }
 
-// In whatever case, a set is one of lower-case letters that upper-case letters are in too.
+// For matching without regard to case, upper-case letters are in the set of their lower-case
+// letters.
 static void set_fold(struct set *set)
 {
     for (unsigned c = 'a'; c <= 'z'; c++) {
@@ -107,7 +108,7 @@ static void set_fold(struct set *set)
     }
 }
 
-// The set that begins behind its `[`.
+// Reads a set; its `[` was read.
 static void read_set(struct reader *reader, struct set *set)
 {
     struct slice pattern = reader->pattern;
@@ -154,8 +155,8 @@ static struct element next_element(struct reader *reader)
     return element;
 }
 
-// Moves behind the literal bytes that the pattern begins with, which are copied to `out` unless
-// that is NULL.
+// Skips the literal bytes at the beginning of a pattern, which are copied to `out` unless that is
+// NULL.
 static size_t read_prefix(struct reader *reader, char *out)
 {
     size_t size = 0;
@@ -210,7 +211,7 @@ enum status glob_check(struct slice pattern, unsigned flags, struct error *error
 // ---------------------------------------------------------------------------------------------
 // Compiling
 
-// A pattern as rows that are not shared yet.
+// A pattern with one row for each byte.
 struct plan {
     struct row rows[BYTES];
     struct row stays;
@@ -266,10 +267,10 @@ static size_t row_hash(const struct row *row)
     return (size_t)(hash % SLOTS);
 }
 
-// Finds the bytes whose rows are equal. There are more slots than rows, so each search ends.
+// Finds the bytes with equal rows. There are more slots than rows, so each search ends.
 static void plan_share(struct plan *plan)
 {
-    uint16_t slots[SLOTS] = { 0 }; // 1 + the number of a row, or 0
+    uint16_t slots[SLOTS] = { 0 }; // 0: empty, else 1 + the number of a row
     for (unsigned byte = 0; byte < BYTES; byte++) {
         const struct row *row = &plan->rows[byte];
         size_t slot = row_hash(row);
@@ -358,7 +359,7 @@ static const uint64_t *row_for(const struct glob *glob, char byte)
     return glob->table + (size_t)(1U + glob->row_of[(unsigned char)byte]) * glob->words;
 }
 
-// A pattern of up to 63 elements, which nearly all are.
+// For patterns of up to 63 elements, which nearly all have.
 static bool matches_word(const struct glob *glob, struct slice text)
 {
     uint64_t state = 1, stays = glob->table[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SipHash by Aumasson and Bernstein, with one round a word and three at the end. Hash tables need
-// no more, and 64 bits are never shown to anyone.
+// SipHash by Aumasson and Bernstein, with one round per word and three at the end. This is enough
+// for hash tables, because the hashes are never visible to clients.
 #include "base/hash.h"
 
 #include "base/bytes.h"

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A B+ tree that counts. Leaves hold keys and pointers to the objects' nodes and are chained from
-// left to right; inner nodes hold for each child a pointer, the number of objects below it, and a
-// key that is above none of the keys below it (of the first child it is never read).
+// A B+ tree with counts. Leaves contain keys and pointers to the objects' nodes, and are chained
+// from left to right. Inner nodes contain for each child a pointer, the number of objects below it,
+// and a key that is not above any key below it (the key of the first child is never read).
 //
-// A binary tree inside the objects would need no memory of its own, but walks through twenty
-// objects that are all cache misses; this walks through four nodes, most of them hot.
+// A binary tree inside the objects would need no memory of its own, but a search would visit twenty
+// objects and miss the cache at each; here it visits four nodes, most of them cached.
 //
-// Invariants, proved by index_check:
+// Invariants, checked by index_check:
 // - all leaves are at the same height, in ascending order, and chained; counts are exact;
 // - no node is empty; an inner root has two children or more;
 // - only a leaf that is the root has less than the full capacity.
 //
-// A split at the end of a node leaves that node full, so that a line that grows at its end fills
-// its leaves. After a removal a node that has become sparse is merged with a neighbour if both fit
-// into three quarters of a node, so that the next insert does not split it again.
+// A split at the end of a node leaves that node full, so that an index that grows at its end fills
+// its leaves. After a removal a sparse node is merged with a neighbour if both fit into three
+// quarters of a node, so that the next insert does not split it again.
 #include "base/index.h"
 
 #include <assert.h>
@@ -21,9 +21,9 @@
 
 enum {
     LEAF_CAPACITY = 64,
-    LEAF_CAPACITY_FIRST = 2, // a lane with one job should cost little
+    LEAF_CAPACITY_FIRST = 2, // so that a lane with one job needs little memory
     LEAF_CAPACITY_FACTOR = 4,
-    INNER_CAPACITY = 55, // as large as a full leaf
+    INNER_CAPACITY = 55, // makes the node as large as a full leaf
     HEIGHT_MAX = 16,
     CACHE_LINE = 64,
 };
@@ -32,7 +32,7 @@ struct leaf {
     uint32_t count;
     uint32_t capacity;
     struct leaf *next, *previous;
-    // Then capacity keys, then capacity pointers to nodes.
+    // `capacity` keys, then `capacity` pointers to nodes.
     struct index_key keys[];
 };
 
@@ -54,8 +54,8 @@ _Static_assert(sizeof(struct inner) <=
                        LEAF_CAPACITY * (sizeof(struct index_key) + sizeof(struct index_node *)),
                "inner nodes and full leaves come from one slab");
 
-// The way from the root to a leaf: the inner node at each height and which of its children was
-// taken. steps[0] is just above the leaves.
+// The path from the root to a leaf: the inner node at each height and the index of the child.
+// steps[0] is just above the leaves.
 struct path {
     struct {
         struct inner *inner;
@@ -70,8 +70,8 @@ static struct index_node **leaf_nodes(const struct leaf *leaf)
     return (struct index_node **)(void *)(leaf->keys + leaf->capacity);
 }
 
-// How many of `count` ascending keys are below `key`. Often all or none: lines grow at their end
-// and are served from their front.
+// How many of `count` ascending keys are less than `key`. Often all or none, because queues grow at
+// their end and are served from their front.
 static uint32_t keys_below(const struct index_key *keys, uint32_t count, struct index_key key)
 {
     if (count == 0 || !index_key_less(keys[0], key)) {
@@ -89,7 +89,7 @@ static uint32_t keys_below(const struct index_key *keys, uint32_t count, struct 
     return start + (count == 1 && index_key_less(keys[start], key));
 }
 
-// The last child whose key is not above `key`; the first child takes what is below all.
+// The last child whose key is not above `key`; the first child for keys below all.
 static uint32_t child_for(const struct inner *inner, struct index_key key)
 {
     uint32_t below = keys_below(inner->keys + 1, inner->count - 1, key);
@@ -119,7 +119,7 @@ void index_init(struct index *index, struct index_pool *pool)
     *index = (struct index){ .pool = pool };
 }
 
-// NULL when there is no memory, which cannot be for a full leaf that has been promised.
+// NULL if there is no memory, which cannot happen for a full leaf that has been promised.
 static struct leaf *leaf_new(struct index *index, uint32_t capacity)
 {
     struct slab *slab = &index->pool->slab;
@@ -158,7 +158,7 @@ static void leaf_put(struct leaf *leaf, uint32_t position, struct index_node *no
 {
     struct index_node **nodes = leaf_nodes(leaf);
     uint32_t behind = leaf->count - position;
-    if (behind) { // lines grow at their end
+    if (behind) { // indexes mostly grow at their end
         memmove(leaf->keys + position + 1, leaf->keys + position, behind * sizeof(*leaf->keys));
         memmove(nodes + position + 1, nodes + position, behind * sizeof(*nodes));
     }
@@ -243,15 +243,15 @@ void index_release(struct index *index)
     index_init(index, index->pool);
 }
 
-// Whether the only leaf holds `count` entries, or is as large as a leaf can be.
+// Whether the only leaf has room for `count` entries, or has the full capacity.
 static bool only_leaf_suffices(const struct index *index, size_t count)
 {
     const struct leaf *leaf = index->root;
     return leaf && (leaf->capacity >= count || leaf->capacity == LEAF_CAPACITY);
 }
 
-// Makes the only leaf, which does not suffice, hold `count` entries, or as many as a leaf can. Not
-// inlined, as most reservations find room.
+// Enlarges the only leaf for `count` entries, or to the full capacity. Not inlined, because most
+// reservations find room.
 static __attribute__((noinline)) enum status grow_only_leaf(struct index *index, size_t count)
 {
     struct leaf *old = index->root;
@@ -260,7 +260,7 @@ static __attribute__((noinline)) enum status grow_only_leaf(struct index *index,
         capacity *= LEAF_CAPACITY_FACTOR;
     }
     capacity = capacity < LEAF_CAPACITY ? capacity : LEAF_CAPACITY;
-    // A full leaf is promised as well as taken, so that promises made before stay good.
+    // A full leaf is promised as well as taken, so that earlier promises remain valid.
     if (capacity == LEAF_CAPACITY && slab_promise(&index->pool->slab, 1)) {
         return STATUS_NO_MEMORY;
     }
@@ -296,8 +296,8 @@ enum status index_reserve(struct index *index, size_t count)
     return STATUS_OK;
 }
 
-// Asks for a whole node at once. A binary search would otherwise wait for one cache miss after the
-// other, and the change that follows it for a few more.
+// Prefetches a whole node. Otherwise a binary search would wait for one cache miss after the other,
+// and so would the change that follows.
 static void prefetch(const void *node)
 {
     for (size_t i = 0; i < sizeof(struct inner); i += CACHE_LINE) {
@@ -315,7 +315,7 @@ static void find_path(const struct index *index, struct index_key key, struct pa
         path->steps[height - 1].inner = inner;
         path->steps[height - 1].child = child;
         node = inner->children[child];
-        // Both ends of a line are in use, and at hand.
+        // The first and the last child are used often and are cached.
         if (child > 0 && child + 1 < inner->count) {
             prefetch(node);
         }
@@ -324,15 +324,15 @@ static void find_path(const struct index *index, struct index_key key, struct pa
     path->position = keys_below(path->leaf->keys, path->leaf->count, key);
 }
 
-// Where to split a full node so that an entry can go to `position`: in the middle, or at the end
-// when the entry goes there.
+// Where to split a full node for an entry at `position`: at the end if the entry goes there,
+// otherwise in the middle.
 static uint32_t split_point(uint32_t count, uint32_t position)
 {
     return position == count ? count : count / 2;
 }
 
-// Puts a new node behind the leaf that the path ends in, and splits inner nodes upwards as needed.
-// The objects below the new node have been counted as if it were part of that leaf.
+// Inserts a new node after the leaf at the end of the path, and splits inner nodes upwards as
+// needed. The objects below the new node have been counted as part of that leaf.
 static void insert_child(struct index *index, struct path *path, struct index_key key, void *child,
                          uint32_t total)
 {
@@ -443,7 +443,8 @@ static bool merge_children(struct index *index, struct inner *parent, uint32_t l
         if (!fit_together(target->count, source->count, INNER_CAPACITY)) {
             return false;
         }
-        // The key of a first child was never read; among others it is, so it must be true.
+        // The key of a first child is never read and may be outdated; it gets read in its new
+        // position.
         source->keys[0] = parent->keys[left + 1];
         inner_move(source, 0, target);
         slab_give(&index->pool->slab, source);
@@ -453,7 +454,7 @@ static bool merge_children(struct index *index, struct inner *parent, uint32_t l
     return true;
 }
 
-// After a removal: takes out nodes that have become empty and merges sparse ones, upwards.
+// After a removal: removes empty nodes and merges sparse ones, upwards.
 static void shrink(struct index *index, struct path *path)
 {
     uint32_t count = path->leaf->count;
@@ -510,7 +511,7 @@ bool index_rekey(struct index *index, struct index_node *node, struct index_key 
     struct leaf *leaf = path.leaf;
     uint32_t position = path.position;
     assert(position < leaf->count && leaf_nodes(leaf)[position] == node);
-    // The first of a leaf must not go below what the nodes above say of it.
+    // The first key of a leaf must not become less than the key that the parent has for it.
     bool above = position > 0 ? index_key_less(leaf->keys[position - 1], key)
                               : !index_key_less(key, node->key);
     bool below =
@@ -552,7 +553,8 @@ void index_shift(struct index *index, int64_t change)
     }
 }
 
-// The entry at a position of a leaf, or the first of the next leaf when it is just behind.
+// The entry at a position of a leaf, or the first entry of the next leaf if the position is the
+// leaf's end.
 static struct index_node *entry_at(const struct leaf *leaf, uint32_t position)
 {
     if (position == leaf->count) {
@@ -684,7 +686,7 @@ static bool check_subtree(const struct index *index, struct check *check, const 
         return false;
     }
     for (uint32_t i = 0; i < inner->count; i++) {
-        // All keys before must be below the child's key, all keys in it not.
+        // All keys before must be less than the child's key, and no key in it may be.
         size_t before = check->count;
         if (i > 0 && !index_key_less(check->key_last, inner->keys[i])) {
             return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariants: the map holds exactly the entries with users, each at the slot of its id. The other
-// ids below id_end form the list that starts at id_unused.
+// Invariants: the map contains exactly the entries with users, each at the slot of its id. The
+// other ids below id_end are in the list that starts at id_unused.
 #include "base/intern.h"
 
 #include <assert.h>
@@ -48,7 +48,7 @@ void intern_init(struct intern *intern, const struct allocator *allocator, struc
 void intern_release(struct intern *intern)
 {
     const struct allocator *allocator = intern->by_string.allocator;
-    // The free ids go first: what remains in the slots is entries.
+    // Clears the unused slots first, so that all remaining slots have entries.
     for (uint32_t id = intern->id_unused; id != INTERN_NONE;) {
         union intern_slot *slot = slot_of(intern, id);
         id = slot->next_unused;

@@ -45,7 +45,7 @@ struct scan {
     unsigned depth; // containers open
     unsigned depth_max;
     bool in_object;              // whether the innermost open container is an object
-    uint64_t outer[STACK_WORDS]; // bit n: what in_object was before the container n + 1 was opened
+    uint64_t outer[STACK_WORDS]; // bit n: the value of in_object before container n + 1 was opened
     // Why the text was refused.
     enum status status;
     const unsigned char *wrong_at;
@@ -101,7 +101,7 @@ static inline size_t remaining(const struct scan *scan, const unsigned char *at)
     return (size_t)(scan->end - at);
 }
 
-// The byte there, or at the end of the text 0, which is never right outside a string.
+// The byte at `at`, or 0 at the end of the text. 0 is not valid outside of strings.
 static inline unsigned char peek(const struct scan *scan, const unsigned char *at)
 {
     return at < scan->end ? *at : 0;
@@ -122,8 +122,9 @@ static inline bool is_digit(unsigned char c)
 
 // Strings
 
-// Sets the top bit of each byte that is a control, a quote, a backslash or not ASCII. A subtraction
-// borrows only out of a byte that it marks, so the marks are exact up to and including the first.
+// Sets the top bit of each byte that is a control character, a quote, a backslash or not ASCII. A
+// subtraction borrows only from a byte that it marks, so the marks are exact up to and including
+// the first.
 static inline uint64_t mark_special(uint64_t word)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -164,8 +165,8 @@ static bool is_continuation(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
-// The second byte's range depends on the first, which keeps out what is longer than needed, the
-// surrogates, and what lies above U+10FFFF (table 3-7 of the Unicode standard).
+// The allowed range of the second byte depends on the first. This excludes overlong forms,
+// surrogates, and code points above U+10FFFF (table 3-7 of the Unicode standard).
 size_t json_utf8_size(struct slice text)
 {
     const unsigned char *at = (const unsigned char *)text.data;
@@ -215,7 +216,7 @@ static int hex4_at(const struct scan *scan, const unsigned char *at)
     return json_hex4(slice_make(at, remaining(scan, at)));
 }
 
-// `at` is at the backslash of a \u.
+// `at` is the backslash of a \u.
 static const unsigned char *skip_unicode_escape(struct scan *scan, const unsigned char *at)
 {
     int unit = hex4_at(scan, at + 2);
@@ -254,7 +255,7 @@ static const unsigned char *skip_escape(struct scan *scan, const unsigned char *
     }
 }
 
-// Over one thing in a string that is not plain: an escape or a character beyond ASCII.
+// Skips an escape or a character that is not ASCII.
 static __attribute__((noinline)) const unsigned char *skip_special(struct scan *scan,
                                                                    const unsigned char *at)
 {
@@ -271,7 +272,7 @@ static __attribute__((noinline)) const unsigned char *skip_special(struct scan *
     return size ? at + size : invalid(scan, at, "the string is not UTF-8");
 }
 
-// `at` is at the opening quote.
+// `at` is the opening quote.
 static inline const unsigned char *skip_string(struct scan *scan, const unsigned char *at)
 {
     at = skip_plain(at + 1, scan->end);
@@ -287,7 +288,7 @@ static inline const unsigned char *skip_string(struct scan *scan, const unsigned
 
 // Numbers and literals
 
-// At least one.
+// Skips digits, of which there must be at least one.
 static inline const unsigned char *skip_digits(struct scan *scan, const unsigned char *at)
 {
     if (!is_digit(peek(scan, at))) {
@@ -299,7 +300,7 @@ static inline const unsigned char *skip_digits(struct scan *scan, const unsigned
     return at;
 }
 
-// `at` is at the '.' or 'e' behind the whole part.
+// `at` is the '.' or 'e' after the integer part.
 static const unsigned char *skip_fraction(struct scan *scan, const unsigned char *at)
 {
     if (*at == '.') {
@@ -366,7 +367,7 @@ static inline void leave(struct scan *scan)
     scan->in_object = scan->outer[scan->depth / 64] >> (scan->depth % 64) & 1;
 }
 
-// Over a scalar or over the bracket that opens a container.
+// Skips a scalar, or the bracket that opens a container.
 static inline const unsigned char *skip_value(struct scan *scan, const unsigned char *at,
                                               enum state *state)
 {
@@ -389,7 +390,7 @@ static inline const unsigned char *skip_value(struct scan *scan, const unsigned 
     }
 }
 
-// Over a key and its colon.
+// Skips a key and its colon.
 static inline const unsigned char *skip_key(struct scan *scan, const unsigned char *at)
 {
     if (peek(scan, at) != '"') {
@@ -403,7 +404,7 @@ static inline const unsigned char *skip_key(struct scan *scan, const unsigned ch
     return peek(scan, at) == ':' ? at + 1 : invalid(scan, at, "expected ':' after the key");
 }
 
-// Over the comma or the closing bracket behind a value in a container.
+// Skips the comma or the closing bracket after a value in a container.
 static inline const unsigned char *skip_after(struct scan *scan, const unsigned char *at,
                                               enum state *state)
 {
@@ -472,7 +473,7 @@ enum status json_validate(struct slice text, unsigned depth_max, struct error *e
 
 // Without white space
 
-// As mark_special, but of quotes and backslashes alone.
+// As mark_special, but only for quotes and backslashes.
 static inline uint64_t mark_quote(uint64_t word)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -504,14 +505,14 @@ size_t json_string_size(struct slice text)
         if (*at == '"') {
             return (size_t)(at + 1 - start);
         }
-        // Over the backslash and what it escapes, which may be a quote.
+        // Skips the backslash and the escaped character, which may be a quote.
         at += end - at > 1 ? 2 : 1;
     }
 }
 
 void json_canonical(struct slice valid_text, struct buffer *out)
 {
-    // Most texts have no white space, so what lies between two runs of it is copied at once.
+    // Most texts have no white space, so everything between two runs of it is copied at once.
     size_t copied = 0;
     size_t at = 0;
     while (at < valid_text.size) {

@@ -13,7 +13,7 @@ enum {
     EXPONENT_DIGITS_MAX = 16,
 };
 
-// A number in parts: the digits before and behind the point, as they are written.
+// A number in parts: the digits before and after the point, as written.
 struct parts {
     bool negative;
     struct slice whole, fraction, exponent; // the exponent with its sign
@@ -44,11 +44,11 @@ static struct parts split(struct slice number)
         rest = slice_sub(rest, 1, SIZE_MAX);
         parts.fraction = take_digits(&rest);
     }
-    parts.exponent = slice_sub(rest, 1, SIZE_MAX); // behind the e, if there is one
+    parts.exponent = slice_sub(rest, 1, SIZE_MAX); // after the e, if there is one
     return parts;
 }
 
-// The digits as if there were no point.
+// The digits without the point.
 static char digit_at(const struct parts *parts, size_t i)
 {
     const struct slice *part = i < parts->whole.size ? &parts->whole : &parts->fraction;
@@ -89,7 +89,7 @@ static void append_digits(struct buffer *out, const struct parts *parts, size_t 
     }
 }
 
-// The digits from `first` up to `end`, of which the last one counts 10^exponent.
+// Appends the digits from `first` up to `end`; the last one has the value of 10^exponent.
 static void append(struct buffer *out, const struct parts *parts, size_t first, size_t end,
                    int64_t exponent)
 {

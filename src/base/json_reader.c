@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-// What follows the first `size` bytes, which must be there.
+// The text after the first `size` bytes, which must exist.
 static struct slice after(struct slice text, size_t size)
 {
     return size ? slice_make(text.data + size, text.size - size) : text;
@@ -35,8 +35,8 @@ static size_t skip_space(struct slice text, size_t index)
 
 // Reading
 
-// The size of the object or array at the front of `text`; 0 when it does not end. Only the number
-// of brackets is looked at: that they match was checked by json_validate.
+// The size of the object or array at the front of `text`; 0 if it does not end. Only counts
+// brackets: json_validate has checked that they match.
 static size_t container_size(struct slice text)
 {
     size_t depth = 0;
@@ -88,7 +88,7 @@ static size_t literal_size(struct slice text, struct slice literal)
     return slice_starts_with(text, literal) ? literal.size : 0;
 }
 
-// The value at the front of `text`; one of size 0 when there is none.
+// The value at the front of `text`; size 0 if there is none.
 static struct json_value value_at_front(struct slice text)
 {
     enum json_type type = JSON_TYPE_NUMBER;
@@ -166,7 +166,7 @@ enum status json_reader_init_array(struct json_reader *reader, struct slice text
     return init(reader, text, false, error);
 }
 
-// Moves over `c` and the white space in front of it, if that is what comes next.
+// Skips white space and `c`, if `c` is next.
 static bool take(struct json_reader *reader, char c)
 {
     size_t index = skip_space(reader->text, reader->position);
@@ -226,11 +226,11 @@ bool json_reader_next(struct json_reader *reader, struct json_member *member)
 
 // Strings
 
-// The UTF-8 of a part of a string that is one escape or a run without any.
+// A part of a string, as UTF-8: one escape, or a run without escapes.
 struct part {
-    size_t raw_size; // of what it was written as; 0 when that is malformed
+    size_t raw_size; // of its JSON text; 0 if that is malformed
     struct slice text;
-    char bytes[4]; // what `text` points to when it was an escape
+    char bytes[4]; // what `text` points to for an escape
 };
 
 static size_t utf8_encode(unsigned code, char bytes[4])
@@ -249,7 +249,7 @@ static size_t utf8_encode(unsigned code, char bytes[4])
     return size;
 }
 
-// `raw` starts with \u; a pair of surrogates makes one character.
+// `raw` starts with \u; a pair of surrogates is one character.
 static void read_unicode_escape(struct slice raw, struct part *part)
 {
     int unit = json_hex4(slice_sub(raw, 2, 4));
@@ -300,7 +300,7 @@ static void read_part(struct slice raw, struct part *part)
     part->text = slice_sub(raw, 0, part->raw_size);
 }
 
-// Takes the quotes away; false when there are none.
+// Removes the quotes; false if there are none.
 static bool unquote(struct slice *raw)
 {
     if (byte_at(*raw, 0) != '"' || json_string_size(*raw) != raw->size) {

@@ -36,7 +36,7 @@ enum json_type {
 
 struct json_value {
     enum json_type type;
-    struct slice raw; // borrowed from the text: quotes, brackets and escapes as they stand there
+    struct slice raw; // borrowed from the text, with quotes, brackets and escapes
 };
 
 struct json_member {
@@ -46,39 +46,39 @@ struct json_member {
 
 struct json_reader {
     struct slice text;  // borrowed until the last call
-    size_t position;    // what was read
-    bool object;        // or an array
+    size_t position;    // how much was read
+    bool object;        // otherwise an array
     bool fresh;         // no member was read yet
-    bool done;          // the closing bracket or a mistake was read
+    bool done;          // the closing bracket or an error was read
     enum status status; // STATUS_OK or STATUS_INVALID
 };
 
-// STATUS_INVALID when the text is something else than an object, or an array. `error` may be NULL.
+// STATUS_INVALID if the text is not an object, or not an array. `error` may be NULL.
 MUST_USE enum status json_reader_init_object(struct json_reader *reader, struct slice text,
                                              struct error *error);
 MUST_USE enum status json_reader_init_array(struct json_reader *reader, struct slice text,
                                             struct error *error);
 
-// The next member or item; false when there is none or when the text is malformed, which only
-// `reader->status` tells apart.
+// Reads the next member or item; false if there is none or the text is malformed, which
+// `reader->status` distinguishes.
 MUST_USE bool json_reader_next(struct json_reader *reader, struct json_member *member);
 
-// The whole of a text as one value, without the white space around it.
+// The value of a text without the white space around it.
 MUST_USE enum status json_value_of(struct slice text, struct json_value *out);
 
-// A word for what it is ("a string"), for sentences.
+// The type in words ("a string"), for messages.
 const char *json_type_name(enum json_type type);
 
-// Appends the string that `raw`, with its quotes, stands for, as UTF-8. STATUS_INVALID when it is
-// none; otherwise the buffer's status. On failure the buffer has no more bytes than before.
+// Appends the value of the string `raw`, which includes its quotes, as UTF-8. STATUS_INVALID if it
+// is not a string; otherwise the status of the buffer. On failure nothing was appended.
 MUST_USE enum status json_unescape(struct slice raw, struct buffer *out);
 
-// Whether the string that `raw`, with its quotes, stands for is `text`.
+// Whether the value of the string `raw`, which includes its quotes, is `text`.
 bool json_string_is(struct slice raw, struct slice text);
 
-// Each is STATUS_INVALID for a value of another type, and leaves `*out` as it was on failure.
+// These return STATUS_INVALID for a value of another type, and leave `*out` unchanged on failure.
 
-// Only for a number without a fraction and an exponent; STATUS_TOO_LARGE when it does not fit.
+// Only for numbers without a fraction and an exponent; STATUS_TOO_LARGE if it does not fit.
 MUST_USE enum status json_value_int(struct json_value value, int64_t *out);
 MUST_USE enum status json_value_bool(struct json_value value, bool *out);
 MUST_USE enum status json_value_string(struct json_value value, struct buffer *out);

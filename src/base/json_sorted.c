@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The text is walked over twice and there is no tree: the first pass notes in which steps the
-// second has to jump about in the text so as to meet all members in their order.
+// The text is read twice, without building a tree. The first pass records steps; the second pass
+// follows them, moving to and fro in the text, so that it meets all members in sorted order.
 //
 // An object has a step for its '{', one for each member, and one for its '}'. They form a list in
-// which the members are sorted. A step tells where in the text to go on: a member's right behind
-// its key, the last one behind the '}'. For {"b":{"c":1},"a":2} the steps are
+// which the members are sorted. A step contains the position where reading continues: for a member
+// the position after its key, for the last step the position after the '}'. For {"b":{"c":1},"a":2}
+// the steps are
 //
 //     number  0 '{'   1 "b"   2 '{'   3 "c"   4 '}'   5 "a"   6 '}'
 //     next    5       6       3       4       none    1       none
 //
-// Steps are numbered as they stand in the text, objects within objects too. So where step n leads
-// to, n + 1 is the first step ahead: this is how the second pass knows which one a '{' is.
+// Steps are numbered in the order of the text, including those of nested objects. So after step n
+// was followed, the next step in the text is n + 1: this is how the second pass finds the step of a
+// '{'.
 //
 // Arrays have no steps; they are copied item by item. Neither pass recurses, and each copies a byte
 // at most once.
@@ -36,12 +38,12 @@ enum {
 
 struct step {
     struct slice key; // unescaped; empty for the two brackets
-    size_t at;        // where in the text to go on; for '{' it has no meaning
+    size_t at;        // where reading continues; unused for '{'
     size_t next;      // NO_STEP for '}'
 };
 
-// A member while its object is sorted. The prefix stands here so that most comparisons read
-// nothing else: a million keys lie too far apart to be looked at twenty times.
+// A member while its object is sorted. It contains the prefix of the key so that most comparisons
+// read nothing else, because a million keys do not fit into the cache.
 struct place {
     uint64_t prefix;
     size_t step;
@@ -53,26 +55,26 @@ struct sorter {
     struct step *steps; // owned
     size_t count;
     size_t capacity;
-    struct place *places; // owned; of one object at a time, and as many again to merge into
+    struct place *places; // owned; the members of one object, and as many again to merge into
     size_t places_capacity;
-    // What the strings with escapes stand for, each once; slices of it are kept. It gets room for
-    // all of them at the first and never moves.
+    // The values of the strings with escapes; slices of it are kept. It is allocated with room for
+    // all of them, and never moves.
     struct buffer unescaped;
 };
 
-// Where a pass is.
+// The position of a pass.
 struct walk {
     size_t at;    // in the text
-    size_t step;  // the first one ahead; only when they are taken
+    size_t step;  // the next one in the text; second pass only
     size_t depth; // containers open
-    // Of each container: NO_STEP for an array; for an object its first step (when the steps are
-    // noted) or the one that was taken last (when they are taken).
+    // For each container: NO_STEP for an array; for an object its first step (first pass) or the
+    // last one that was followed (second pass).
     size_t open[JSON_DEPTH_MAX];
 };
 
 static void walk_init(struct walk *walk)
 {
-    // Not the whole of it: the stack is large and holds nothing yet.
+    // `open` is not cleared: it is large, and its entries are set before they are read.
     walk->at = 0;
     walk->step = 0;
     walk->depth = 0;
@@ -92,7 +94,7 @@ static bool in_object(const struct walk *walk)
     return walk->depth > 0 && walk->open[walk->depth - 1] != NO_STEP;
 }
 
-// The string, with its quotes, that starts there; empty when it does not end.
+// The string, with its quotes, that starts there; empty if it does not end.
 static struct slice string_at(const struct sorter *sorter, size_t at)
 {
     size_t size = json_string_size(slice_sub(sorter->text, at, SIZE_MAX));
@@ -107,7 +109,7 @@ static bool has_escape(struct slice raw)
 static enum status unescape(struct sorter *sorter, struct slice raw, struct slice *out)
 {
     struct buffer *unescaped = &sorter->unescaped;
-    // No string is longer than it is written, so all of them fit into the size of the text.
+    // A value is not longer than its JSON text, so all of them fit into the size of the text.
     if (!buffer_reserve(unescaped, unescaped->size_max - unescaped->size)) {
         return unescaped->status;
     }
@@ -119,8 +121,8 @@ static enum status unescape(struct sorter *sorter, struct slice raw, struct slic
 
 // Sorting: merges runs of 1, 2, 4 ... members, which keeps equal keys in their order.
 
-// The first bytes of a key as a number that compares as they do. Zeros stand for those that are not
-// there, so equal prefixes leave it open which key is less.
+// The first bytes of a key as a number with the same order. Missing bytes are zeros, so for equal
+// prefixes the keys must be compared.
 static uint64_t prefix_of(struct slice key)
 {
     unsigned char bytes[8] = { 0 };
@@ -138,7 +140,7 @@ static inline bool is_less(const struct step *steps, const struct place *a, cons
     return slice_compare(steps[a->step].key, steps[b->step].key) < 0;
 }
 
-// The runs from `first` and from `second`, which follow each other, into `out`.
+// Merges the adjacent runs from `first` and from `second` into `out`.
 static void merge(const struct step *steps, const struct place *first, const struct place *second,
                   const struct place *end, struct place *out)
 {
@@ -154,7 +156,7 @@ static void merge(const struct step *steps, const struct place *first, const str
     }
 }
 
-// Returns which of the two arrays has the result; the other one is for use on the way.
+// Returns the array that contains the result; the other one is temporary.
 static const struct place *sort(const struct step *steps, struct place *places, struct place *other,
                                 size_t count)
 {
@@ -190,8 +192,8 @@ static enum status reserve_places(struct sorter *sorter, size_t count)
     return STATUS_OK;
 }
 
-// Sorts the members in the list that starts with `first`, where they stand from the last to the
-// first, and puts `last` behind them.
+// Sorts the members in the list that starts with `first`, which has them in reverse order, and
+// appends `last`.
 static enum status sort_members(struct sorter *sorter, size_t first, size_t last)
 {
     struct step *steps = sorter->steps;
@@ -251,7 +253,7 @@ static enum status note_begin(struct sorter *sorter, struct walk *walk)
     return status ? status : note(sorter, (struct step){ .next = NO_STEP });
 }
 
-// Puts the member at the front of its object's list.
+// Inserts the member at the front of its object's list.
 static enum status note_member(struct sorter *sorter, const struct walk *walk, struct slice raw)
 {
     size_t first = walk->open[walk->depth - 1];
@@ -270,7 +272,7 @@ static enum status note_member(struct sorter *sorter, const struct walk *walk, s
     return status;
 }
 
-// The text is behind the '}'.
+// To be called when the text is after the '}'.
 static enum status note_end(struct sorter *sorter, struct walk *walk)
 {
     if (!in_object(walk)) {
@@ -307,7 +309,7 @@ static enum status note_steps(struct sorter *sorter)
 {
     struct walk walk;
     walk_init(&walk);
-    bool key_next = false; // whether a string that comes now is a key
+    bool key_next = false; // whether a string that follows is a key
     enum status status = STATUS_OK;
     while (!status && walk.at < sorter->text.size) {
         char c = sorter->text.data[walk.at];
@@ -358,7 +360,7 @@ static void copy_char(struct walk *walk, char c, struct buffer *out)
     walk->at++;
 }
 
-// A number or a literal: up to what can follow one.
+// Copies a number or a literal, up to the byte after it.
 static void copy_scalar(const struct sorter *sorter, struct walk *walk, struct buffer *out)
 {
     static const bool ends[256] = {
@@ -394,7 +396,7 @@ static enum status copy_string(struct sorter *sorter, struct walk *walk, struct 
     return status;
 }
 
-// From the '{' or from behind a member to the next one, or out of the object.
+// Moves from the '{' or the end of a member to the next one, or out of the object.
 static void take_step(const struct sorter *sorter, struct walk *walk, bool first,
                       struct buffer *out)
 {

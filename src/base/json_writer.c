@@ -17,7 +17,7 @@ static bool in_object(const struct json_writer *writer)
     return writer->depth > 0 && writer->objects >> (writer->depth - 1) & 1;
 }
 
-// What goes between the piece before and a value.
+// Appends what separates a value from the previous piece.
 static void separate(struct json_writer *writer)
 {
     assert(writer->after_key == in_object(writer));
@@ -45,7 +45,7 @@ static void end(struct json_writer *writer, bool object)
     assert(writer->depth > 0 && in_object(writer) == object && !writer->after_key);
     buffer_append_char(writer->buffer, object ? '}' : ']');
     writer->depth--;
-    // The container that was closed is itself a value in the one around it.
+    // The closed container is itself a value in the outer one.
     writer->filled = true;
 }
 
@@ -69,7 +69,7 @@ void json_write_end_array(struct json_writer *writer)
     end(writer, false);
 }
 
-// What follows the first `size` bytes, which must be there.
+// The text after the first `size` bytes, which must exist.
 static struct slice after(struct slice text, size_t size)
 {
     return size ? slice_make(text.data + size, text.size - size) : text;
@@ -91,7 +91,8 @@ static void append_escape(struct buffer *buffer, unsigned char c)
     }
 }
 
-// Appends what is at the front of `text` and is not plain; returns how much of it that was.
+// Appends the first character of `text`, which needs an escape or is not ASCII; returns its size in
+// `text`.
 static size_t append_special(struct buffer *buffer, struct slice text)
 {
     unsigned char c = (unsigned char)text.data[0];

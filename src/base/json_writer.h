@@ -7,9 +7,9 @@
 //     json_write_int(&writer, 7);
 //     json_write_end_object(&writer);
 //
-// The writer puts the commas and the colons. Pieces that make no JSON in the order they come (a
-// value without a key, an end without a begin) are a mistake of the caller's and assert. When the
-// buffer refuses, its status says so and keeps saying so; check it once, at the end.
+// The writer adds the commas and the colons. Pieces in an order that is not JSON (a value without a
+// key, an end without a begin) are errors of the caller and assert. When the buffer refuses, its
+// status stays set; check it once, at the end.
 #ifndef SLUICE_BASE_JSON_WRITER_H
 #define SLUICE_BASE_JSON_WRITER_H
 
@@ -25,25 +25,25 @@ enum {
 
 struct json_writer {
     struct buffer *buffer; // borrowed
-    unsigned depth;        // containers open
-    bool filled;           // whether the innermost one, or the text, has a value in it
-    bool after_key;        // whether a key waits for its value
+    unsigned depth;        // open containers
+    bool filled;           // the innermost one, or the text, has a value
+    bool after_key;        // a key was written and its value is next
     uint64_t objects;      // bit n: whether container n + 1 is an object
 };
 
-// `buffer` is borrowed until the last call. What it holds already stays in front.
+// `buffer` is borrowed until the last call. Its previous contents are kept.
 void json_writer_init(struct json_writer *writer, struct buffer *buffer);
 
-// At most JSON_WRITER_DEPTH_MAX in one another.
+// At most JSON_WRITER_DEPTH_MAX nested.
 void json_write_begin_object(struct json_writer *writer);
 void json_write_end_object(struct json_writer *writer);
 void json_write_begin_array(struct json_writer *writer);
 void json_write_end_array(struct json_writer *writer);
 
-// Whether a key must come next, or the end of an object.
+// Whether a key, or the end of an object, must come next.
 bool json_writer_wants_key(const struct json_writer *writer);
 
-// The text is not escaped yet. A byte that is not UTF-8 becomes U+FFFD.
+// The text is escaped. A byte that is not UTF-8 becomes U+FFFD.
 void json_write_key(struct json_writer *writer, struct slice text);
 void json_write_string(struct json_writer *writer, struct slice text);
 
@@ -53,12 +53,12 @@ void json_write_uint(struct json_writer *writer, uint64_t value);
 // Microseconds as seconds, exactly.
 void json_write_seconds(struct json_writer *writer, int64_t us);
 
-// What is not finite becomes null.
+// Infinities and NaN become null.
 void json_write_double(struct json_writer *writer, double value);
 void json_write_bool(struct json_writer *writer, bool value);
 void json_write_null(struct json_writer *writer);
 
-// A value that is valid JSON already.
+// Writes a value that is valid JSON already.
 void json_write_raw(struct json_writer *writer, struct slice valid_text);
 
 #endif

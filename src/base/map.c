@@ -24,10 +24,10 @@ enum {
     BUCKETS_MIN = 2,
     BUCKETS_MAX = 256,
     SLOTS_MAX = BUCKETS_MAX * BUCKET_SLOTS,
-    SEGMENT_EXPECTED = SLOTS_MAX * 7 / 10, // on average: then next to none is full
+    SEGMENT_EXPECTED = SLOTS_MAX * 7 / 10, // the average, so that almost no segment is full
     RADIX_BITS = 8,
     RADIX = 1 << RADIX_BITS,
-    DEPTH_MAX = 24, // with the 8 bits that choose a bucket this uses up the hash
+    DEPTH_MAX = 24, // with the 8 bits that select a bucket this uses all bits of the hash
     CACHE_LINE = 64,
 };
 
@@ -45,10 +45,10 @@ struct map_segment {
     uint32_t slot_count;
     uint32_t used;
     uint32_t depth;
-    // Then the buckets, from the next cache line on.
+    // The buckets follow at the next cache line.
 };
 
-// Where they are follows from the segment's address alone: finding need not read the header.
+// The buckets are at a fixed distance from the segment, so that a search need not read the header.
 static struct bucket *segment_buckets(const struct map_segment *segment)
 {
     char *end = (char *)segment + sizeof(*segment);
@@ -71,13 +71,13 @@ static uint32_t slot_next(const struct map_segment *segment, uint32_t slot)
     return slot + 1 == segment->slot_count ? 0 : slot + 1;
 }
 
-// How many slots one must go on from `from` to reach `to`.
+// The number of slots from `from` to `to`, with wrap-around.
 static uint32_t slot_distance(const struct map_segment *segment, uint32_t from, uint32_t to)
 {
     return to >= from ? to - from : to + segment->slot_count - from;
 }
 
-// The slot from which an entry with that hash is looked for.
+// The slot at which the search for a hash begins.
 static uint32_t slot_home(const struct map_segment *segment, uint32_t hash)
 {
     return (hash & (segment->bucket_count - 1)) * BUCKET_SLOTS;
@@ -88,7 +88,7 @@ static size_t segment_size(uint32_t bucket_count)
     return sizeof(struct map_segment) + CACHE_LINE + bucket_count * sizeof(struct bucket);
 }
 
-// At three quarters a find reads little more than one bucket.
+// Up to three quarters, a search reads little more than one bucket.
 static bool segment_is_full(const struct map_segment *segment)
 {
     return segment->used >= segment->slot_count - segment->slot_count / 4;
@@ -128,8 +128,8 @@ static void segment_add(struct map_segment *segment, uint32_t hash, void *value)
     segment->used++;
 }
 
-// Closes the gap by moving back every later entry of the run that may stand nearer to its home, so
-// that there are no tombstones to pile up.
+// Closes the gap by moving later entries of the run that may be nearer to their home, so that no
+// tombstones are needed.
 static void segment_remove_slot(struct map_segment *segment, uint32_t slot)
 {
     uint32_t gap = slot;
@@ -147,7 +147,7 @@ static void segment_remove_slot(struct map_segment *segment, uint32_t slot)
     segment->used--;
 }
 
-// Adds the entries of `source` to `high` if their hash has the bit, else to `low`.
+// Adds the entries of `source` to `high` if their hash has the bit, otherwise to `low`.
 static void segment_copy(const struct map_segment *source, uint32_t bit, struct map_segment *high,
                          struct map_segment *low)
 {
@@ -159,7 +159,7 @@ static void segment_copy(const struct map_segment *source, uint32_t bit, struct 
     }
 }
 
-// Zero marks an empty slot.
+// Zero marks an empty slot, so no key has that hash.
 static uint32_t map_hash(const struct map *map, struct slice key)
 {
     uint32_t hash = (uint32_t)(hash_bytes(&map->seed, key) >> 32);
@@ -196,7 +196,7 @@ void map_release(struct map *map)
     map_init(map, map->allocator, map->seed, map->key_of);
 }
 
-// Only a map's sole segment can be small, so of the others the size is known without a look.
+// Only a map's sole segment can be small, so the size of the others is known without reading it.
 static uint32_t bucket_count_of(const struct map *map, const struct map_segment *segment)
 {
     return map->depth ? BUCKETS_MAX : segment->bucket_count;
@@ -261,7 +261,7 @@ static enum status first_segment(struct map *map)
     return STATUS_OK;
 }
 
-// Doubles the only segment, while it is still small.
+// Doubles the only segment while it is small.
 static enum status grow_segment(struct map *map)
 {
     struct map_segment *old = map->directory[0];
@@ -369,7 +369,7 @@ enum status map_insert(struct map *map, void *value)
     return status;
 }
 
-// Makes the segments for that many entries.
+// Allocates the segments for that many entries.
 static enum status make_segments(struct map *map, size_t count)
 {
     unsigned depth = 0;
@@ -404,8 +404,8 @@ static unsigned digit_of(const struct map_entry *entry, unsigned shift)
     return entry->spot.hash >> shift & (RADIX - 1);
 }
 
-// Sorts by the bits of the hash from `shift` on, whose higher ones are the same in all: each entry
-// in turn goes to where those with its digit stand, in exchange for one that stood there.
+// Radix sort by the bits of the hash from `shift` on, whose higher bits are equal in all entries:
+// each entry is swapped to the position of its digit.
 static void sort_digit(struct map_entry *entries, size_t count, unsigned shift, size_t ends[RADIX])
 {
     size_t next[RADIX], at = 0;
@@ -431,7 +431,7 @@ static void sort_digit(struct map_entry *entries, size_t count, unsigned shift, 
     }
 }
 
-// Brings together what belongs into one segment, so that it is filled while it is at hand.
+// Sorts the entries by segment, so that each segment is filled while it is cached.
 static void sort_by_segment(const struct map *map, struct map_entry *entries, size_t count)
 {
     size_t ends[RADIX], ends_below[RADIX];
@@ -442,7 +442,8 @@ static void sort_by_segment(const struct map *map, struct map_entry *entries, si
     }
 }
 
-// Whether there is an object with the same key. Objects are only looked at if their hashes agree.
+// Whether there is an object with the same key. Objects are compared only if their hashes are
+// equal.
 static bool has_twin(const struct map *map, const struct map_entry *entry)
 {
     const struct map_segment *segment = map->directory[directory_index(map, entry->spot.hash)];
@@ -478,8 +479,8 @@ enum status map_fill(struct map *map, struct map_entry *entries, size_t count)
     return status;
 }
 
-// Merges a segment that has become nearly empty with its neighbour, if that is no longer split and
-// both together are at most half full, so that the next inserts do not split it again at once.
+// Merges a segment that has become nearly empty with its neighbour, if that has the same depth and
+// both together are at most half full, so that the next inserts do not split it again.
 static void merge_segment(struct map *map, uint32_t hash)
 {
     struct map_segment *segment = map->directory[directory_index(map, hash)];

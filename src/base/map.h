@@ -20,7 +20,7 @@ struct map_segment;
 struct map {
     const struct allocator *allocator; // borrowed
     struct slice (*key_of)(
-        const void *value); // must give the same bytes as long as it is in the map
+        const void *value); // must return the same bytes while the object is in the map
     struct hash_seed seed;
     struct map_segment **directory; // owned; NULL while the map has never held anything
     unsigned depth;                 // the directory has 2^depth entries
@@ -31,27 +31,26 @@ struct map {
 void map_init(struct map *map, const struct allocator *allocator, struct hash_seed seed,
               struct slice (*key_of)(const void *value));
 
-// Frees the table, not the objects; the map may be used again, as after init.
+// Frees the table, not the objects. The map is as after map_init.
 void map_release(struct map *map);
 
 // The object with that key, or NULL.
 void *map_find(const struct map *map, struct slice key);
 
-// Makes room for one object with that key, so that the map_add that follows cannot fail. The
-// promise holds until the next map_reserve or map_add.
+// Makes room for an object with that key, so that the following map_add cannot fail. Valid until
+// the next map_reserve or map_add.
 MUST_USE enum status map_reserve(struct map *map, struct slice key);
 
 // Adds an object whose key is not in the map. Room must have been reserved.
 void map_add(struct map *map, void *value);
 
-// Reserve and add. STATUS_EXISTS when the key is there already.
+// Reserves and adds. STATUS_EXISTS if the key is in the map.
 MUST_USE enum status map_insert(struct map *map, void *value);
 
-// Takes out and returns the object with that key; NULL when there is none. Never fails otherwise.
+// Removes and returns the object with that key; NULL if there is none.
 void *map_remove(struct map *map, struct slice key);
 
-// The same in steps that share one hash. Making a spot asks for the memory where the key belongs,
-// so that it is there by the time it is needed.
+// The same operations in steps that share one hash. map_spot prefetches the memory for the key.
 struct map_spot {
     uint32_t hash;
 };
@@ -60,16 +59,16 @@ void *map_find_at(const struct map *map, struct map_spot spot, struct slice key)
 MUST_USE enum status map_reserve_at(struct map *map, struct map_spot spot);
 void map_add_at(struct map *map, struct map_spot spot, void *value);
 
-// Adds objects with different keys to a map that holds nothing, much faster than one by one when
-// they are many. Changes the order of the entries. EXISTS when two have the same key; then, and
-// without memory, the map holds nothing still.
+// Adds objects with different keys to an empty map, much faster than one by one if there are many.
+// Changes the order of the entries. EXISTS if two have the same key; after EXISTS and NO_MEMORY the
+// map is empty.
 struct map_entry {
     struct map_spot spot; // of the object's key
     void *value;
 };
 MUST_USE enum status map_fill(struct map *map, struct map_entry *entries, size_t count);
 
-// Bytes of memory that the table takes.
+// Bytes allocated for the table.
 size_t map_memory(const struct map *map);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The newest second is last_us / SECOND_US, in an empty meter too, so nothing else says where the
-// rings stand. A ring that stands at period p holds the counts of p - METER_PERIODS to p - 1; the
-// place of p is the one that leaves when p ends.
+// The newest second is last_us / SECOND_US, also in an empty meter, so the rings store no position
+// of their own. The ring at period p has the counts of p - METER_PERIODS to p - 1; the slot of p is
+// the one whose count leaves the window when p ends.
 #include "base/meter.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ _Static_assert(sizeof(struct meter) <= 600, "there may be one for each queue");
 static void ring_advance(struct meter_ring *ring, int64_t from, int64_t to)
 {
     if (to - from > METER_PERIODS) {
-        // Even the newest period has left the window.
+        // Even the newest period is outside the window.
         memset(ring, 0, sizeof(*ring));
         return;
     }
@@ -35,7 +35,7 @@ void meter_advance(struct meter *meter, int64_t now_us)
     int64_t to = now_us / SECOND_US;
     ring_advance(&meter->seconds, from, to);
     ring_advance(&meter->spans, from / SPAN_S, to / SPAN_S);
-    // The last second there is ends early.
+    // The last second that can be represented is incomplete.
     int64_t rest_us = SECOND_US - 1 - now_us % SECOND_US;
     meter->last_us = now_us <= INT64_MAX - rest_us ? now_us + rest_us : INT64_MAX;
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// How often something happened lately, counted exactly over windows that move in steps.
+// The recent rate of an event, counted exactly over windows that move in steps.
 //
-// Time is cut into seconds and into spans of fifteen seconds, both from time 0 on. At a time `now`
-//   1 s  is the last full second before the one that `now` is in,
+// Time is divided into seconds and into spans of fifteen seconds, both from time 0 on. At a time
+// `now`
+//   1 s  is the last full second before the second of `now`,
 //   1 m  the last 60 full seconds before it,
-//   15 m the last 60 full spans before the span that `now` is in.
-// So a count shows up after at most one second (15 m: fifteen), and leaves 1 m after 60 to 61
-// seconds, 15 m after 900 to 915. Before the first count there was silence: a rate of a meter that
-// is younger than its window is still divided by the whole window.
+//   15 m the last 60 full spans before the span of `now`.
+// So an event is included after at most one second (15 m: fifteen), and leaves 1 m after 60 to 61
+// seconds, 15 m after 900 to 915. The rate of a meter that is younger than its window is still
+// divided by the whole window.
 //
-// Time does not go back here: a count at an earlier time than the latest count's second goes into
+// Time never goes back here: a count at a time before the second of the latest count is added to
 // that second, and a reading at an earlier time is one at that second.
 //
 // A plain value: all zero is empty, an assignment copies it. Times are microseconds, 0 or more.
@@ -22,16 +23,16 @@ enum {
     METER_PERIODS = 60,
 };
 
-// The counts of a run of periods of one length.
+// The counts of consecutive periods of one length.
 struct meter_ring {
     uint64_t sum;                   // of `counts`
     uint32_t counts[METER_PERIODS]; // full periods; period p at p % METER_PERIODS
-    uint32_t newest;                // the period that is not over
+    uint32_t newest;                // count of the period that has not ended
 };
 
-// A second or span that counts to 2^32 starts at 0 again; the others are not harmed.
+// The count of a single second or span wraps at 2^32 without affecting others.
 struct meter {
-    int64_t last_us; // where the newest second ends, inclusive; 0 when empty
+    int64_t last_us; // the end of the newest second, inclusive; 0 if empty
     struct meter_ring seconds;
     struct meter_ring spans;
 };
@@ -43,7 +44,7 @@ struct meter_rates {
 };
 
 // The slow part of meter_add: begins the second of `now_us`, which is after `last_us`. Takes at
-// most METER_PERIODS steps a ring, however long the silence was.
+// most METER_PERIODS steps for each ring.
 void meter_advance(struct meter *meter, int64_t now_us);
 
 static inline void meter_add(struct meter *meter, int64_t now_us, uint32_t count)

@@ -10,19 +10,19 @@
 
 enum {
     US_DECIMALS = 6,
-    // Sign and 20 digits; a fraction of seconds needs a point and perhaps a zero more.
+    // Sign and 20 digits; for a fraction of seconds a point and possibly a zero in addition.
     INTEGER_SIZE_MAX = 24,
     DOUBLE_SIZE_MAX = 32,
-    // An exponent beyond this decides alone, whatever the digits are, since they are at most
-    // NUM_TEXT_SIZE_MAX. So larger ones need not be told apart.
+    // A larger exponent determines the result for all digits, since there are at most
+    // NUM_TEXT_SIZE_MAX of them. So larger exponents need not be distinguished.
     EXPONENT_MAX = 100000,
 };
 
 #define US_PER_S            1000000U
 #define DOUBLE_INTEGERS_MAX (UINT64_C(1) << DBL_MANT_DIG)
 
-// A JSON number taken apart: the digits of `text` at integer_start and fraction_start, times ten to
-// the exponent.
+// A parsed JSON number: the digits of `text` at integer_start and fraction_start, times ten to the
+// exponent.
 struct decimal {
     struct slice text;
     size_t integer_start;
@@ -55,7 +55,7 @@ static size_t digits_count(struct slice text, size_t start)
     return end - start;
 }
 
-// Reads the exponent at *index, when there is one, and moves past it.
+// Reads the exponent at *index, if there is one, and moves past it.
 static bool scan_exponent(struct slice text, size_t *index, int *exponent)
 {
     *exponent = 0;
@@ -116,7 +116,7 @@ static size_t decimal_count(const struct decimal *decimal)
     return decimal->integer_count + decimal->fraction_count;
 }
 
-// The digits as if there were no point; zeros follow the last.
+// The digits without the point, followed by zeros.
 static unsigned decimal_digit(const struct decimal *decimal, size_t index)
 {
     if (index >= decimal_count(decimal)) {
@@ -128,7 +128,7 @@ static unsigned decimal_digit(const struct decimal *decimal, size_t index)
     return (unsigned)(decimal->text.data[at] - '0');
 }
 
-// False when the result does not fit, which leaves *value as it was.
+// False if the result does not fit; then *value is unchanged.
 static bool push_digit(uint64_t *value, unsigned digit)
 {
     uint64_t result;
@@ -197,15 +197,15 @@ enum status num_parse_u64(struct slice text, uint64_t *out)
     return STATUS_OK;
 }
 
-// Digits that fit a double exactly, times or over a power of ten that does too: then one
-// operation rounds once, which is correct rounding. False when the number is not so simple.
+// Digits that fit a double exactly, times or divided by a power of ten that fits exactly too: then
+// one operation rounds once, which is correct rounding. False if the number is not that simple.
 static bool double_from_few_digits(const struct decimal *decimal, int exponent, double *out)
 {
     static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
     const int tens_max = sizeof(tens) / sizeof(tens[0]) - 1;
-    // Where intermediate results have more bits than a double, they are rounded twice.
+    // If intermediate results have more bits than a double, they are rounded twice.
     if (FLT_EVAL_METHOD != 0 || exponent < -tens_max || exponent > tens_max) {
         return false;
     }
@@ -223,8 +223,8 @@ static bool double_from_few_digits(const struct decimal *decimal, int exponent, 
     return true;
 }
 
-// strtod rounds correctly, but which character it takes for the decimal point is up to the locale.
-// So it is given the digits without a point and an exponent that makes up for it.
+// strtod rounds correctly, but its decimal point depends on the locale. So it gets the digits
+// without a point and an adjusted exponent.
 static double double_from_digits(const struct decimal *decimal, int exponent)
 {
     char digits[NUM_TEXT_SIZE_MAX + sizeof("e-2147483648")];
@@ -262,7 +262,7 @@ enum status num_parse_seconds(struct slice text, int64_t *us_out)
     if (status) {
         return status;
     }
-    // The first `whole` digits are whole microseconds, and the next one decides the rounding.
+    // The first `whole` digits are whole microseconds, and the next one determines the rounding.
     int64_t whole = (int64_t)decimal.integer_count + decimal.exponent + US_DECIMALS;
     size_t count = whole > 0 ? (size_t)whole : 0;
     uint64_t magnitude = 0;
@@ -284,7 +284,7 @@ enum status num_parse_seconds(struct slice text, int64_t *us_out)
 // Writes the digits so that they end before `end`; returns where they start.
 static char *digits_before(char *end, uint64_t value)
 {
-    // Two at a time, as dividing is what takes long.
+    // Two digits at a time, because divisions are slow.
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                                 "25262728293031323334353637383940414243444546474849"
                                 "50515253545556575859606162636465666768697071727374"
@@ -373,7 +373,7 @@ static void put_zeros(struct text *text, int count)
     }
 }
 
-// Lays out 0.DIGITS times ten to `point` by the rules of ECMAScript's Number::toString.
+// Writes 0.DIGITS times ten to `point` in the format of ECMAScript's Number::toString.
 static void lay_out(struct text *text, const char *digits, int count, int point)
 {
     if (point > 21 || point <= -6) {
@@ -411,7 +411,7 @@ static void print_rounded(struct text *text, double value, int precision)
     assert(printed_size > 0 && (size_t)printed_size < sizeof(printed));
     (void)printed_size;
 
-    // Digits alone are picked out, so that it does not matter what the locale's point looks like.
+    // Copies only the digits, because the decimal point depends on the locale.
     char digits[DOUBLE_SIZE_MAX] = { printed[0] };
     int count = 1;
     const char *c = printed + 1;
@@ -442,8 +442,8 @@ void num_append_double(struct buffer *buffer, double value)
         num_append_i64(buffer, (int64_t)value);
         return;
     }
-    // Up to DBL_DIG digits always survive a double, so fewer need not be tried; but a subnormal
-    // has fewer bits.
+    // Up to DBL_DIG digits always suffice for a normal double, so fewer need not be tried; a
+    // subnormal number has fewer bits.
     struct text text;
     int precision = magnitude < DBL_MIN ? 1 : DBL_DIG;
     for (;; precision++) {

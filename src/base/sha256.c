@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The names a to h, sigma, choose and majority are those of the standard, whose sections the
-// comments name.
+// The names a to h, sigma, choose and majority are those of the standard; comments give its section
+// numbers.
 #include "base/sha256.h"
 
 #include <string.h>
 
 enum {
     ROUNDS = 64,
-    SIZE_AT = SHA256_BLOCK_SIZE - 8, // where in the last block the size stands
+    SIZE_AT = SHA256_BLOCK_SIZE - 8, // offset of the size in the last block
 };
 
-// 4.2.2: of the cube roots of the first 64 primes, the first 32 bits behind the point.
+// 4.2.2: the first 32 bits of the fractions of the cube roots of the first 64 primes.
 static const uint32_t constants[ROUNDS] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -22,7 +22,7 @@ static const uint32_t constants[ROUNDS] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-// Bytes in the standard's order, the highest first; compilers make one instruction of each.
+// Big-endian bytes, as in the standard; compilers use one instruction for each.
 static inline uint32_t load_u32(const uint8_t *bytes)
 {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
@@ -73,9 +73,9 @@ static inline uint32_t majority(uint32_t x, uint32_t y, uint32_t z)
     return (x & y) ^ (x & z) ^ (y & z);
 }
 
-// The standard ends a round by handing each of a to h on to the next one. Here the values stay, and
-// the next round is called with the names handed on, which after eight rounds stand as before: that
-// takes a tenth of the time away.
+// The standard ends a round by moving the values of a to h to the next variables. Here the next
+// round is called with rotated arguments instead, which after eight rounds are in their original
+// places; this saves a tenth of the time.
 static inline void do_round(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
                             uint32_t g, uint32_t *h, uint32_t word)
 {
@@ -117,7 +117,7 @@ static void add_block(uint32_t state[8], const uint8_t *block)
     state[7] += h;
 }
 
-// 5.3.3: of the square roots of the first eight primes, the first 32 bits behind the point.
+// 5.3.3: the first 32 bits of the fractions of the square roots of the first eight primes.
 void sha256_init(struct sha256 *sha256)
 {
     *sha256 = (struct sha256){
@@ -153,7 +153,7 @@ void sha256_add(struct sha256 *sha256, struct slice bytes)
     memcpy(sha256->block, at, left);
 }
 
-// 5.1.1: a bit that is set, as many as fit that are not, and the size in bits.
+// 5.1.1: a one bit, zero bits as needed, and the size in bits.
 static void add_padding(struct sha256 *sha256)
 {
     size_t waiting = (size_t)(sha256->size % SHA256_BLOCK_SIZE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SHA-256 of FIPS 180-4: a digest of 32 bytes. No two texts with the same digest are known.
+// SHA-256 of FIPS 180-4: a digest of 32 bytes.
 //
 //     struct sha256 sha256;
 //     sha256_init(&sha256);
@@ -7,7 +7,7 @@
 //     sha256_add(&sha256, SLICE(" and more"));
 //     sha256_end(&sha256, digest);
 //
-// The digest is that of all the bytes in a row, however they were cut. Nothing is allocated.
+// The digest is that of the concatenated bytes. Nothing is allocated.
 #ifndef SLUICE_BASE_SHA256_H
 #define SLUICE_BASE_SHA256_H
 
@@ -21,17 +21,18 @@ enum {
 };
 
 struct sha256 {
-    uint32_t state[8];                // after the whole blocks so far
-    uint64_t size;                    // of all the bytes so far
-    uint8_t block[SHA256_BLOCK_SIZE]; // the first size % SHA256_BLOCK_SIZE wait for the others
+    uint32_t state[8]; // after the complete blocks so far
+    uint64_t size;     // of all the bytes so far
+    // the first size % SHA256_BLOCK_SIZE bytes are an incomplete block
+    uint8_t block[SHA256_BLOCK_SIZE];
 };
 
 void sha256_init(struct sha256 *sha256);
 
-// Fewer than 2^61 bytes in all, which the standard allows no more of.
+// The total must be less than 2^61 bytes, the limit of the standard.
 void sha256_add(struct sha256 *sha256, struct slice bytes);
 
-// After this only sha256_init makes sense.
+// Afterwards only sha256_init may be called.
 void sha256_end(struct sha256 *sha256, uint8_t out[SHA256_SIZE]);
 
 #endif

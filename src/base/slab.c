@@ -18,7 +18,7 @@ enum {
     OBJECT_ALIGN = 8,
     PAGE_SIZE_MIN = 4096,
     PAGE_OBJECTS_MIN = 8,
-    BLOCK_PAGES = 15, // and a sixteenth for the alignment
+    BLOCK_PAGES = 15, // a sixteenth page is used up by the alignment
 };
 
 struct slab_block {
@@ -26,7 +26,7 @@ struct slab_block {
     size_t used;
 };
 
-// A free object holds the link to the next one.
+// A free object contains the link to the next one.
 struct free_object {
     struct free_object *next;
 };
@@ -37,7 +37,7 @@ struct slab_page {
     struct slab_block *block;
     struct slab_page *next, *previous; // in the list of open pages
     struct free_object *free;
-    size_t fresh; // objects from here on have never been taken
+    size_t fresh; // objects from this index on have never been taken
     size_t used;
 };
 
@@ -199,8 +199,8 @@ void slab_give(struct slab *slab, void *object)
     if (--page->used > 0 || --page->block->used > 0) {
         return;
     }
-    // One block's worth of free objects stays, so that a slab that hovers around the edge of a
-    // block does not free and allocate it in turn.
+    // Keeps one block's worth of free objects, so that a slab whose size varies around the end of a
+    // block does not free and allocate that block repeatedly.
     size_t free_after = slab->capacity - slab->live - block_objects(slab);
     if (free_after >= block_objects(slab) / 2 && free_after >= slab->promised) {
         block_free(slab, page->block);

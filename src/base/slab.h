@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Objects of one size, packed close, given back in any order. Memory that is no longer used goes
-// back to the allocator block by block, and no call works on more than one block.
+// Objects of one size, allocated in blocks. They may be given back in any order. Unused memory
+// returns to the allocator block by block, and no call works on more than one block.
 #ifndef SLUICE_BASE_SLAB_H
 #define SLUICE_BASE_SLAB_H
 
@@ -19,7 +19,7 @@ struct slab {
     struct slab_page *open; // the pages that have a free object, owned through their blocks
     size_t live;            // objects taken
     size_t capacity;        // objects that the blocks hold
-    size_t promised;        // free objects that slab_take is promised
+    size_t promised;        // free objects that are promised to slab_take
 };
 
 // Objects are `object_size` bytes (at least 1), aligned to 8. Allocates nothing.
@@ -28,8 +28,8 @@ void slab_init(struct slab *slab, const struct allocator *allocator, size_t obje
 // All objects must have been given back.
 void slab_release(struct slab *slab);
 
-// Promises that `count` calls of slab_take, beyond those promised before, will not fail.
-// Afterwards slab_settle ends all promises, kept or not.
+// Promises that `count` calls of slab_take, in addition to earlier promises, will not fail.
+// slab_settle ends all promises.
 MUST_USE enum status slab_promise(struct slab *slab, size_t count);
 void slab_settle(struct slab *slab);
 
@@ -39,7 +39,7 @@ void *slab_take(struct slab *slab);
 // Gives an object back.
 void slab_give(struct slab *slab, void *object);
 
-// Bytes of memory that the blocks take.
+// Bytes allocated for the blocks.
 size_t slab_memory(const struct slab *slab);
 
 #endif

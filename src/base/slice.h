@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Borrowed bytes: a pointer and a size, not terminated, any byte allowed. A slice is valid as long
-// as what it points into; code that keeps the bytes longer copies them.
+// Borrowed bytes: a pointer and a size, not terminated, with any bytes. A slice is valid as long as
+// the memory that it points to; code that keeps the bytes longer copies them.
 #ifndef SLUICE_BASE_SLICE_H
 #define SLUICE_BASE_SLICE_H
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct slice {
-    const char *data; // may be NULL when size is 0
+    const char *data; // may be NULL if size is 0
     size_t size;
 };
 
@@ -42,7 +42,7 @@ static inline bool slice_equal(struct slice a, struct slice b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-// Byte order, a prefix before what it is a prefix of: negative, zero or positive.
+// Compares bytes; a prefix is less than the longer slice. Negative, zero or positive.
 static inline int slice_compare(struct slice a, struct slice b)
 {
     size_t common = a.size < b.size ? a.size : b.size;
@@ -63,7 +63,7 @@ static inline bool slice_ends_with(struct slice slice, struct slice suffix)
             memcmp(slice.data + slice.size - suffix.size, suffix.data, suffix.size) == 0);
 }
 
-// The bytes from `start` on, at most `size` of them; both are cut to what is there.
+// The bytes from `start` on, at most `size` of them; both are limited to the slice.
 static inline struct slice slice_sub(struct slice slice, size_t start, size_t size)
 {
     if (!slice.data) {
@@ -76,7 +76,7 @@ static inline struct slice slice_sub(struct slice slice, size_t start, size_t si
     return slice_make(slice.data + start, size < left ? size : left);
 }
 
-// The part of a client's bytes that an error message shows.
+// The part of a client's bytes that error messages show.
 static inline struct slice slice_shown(struct slice slice)
 {
     return slice_sub(slice, 0, 64);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The one list of ways in which a call can fail, and the sentence that goes with a failure.
+// The error codes, and the messages that go with them.
 //
-// A function that can fail returns `enum status` and, where the reason needs words, takes a
-// `struct error *` that it fills. A failed call leaves everything else as it was.
+// A function that can fail returns `enum status` and, if the reason needs words, sets a `struct
+// error *`. A failed call leaves everything else unchanged.
 #ifndef SLUICE_BASE_STATUS_H
 #define SLUICE_BASE_STATUS_H
 
@@ -15,15 +15,15 @@ enum status {
     STATUS_NO_MEMORY,   // an allocation failed
     STATUS_INVALID,     // an argument is malformed
     STATUS_TOO_LARGE,   // an argument or the reply exceeds a limit
-    STATUS_NOT_FOUND,   // what was named does not exist
-    STATUS_EXISTS,      // what was to be made is already there
-    STATUS_STATE,       // the state of the thing named does not allow it
+    STATUS_NOT_FOUND,   // the named object does not exist
+    STATUS_EXISTS,      // the object to be created exists already
+    STATUS_STATE,       // the state of the named object does not allow it
     STATUS_STALE,       // the caller's lease is no longer the current one
-    STATUS_DENIED,      // the caller has no right to it
-    STATUS_BUSY,        // not now; the same call may work later
-    STATUS_UNSUPPORTED, // well-formed, but not something this build or version does
-    STATUS_CORRUPT,     // stored bytes do not check
-    STATUS_IO,          // the system refused a read, a write or a sync
+    STATUS_DENIED,      // the caller does not have the right
+    STATUS_BUSY,        // not possible now; the same call may succeed later
+    STATUS_UNSUPPORTED, // well-formed, but not supported by this build or version
+    STATUS_CORRUPT,     // stored bytes are damaged
+    STATUS_IO,          // the system returned an error for a read, a write or a sync
     STATUS_NO_SPACE,    // the disk is full
     STATUS_COUNT,
 };
@@ -36,34 +36,34 @@ enum {
 
 struct error {
     enum status status;
-    bool of_reply;                  // TOO_LARGE: the reply would be, the request is not
+    bool of_reply;                  // TOO_LARGE: the reply is too large, not the request
     char detail[ERROR_DETAIL_SIZE]; // a sentence without a full stop; "" when there is none
 };
 
-// A stable lower-case word for a status, for logs and protocols ("not_found").
+// A stable lower-case name of a status, for logs and protocols ("not_found").
 const char *status_name(enum status status);
 
-// A general sentence for a status, for where there is no detail.
+// A general message for a status, used if there is no detail.
 const char *status_sentence(enum status status);
 
-// Puts the status and the formatted detail, cut to fit between two characters of UTF-8, into
-// `error` (which may be NULL) and returns the status, so that a check reads `return
-// error_set(...)`. Control characters, which only an untrusted name can bring in, become '?'.
+// Sets the status and the formatted detail in `error` (which may be NULL) and returns the status,
+// so that a check reads `return error_set(...)`. The detail is truncated between two UTF-8
+// characters. Control characters, which can only come from untrusted names, become '?'.
 enum status error_set(struct error *error, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// The same for a reply that would be too large: TOO_LARGE, of the reply.
+// The same for a reply that is too large: TOO_LARGE with of_reply.
 enum status error_set_reply(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Such a sentence anywhere else, of at least one byte.
+// Formats such a message into any text of at least one byte.
 void error_print(char *text, size_t capacity, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
 // Copies an error and returns its status. `error` may be NULL.
 enum status error_copy(struct error *error, const struct error *from);
 
-// The detail when there is one, otherwise the status's general sentence.
+// The detail if there is one, otherwise the general message of the status.
 const char *error_sentence(const struct error *error);
 
 #endif

@@ -15,8 +15,9 @@ size_t text_character(struct slice bytes)
     return control ? 0 : size;
 }
 
-// Whether eight bytes are printable ASCII, as nearly all names are: none has its highest bit, is
-// below a space or is 0x7f. A difference borrows from the next byte only where that is not so.
+// Whether eight bytes are printable ASCII, as nearly all names are: none has its highest bit set,
+// is less than a space or is 0x7f. A subtraction borrows from the next byte only if one of these is
+// the case.
 static bool is_ascii(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101;

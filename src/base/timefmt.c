@@ -49,8 +49,8 @@ void timefmt_civil_from_days(int64_t days, int64_t *year, unsigned *month, unsig
     int64_t days_from_march = days + DAYS_FROM_0000_03_01_TO_1970;
     int64_t era = floor_div(days_from_march, DAYS_PER_400_YEARS);
     int64_t day_of_era = days_from_march - era * DAYS_PER_400_YEARS;
-    // Leap days so far are taken out, so that each year is 365 days; the last day of the four, the
-    // hundred and the four hundred years is the one that would otherwise open a year too many.
+    // Subtracts the leap days so far, so that each year has 365 days. The last day of a period of
+    // four, one hundred or four hundred years would otherwise count as the next year.
     int64_t year_of_era =
         (day_of_era - day_of_era / (DAYS_PER_4_YEARS - 1) + day_of_era / DAYS_PER_100_YEARS -
          day_of_era / (DAYS_PER_400_YEARS - 1)) /
@@ -75,7 +75,7 @@ unsigned timefmt_days_in_month(int64_t year, unsigned month)
     return month == 2 && is_leap(year) ? 29 : days[month - 1];
 }
 
-// Writes `count` digits, zeros in front; returns where they end.
+// Writes `count` digits with leading zeros; returns their end.
 static char *put_digits(char *text, int64_t value, int count)
 {
     for (int i = count - 1; i >= 0; i--) {
@@ -97,7 +97,7 @@ static char *put_year(char *text, int64_t year)
 size_t timefmt_format(int64_t us, char text[TIMEFMT_SIZE_MAX])
 {
     int64_t days = floor_div(us, US_PER_DAY);
-    // The other way round, days * US_PER_DAY, would not fit for the first day there is.
+    // The alternative, days * US_PER_DAY, would overflow for the first day that can be represented.
     int64_t us_of_day = us % US_PER_DAY + (us % US_PER_DAY < 0 ? US_PER_DAY : 0);
     int64_t s_of_day = us_of_day / US_PER_S;
     int64_t us_of_s = us_of_day % US_PER_S;
@@ -130,7 +130,7 @@ void timefmt_append(struct buffer *buffer, int64_t us)
     buffer_append(buffer, slice_make(text, timefmt_format(us, text)));
 }
 
-// What is left to read. Each take_ function moves past what it took, or returns false.
+// The text left to read. Each take_ function moves past what it reads, or returns false.
 struct reader {
     struct slice rest;
 };
@@ -196,7 +196,7 @@ static bool take_hour_and_minute(struct reader *reader, int64_t *s)
     return true;
 }
 
-// A fraction of a second, when there is one.
+// Reads a fraction of a second, if there is one.
 static bool take_fraction(struct reader *reader, int64_t *us)
 {
     *us = 0;
@@ -212,7 +212,7 @@ static bool take_fraction(struct reader *reader, int64_t *us)
     return any;
 }
 
-// What local time is ahead of UTC.
+// Reads the offset of local time from UTC.
 static bool take_offset(struct reader *reader, int64_t *s)
 {
     char sign;

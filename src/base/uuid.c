@@ -34,7 +34,7 @@ void uuid_v7(int64_t now_us, const uint8_t entropy[UUID_ENTROPY_SIZE], struct uu
     out->bytes[8] = (uint8_t)(0x80U | (out->bytes[8] & 0x3fU));
 }
 
-// Whether a dash stands before the byte.
+// Whether a dash precedes the byte.
 static bool dash_before(int index)
 {
     return index == 4 || index == 6 || index == 8 || index == 10;

@@ -7,17 +7,17 @@
 
 #include <string.h>
 
-#define SHARE_READ    0.6 // of all the work
+#define SHARE_READ    0.6 // of the whole work
 #define SHARE_CHECKED 0.95
 
 struct doctor {
     const struct doctor_options *options;
     struct reporter reporter;
     size_t findings;
-    struct error first; // the sentence with which opening refuses
+    struct error first; // the error with which opening refuses the folder
 };
 
-// Counts what is bad. Opening's own sentence is said once.
+// Forwards findings, and counts the bad ones. The error of opening is reported only once.
 static void forward_report(void *context, bool bad, double share, const char *sentence)
 {
     struct doctor *doctor = context;
@@ -45,7 +45,7 @@ static bool is_damage(enum status status)
     return status == STATUS_CORRUPT || status == STATUS_IO;
 }
 
-// Reads the folder as opening does, and if that is refused, all that can be read.
+// Reads the folder as opening does; if that is refused, reads everything that is readable.
 static enum status read_folder(struct doctor *doctor, const struct salvage_folder *held,
                                const char *path, struct salvaged *out, struct error *error)
 {
@@ -92,7 +92,7 @@ static enum status judge(const struct doctor *doctor, const char *path, struct e
 // ---------------------------------------------------------------------------------------------
 // Repairing
 
-// Reads the new folder back as opening the store will read it.
+// Reads the new folder as opening the store will read it.
 static enum status check_new(struct doctor *doctor, const char *path, struct error *error)
 {
     struct salvage_folder held;
@@ -164,7 +164,7 @@ static enum status repair(struct doctor *doctor, const struct doctor_namespaces 
 }
 
 // ---------------------------------------------------------------------------------------------
-// Both
+// Check and repair
 
 static enum status run(struct doctor *doctor, const struct salvage_folder *held, const char *path,
                        struct error *error)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The two folders are exchanged in one step where the file system can do that: at no moment is
-// there no folder, or half of one. The new one is given the name PATH.damaged for that moment,
-// never PATH.repaired.part: what has that name is removed by the next repair.
+// The two folders are exchanged atomically if the file system supports that, so that there is
+// always one complete folder. During the exchange the new folder is named PATH.damaged, never
+// PATH.repaired.part: the next repair removes a folder of that name.
 #include "doctor/exchange.h"
 
 #include "os/file.h"
@@ -22,8 +22,8 @@
 _Static_assert((int)EXCHANGE_PATH_SIZE >= PATH_MAX, "realpath writes as much as that");
 
 enum {
-    DAMAGED_MAX = 1000, // folders that are kept
-    DEPTH_MAX = 2,      // of a store's folders
+    DAMAGED_MAX = 1000, // damaged folders that are kept
+    DEPTH_MAX = 2,      // of folders in a store
 };
 
 enum status exchange_resolve(const char *path, char out[EXCHANGE_PATH_SIZE], struct error *error)
@@ -44,7 +44,7 @@ static bool is_there(const char *path)
 
 static void remove_contents(int folder, int depth)
 {
-    DIR *entries = fdopendir(folder); // which owns it from here on
+    DIR *entries = fdopendir(folder); // owns the descriptor from here on
     if (!entries) {
         close(folder);
         return;
@@ -74,7 +74,7 @@ void exchange_clear(const struct exchange *exchange)
     }
 }
 
-// What an earlier repair left, if it is not at work still.
+// Removes what an interrupted repair has left, unless that repair is still running.
 static enum status clear_part(const struct exchange *exchange, struct error *error)
 {
     int folder, lock;
@@ -126,7 +126,7 @@ enum status exchange_find(const char *path, struct exchange *out, struct error *
         status = clear_part(out, error);
     }
     if (status) {
-        out->part[0] = '\0'; // it is not ours
+        out->part[0] = '\0'; // the folder belongs to another repair
     }
     return status;
 }
@@ -147,7 +147,7 @@ static int swap_folders(const struct exchange *exchange)
     return renameat2(AT_FDCWD, exchange->damaged, AT_FDCWD, exchange->path, RENAME_EXCHANGE);
 }
 
-// Where folders cannot be exchanged there is a moment without one.
+// For file systems without an atomic exchange: there is a moment without a folder.
 static enum status take_in_two_steps(const struct exchange *exchange, struct error *error)
 {
     if (rename(exchange->path, exchange->damaged)) {
@@ -177,7 +177,7 @@ enum status exchange_take(const struct exchange *exchange, struct error *error)
     if (!status) {
         return STATUS_OK;
     }
-    // Back to where it was.
+    // Undoes the exchange.
     if ((exchanged && swap_folders(exchange)) || rename(exchange->damaged, exchange->part)) {
         return status;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a new folder takes the place of the one that is damaged, in one step.
+// Replaces a damaged folder by a new one.
 #ifndef SLUICE_DOCTOR_EXCHANGE_H
 #define SLUICE_DOCTOR_EXCHANGE_H
 
@@ -11,23 +11,24 @@ enum {
 
 struct exchange {
     char path[EXCHANGE_PATH_SIZE]; // the folder
-    char part[EXCHANGE_PATH_SIZE]; // where the new one is made: PATH.repaired.part
+    char part[EXCHANGE_PATH_SIZE]; // PATH.repaired.part, where the new folder is made
     char
-        damaged[EXCHANGE_PATH_SIZE]; // where the old one is kept: PATH.damaged, PATH.damaged-2, ...
+        // PATH.damaged, PATH.damaged-2, ..., where the old folder is kept
+        damaged[EXCHANGE_PATH_SIZE];
 };
 
-// The path without links, so that what is beside it is on the same disk.
+// Resolves symbolic links, so that folders beside the path are on the same file system.
 MUST_USE enum status exchange_resolve(const char *path, char out[EXCHANGE_PATH_SIZE],
                                       struct error *error);
 
-// Chooses the names, and removes what a repair that was cut short left. BUSY when another one is at
-// work.
+// Chooses the names, and removes what an interrupted repair has left. BUSY if another repair is
+// running.
 MUST_USE enum status exchange_find(const char *path, struct exchange *out, struct error *error);
 
-// The new folder, which is whole, takes the place of the old one.
+// Puts the new folder, which must be complete, in the place of the old one.
 MUST_USE enum status exchange_take(const struct exchange *exchange, struct error *error);
 
-// Removes the new folder, after something failed.
+// Removes the new folder after a failure.
 void exchange_clear(const struct exchange *exchange);
 
 #endif

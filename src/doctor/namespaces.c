@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#define SHARE_FROM 0.6 // of all the work
+#define SHARE_FROM 0.6 // of the whole work
 #define SHARE_TO   0.8
 
 struct loading_spaces {
@@ -14,7 +14,7 @@ struct loading_spaces {
     struct reporter *reporter;
     int64_t now_us;
     struct hash_seed seed;
-    const struct doctor_namespace *at; // whose engine is being made
+    const struct doctor_namespace *at; // the namespace whose engine is being loaded
     struct error *error;
 };
 
@@ -77,7 +77,7 @@ static void set_name(struct doctor_namespace *space, struct slice name)
     memcpy(space->name, name.data, name.size);
 }
 
-// A namespace whose own name is lost.
+// Makes a name for a namespace whose name is lost.
 static void make_name(const struct doctor_namespaces *namespaces, struct doctor_namespace *space)
 {
     char name[64];
@@ -120,7 +120,7 @@ static enum status read_directory(struct loading_spaces *loading, const struct i
     return add(loading->namespaces, &space);
 }
 
-// Records of a namespace that the directory does not know.
+// Adds a namespace for records whose namespace is not in the directory.
 static enum status add_nameless(struct loading_spaces *loading, const struct image *first)
 {
     struct doctor_namespace space = { .number = first->key.space, .clock = ENGINE_CLOCK_SERVER };
@@ -136,7 +136,7 @@ static enum status add_nameless(struct loading_spaces *loading, const struct ima
     return add(loading->namespaces, &space);
 }
 
-// Which records belong to which namespace.
+// Assigns the records to their namespaces.
 static enum status divide(struct loading_spaces *loading)
 {
     const struct images *images = &loading->namespaces->salvaged->images;
@@ -149,7 +149,7 @@ static enum status divide(struct loading_spaces *loading)
         }
         if (image->key.space == DIRECTORY_SPACE &&
             (int)image->key.record.kind == DIRECTORY_NOTE_KIND) {
-            continue; // found when the namespaces are written anew
+            continue; // reported when the namespaces are written
         }
         if (image->key.space == DIRECTORY_SPACE) {
             status = read_directory(loading, image);

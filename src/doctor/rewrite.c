@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The new store is written as any other is, so it is as durable as any other when it is closed.
+// Writes a new store with the functions of the store, so that it is durable when it is closed.
 #include "doctor/namespaces.h"
 
 #include "base/bytes.h"
@@ -7,17 +7,17 @@
 
 enum {
     BATCH_SIZE = 8 << 20,    // bytes that are appended before waiting for the disk
-    RESERVE_SIZE = 64 << 10, // the store that opens the folder reserves what it is set to
+    RESERVE_SIZE = 64 << 10, // the server that opens the folder enlarges the reserve to its setting
 };
 
-#define SHARE_FROM 0.8 // of all the work
+#define SHARE_FROM 0.8 // of the whole work
 #define SHARE_TO   0.9
 
 struct writing {
     struct store *store;
     uint32_t space;
     size_t batch;   // bytes
-    uint64_t group; // the last one appended to
+    uint64_t group; // that was appended last
     struct error *error;
 };
 
@@ -56,7 +56,7 @@ static enum status write_directory(struct writing *writing, const struct doctor_
     return append(writing, record.key, record.bytes);
 }
 
-// What the host keeps with a namespace, or with DIRECTORY_SPACE for itself, as it was.
+// Writes the notes of a namespace, or with DIRECTORY_SPACE those of the host, unchanged.
 static enum status write_notes(struct writing *writing, const struct images *images,
                                uint32_t number)
 {
@@ -64,7 +64,7 @@ static enum status write_notes(struct writing *writing, const struct images *ima
     for (size_t i = 0; i < images->count && !status; i++) {
         const struct image *image = &images->items[i];
         if (image->key.space != DIRECTORY_SPACE) {
-            break; // they stand in order
+            break; // the images are sorted
         }
         if ((int)image->key.record.kind == DIRECTORY_NOTE_KIND &&
             image->bytes.size >= DIRECTORY_NOTE_HEADER &&
@@ -120,7 +120,7 @@ enum status doctor_namespaces_write(const struct doctor_namespaces *namespaces, 
     }
     status = write_notes(&writing, &namespaces->salvaged->images, DIRECTORY_SPACE);
     for (size_t i = 0; i < namespaces->count && !status; i++) {
-        // What a deleted namespace left is not needed any more.
+        // Records of deleted namespaces are left out.
         if (!namespaces->items[i].deleted) {
             status = write_space(&writing, namespaces, &namespaces->items[i]);
         }

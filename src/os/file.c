@@ -95,8 +95,8 @@ enum status file_write(int fd, const char *name, const void *bytes, size_t size,
 
 enum status file_sync(int fd, const char *name, struct error *error)
 {
-    // To be interrupted is not to have failed. A sync that failed is not tried again: the system
-    // may have dropped what it could not write, and would say that all is well.
+    // An interrupted call is repeated. A sync that failed is not: the kernel may have dropped the
+    // pages that it could not write, and then report success.
     int result;
     do {
         result = fdatasync(fd);

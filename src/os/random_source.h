@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random numbers that cannot be predicted without the seed, which comes from the system.
+// Random numbers that cannot be predicted without the seed, which comes from the operating system.
 #ifndef SLUICE_OS_RANDOM_SOURCE_H
 #define SLUICE_OS_RANDOM_SOURCE_H
 
@@ -12,7 +12,7 @@ struct random_source {
     uint64_t state[4];
 };
 
-// Also gives a seed for hashes.
+// Also sets a seed for hashes.
 MUST_USE enum status random_source_init(struct random_source *source, struct hash_seed *seed,
                                         struct error *error);
 

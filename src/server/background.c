@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// The system interrupts neither of them for signals, which this thread does not take.
+// Signals interrupt neither call, since this thread blocks them.
 static void signal_done(int fd)
 {
     (void)eventfd_write(fd, 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Long work, on a thread of its own while the loop goes on; one at a time. The connection that asked
-// for it runs no other request until the reply. If it closes, the work is still done, without a
-// reply.
+// Long work that runs in a thread of its own while the loop continues; one work at a time. The
+// connection that requested it runs no other request until the reply. If the connection closes, the
+// work is still done, without a reply.
 //
-//      loop:    background_start                   (fd is readable) answer, release
+//      loop:    background_start                   (fd is readable) reply, release
 //      thread:          +-- run .................. done --^
 #ifndef SLUICE_SERVER_BACKGROUND_H
 #define SLUICE_SERVER_BACKGROUND_H
@@ -22,23 +22,24 @@ struct background {
     bool busy;
     pthread_t thread;
     struct work work;
-    struct connection *connection; // who waits, or NULL
+    struct connection *connection; // that waits for the reply, or NULL
     int64_t began_us;
-    // Written by the thread, read when it has been joined.
+    // Written by the thread; read after it has been joined.
     enum status status;
     struct error error;
 };
 
-// As struct services has it. The work is run on the thread; the rest is done on the loop.
+// Implements `start` of struct services: `run` is called in the thread, the other functions in the
+// loop.
 MUST_USE enum status background_start(struct call *call, const struct work *work,
                                       struct error *error);
 
-// The connection goes away.
+// To be called when the connection closes: the reply is dropped.
 void background_forget(struct connection *connection);
 
-// Waits for the work there is, if any. Before the store is closed.
+// Waits for the work in progress, if any. To be called before the store is closed.
 void background_finish(struct server *server);
-// After that, before the loop is gone.
+// To be called after background_finish, before the loop is freed.
 void background_release(struct server *server);
 
 #endif

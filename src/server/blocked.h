@@ -18,7 +18,7 @@ struct blocked {
 // What the namespaces of a server do with waiters.
 extern const struct waiting_ops blocked_ops;
 
-// The command that was run has to wait, as `call` says.
+// Makes the command that was run wait, as `call` specifies.
 MUST_USE enum status blocked_new(struct connection *connection, struct ns *ns,
                                  const struct call *call, struct slices words, struct error *error);
 

@@ -101,7 +101,8 @@ static void end_turn_of(struct server *server, struct connection *connection, ui
     } else if (durable && output->holds == 0) {
         output_turn_free(output);
         connection_flush(connection);
-        connection_replies_settled(connection); // it may have had the most pending replies
+        // it may have been the connection with the most pending replies
+        connection_replies_settled(connection);
     } else {
         hold_back(server, connection, group);
     }
@@ -116,7 +117,7 @@ static void end_turn(struct server *server, uint64_t group, bool durable)
     }
 }
 
-// Appends what has changed. NO_MEMORY: the changes wait for the end of the next turn.
+// Appends the changes. NO_MEMORY: the changes wait for the end of the next turn.
 static enum status append(struct server *server, struct error *error)
 {
     bool before = server->namespaces.behind;
@@ -140,12 +141,12 @@ void commit_turn(struct server *server)
     if (status == STATUS_NO_MEMORY) {
         return; // the connections of this turn stay in it, with their replies
     }
-    // After a failure, changes without a command (a worker that leaves) are not stored, and no reply
-    // reports them.
+    // After the store has failed, changes without a command (a worker's connection that closes) are
+    // not stored, and no reply reports them.
     bool reported = server->turn_changes || server->store_state != STORE_FAILED;
     if (status && reported) {
-        // The engines are ahead of the disk for good: the store has failed. The replies of this
-        // turn become errors with those that are held.
+        // The store has failed, so the engines have changes that will not be stored. The replies of
+        // this turn become errors, together with the held ones.
         server->store_state = STORE_FAILED;
         error_copy(&server->store_why, &error);
         end_turn(server, UINT64_MAX, false);
@@ -153,15 +154,15 @@ void commit_turn(struct server *server)
         return;
     }
     if (server->store_state == STORE_FAILED) {
-        // No command has changed anything in this turn, so its replies may be sent, but only after
-        // those that are held, which will never be durable.
+        // No command has changed anything in this turn, so its replies may be sent, but after the
+        // held replies, which will never be durable.
         end_turn(server, UINT64_MAX, true);
         commit_durable(server);
         return;
     }
     uint64_t group = server->namespaces.group;
-    // A stuck store may not become durable at all. Then reads are answered from memory, and refused
-    // changes get their errors.
+    // A stuck store may never become durable. Then replies to reads are sent at once, and refused
+    // changes have error replies already.
     bool only_read = server->store_state == STORE_STUCK && !server->turn_changes;
     bool durable = server->settings.durability == STORE_NEVER || only_read ||
                    store_durable(server->store) >= group;

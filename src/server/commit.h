@@ -31,10 +31,10 @@ void commit_release(struct commit *commit, const struct allocator *allocator);
 // Asserts that the holds are in the order of their groups and that their connections count them.
 void commit_check(const struct commit *commit);
 
-// The end of a turn: appends the changes, and holds its replies or lets them be sent.
+// Ends a turn: appends the changes, and holds the replies of the turn or sends them.
 void commit_turn(struct server *server);
 
-// Ends all holds, whose connections are closed.
+// Ends all holds. Their connections must be closed.
 void commit_forget(struct server *server);
 
 // Ends the holds whose groups are durable. After a failure of the store the held replies become

@@ -56,7 +56,7 @@ static bool check_caller(struct connection *connection, const struct command *co
     if (!connection->user && !(command->flags & COMMAND_ANYBODY)) {
         reply_error_code(connection, "NOAUTH", "Authentication required.");
     } else if (protocol->admits && !protocol->admits(connection, command)) {
-        return false; // it has written why
+        return false; // the ACL has written the reply
     } else if (connection->user && permit_command(connection->user, command, ns, &error)) {
         audit_denied(connection, command, ns);
         connection_reply_error(connection, &error);
@@ -66,7 +66,7 @@ static bool check_caller(struct connection *connection, const struct command *co
     return false;
 }
 
-// Whether the store takes what it may have to store.
+// Whether the store accepts the changes that the command may make.
 static bool check_store(struct connection *connection, const struct command *command)
 {
     const struct server *server = connection->server;
@@ -80,7 +80,7 @@ static bool check_store(struct connection *connection, const struct command *com
     return false;
 }
 
-// Whether there is memory for what it may add.
+// Whether there is memory for what the command may add.
 static bool check_memory(struct connection *connection, const struct command *command)
 {
     struct server *server = connection->server;
@@ -106,14 +106,15 @@ static bool check_drain(struct connection *connection, const struct command *com
 // ---------------------------------------------------------------------------------------------
 // Running it
 
-// What one run of a command needs and leaves.
+// The state of one run of a command.
 struct run {
     struct call call;
     struct resp_writer writer;
     uint64_t start; // where its reply begins (output_end)
 };
 
-// Commands that only read also see what is due. While nothing can be stored, due work waits.
+// Runs due work before the command, also before commands that only read. While nothing can be
+// stored, due work waits.
 static void begin(struct server *server, struct ns *ns, int64_t now_us)
 {
     if (server->store_state == STORE_STUCK) {
@@ -124,7 +125,7 @@ static void begin(struct server *server, struct ns *ns, int64_t now_us)
     ns_begin(ns, now_us);
 }
 
-// `name` is that of the namespace, which need not be there; empty for commands without.
+// `name` is that of the namespace, which need not exist; empty for commands without a namespace.
 static void run_begin(struct run *run, struct connection *connection, struct slice name,
                       struct ns *ns, const struct command *command)
 {
@@ -150,18 +151,18 @@ static void run_begin(struct run *run, struct connection *connection, struct sli
     run->call.reply = connection->protocol->begin(connection, &run->writer);
 }
 
-// It has said nothing yet, and waits.
+// The command has written no reply and waits.
 static void run_wait(struct connection *connection)
 {
     pubsub_answer_end(connection);
 }
 
-// An answer that is larger than a connection may hold becomes an error.
+// A reply that is larger than the output limit of a connection becomes an error.
 static void run_end(struct run *run, struct connection *connection, enum status status,
                     const struct error *error)
 {
     struct output *output = &connection->output;
-    uint64_t unsent = run->start - output_sent_position(output); // before it
+    uint64_t unsent = run->start - output_sent_position(output); // of earlier replies
     struct error large;
     uint64_t errors = status ? 1 : connection->protocol->end(connection, &run->writer);
     bool is_part = transaction_runs(connection);
@@ -205,7 +206,7 @@ static void run_command(struct connection *connection, const struct command *com
     }
     struct run run;
     run_begin(&run, connection, name, ns, command);
-    // What is not there cannot be waited for, nor can a transaction wait.
+    // A command cannot wait in a namespace that does not exist, nor in a transaction.
     run.call.last = transaction_runs(connection) || (!ns && (command->flags & COMMAND_NAMESPACE));
     uint64_t refused = server->audit.refused;
     enum status status = call_run(&run.call, words, &server->scratch, &error);
@@ -213,7 +214,7 @@ static void run_command(struct connection *connection, const struct command *com
         audit_act(connection, command, name, words, status);
     }
     if (status == STATUS_DENIED && server->audit.refused == refused) {
-        audit_denied(connection, command, name); // by the command itself
+        audit_denied(connection, command, name); // denied by the command itself
     }
     if (!status && run.call.wait.kind == WAIT_HOST) {
         run_wait(connection);
@@ -232,14 +233,15 @@ static void run_command(struct connection *connection, const struct command *com
     }
 }
 
-// A browser can be led to send a request here, whose body would be read as commands. The head of
-// every such request has one of these lines.
+// A web page can make a browser send an HTTP request here, whose body would be read as commands.
+// The head of each such request has a line that begins with one of these words.
 static bool is_http(struct slice word)
 {
     return ascii_equal(word, SLICE("POST")) || ascii_equal(word, SLICE("Host:"));
 }
 
-// The command that a request names, if it may be run; else the refusal has been said.
+// Returns the command of a request if it may be run; otherwise the reply is an error, and NULL is
+// returned.
 static const struct command *find_command(struct connection *connection, struct slices words)
 {
     struct server *server = connection->server;
@@ -297,8 +299,8 @@ void execute(struct connection *connection, struct slices words)
     slow_commands_note(connection, command, all, schedule_now(schedule) - began_us);
 }
 
-// With a session, a worker listens until its connection is closed. Otherwise a client may open a
-// connection for each request, and the worker listens only while its request waits.
+// With a session, a worker is connected until the connection closes. Otherwise a client may open a
+// connection for each request, and the worker is connected only while its request waits.
 void execute_popped(const struct call *call, struct slice worker)
 {
     struct connection *connection = call->session;

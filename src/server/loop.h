@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libevent. Its `struct event` is called `struct loop_event` here, since the engine's events have
-// the better right to that name.
+// Includes libevent's header with `struct event` renamed to `struct loop_event`, because the engine
+// has a `struct event`.
 #ifndef SLUICE_SERVER_LOOP_H
 #define SLUICE_SERVER_LOOP_H
 

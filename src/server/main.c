@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sluiced: the server as a process.
+// The main function of sluiced.
 #include "server/config/password.h"
 #include "server/http/dashboard.h"
 #include "server/log/log.h"
@@ -34,7 +34,7 @@ static void warn(void *context, const char *name, const char *sentence)
     log_line(LOG_LEVEL_WARNING, "setting", LOG_STRING("name", name), LOG_STRING("says", sentence));
 }
 
-// For a person who has just started it by hand.
+// Prints how to put a first job, if the standard output is a terminal.
 static void greet(const struct server *server)
 {
     char address[ADDRESS_TEXT_SIZE];
@@ -45,7 +45,7 @@ static void greet(const struct server *server)
     const char *colon = local ? strchr(address, ':') : strrchr(address, ':');
     const char *where = colon ? colon + 1 : "";
     const char *flag = local ? "-s" : "-p";
-    log_flush(); // the lines about the start come first
+    log_flush(); // so that the log lines of the start come first
     (void)printf("\nsluiced %s is ready on %s. In another terminal:\n\n"
                  "    redis-cli -3 %s %s Q.PUT demo mail Send '{\"to\":\"ann\"}'\n"
                  "    redis-cli -3 %s %s Q.POP demo worker-1 1 mail\n\n",
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     }
     const struct settings_listener listener = { .report = warn };
     settings_warn(&settings, &listener);
-    // Takes the settings over, whether it can start or not.
+    // Takes over the settings, also when it fails.
     struct server server;
     if (server_init(&server, &settings, environ, &error)) {
         return refuse(&error);

@@ -22,7 +22,7 @@ static const char *variable(char *const *environment, const char *name)
     return NULL;
 }
 
-// The watchdog is meant for the process that was started, and not for those that it starts.
+// The watchdog variables are meant for the process whose id they name, not for its children.
 static int64_t find_watchdog(char *const *environment)
 {
     const char *pid = variable(environment, "WATCHDOG_PID");
@@ -57,7 +57,7 @@ enum status notify_init(struct notify *notify, char *const *environment, struct 
     if (*path == '@') {
         notify->address.sun_path[0] = '\0';
     } else {
-        notify->address_size++; // the zero behind a path
+        notify->address_size++; // the terminating zero of a path
     }
     notify->fd = fd;
     notify->watchdog_us = find_watchdog(environment);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What the system knows of this process.
+// What the operating system reports about this process.
 #ifndef SLUICE_SERVER_PROCESS_H
 #define SLUICE_SERVER_PROCESS_H
 
 #include <stdint.h>
 
-// Pages that lie in memory.
+// The resident set in bytes.
 uint64_t process_resident_bytes(void);
 
-// Time on a processor, of all threads, in microseconds.
+// The CPU time of all threads, in microseconds.
 int64_t process_cpu_us(void);
 
 #endif

@@ -17,11 +17,13 @@
 
 enum {
     SWEEP_US = 1000000,
-    STOP_LOOK_US = 5000, // how often it is looked whether all has been taken
-    CLIENTS_PARTS = 4,   // a part of memory: buffers of connections may take it when memory is full
-    MEMORY_RETRY_US = 10000, // after there was no memory to append what has changed
-    // What a turn takes on must fit into the store's journal, so with little room there it is less.
-    // Bytes of requests may become several times as many of records.
+    STOP_LOOK_US = 5000, // how often a stopping server checks whether all replies were received
+    CLIENTS_PARTS = 4,   // when memory is full, the buffers of connections may use a quarter of it
+    // delay of the next attempt to append changes after running out of memory
+    MEMORY_RETRY_US = 10000,
+    // The changes of a turn must fit into the store's journal, so a turn runs fewer bytes of
+    // requests when the journal has little room. The records can be several times as large as the
+    // requests.
     TURN_SIZE_MAX = 1 << 20,
     TURN_SIZE_MIN = 64 << 10,
     TURN_ROOM_PARTS = 4,
@@ -74,7 +76,7 @@ static void set_due(struct server *server, int64_t next_us)
     (void)event_add(server->due_event, &left);
 }
 
-// Whether all requests from before the stop have been answered.
+// Whether all requests from before the stop have replies.
 static bool is_drained(const struct server *server)
 {
     if (server->commit.count || server->namespaces.behind || !push_is_drained(server)) {
@@ -104,7 +106,8 @@ static void on_due(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
-    ((struct server *)context)->due_us = INT64_MAX; // the end of the turn does it, and sets it anew
+    // the end of the turn runs the due work and sets the timer
+    ((struct server *)context)->due_us = INT64_MAX;
 }
 
 static void check_clock(struct server *server)
@@ -120,11 +123,11 @@ static void check_clock(struct server *server)
     if (news.change == CLOCK_FOLLOWED) {
         push_shift(server, news.step_us);
         server->turn_us = 0;
-        server->due_us = INT64_MIN; // sets the timer again
+        server->due_us = INT64_MIN; // so that the timer is set again
     }
 }
 
-// When memory is full, logs it and stops the growth that no command causes.
+// When memory is full: logs it, and reduces the memory of connections.
 static void look_at_memory(struct server *server)
 {
     memory_look(&server->memory);
@@ -132,7 +135,8 @@ static void look_at_memory(struct server *server)
         memory_check(&server->memory, "max-memory", &server->memory_why) || server->memory_refused;
     server->memory_refused = false;
     if (full) {
-        // Without a limit of our own the system's was reached, which is about what is used.
+        // Without a limit in the settings, the limit of the system was reached: about what is used
+        // now.
         uint64_t all = server->memory.limit ? server->memory.limit : server->memory.resident;
         connections_relieve(server, all / CLIENTS_PARTS);
     }
@@ -175,7 +179,7 @@ static void log_store(void *context, enum store_level level, const char *sentenc
              "store", LOG_STRING("says", sentence));
 }
 
-// Logs changes of the state. BUSY is not logged: it comes and goes.
+// Logs changes of the state. BUSY is not logged, because it is frequent and short.
 static void log_state(struct server *server, enum store_state state, const struct error *why)
 {
     static const char *const sentences[] = {
@@ -206,7 +210,7 @@ static void look_at_store(struct server *server)
     struct error why;
     enum store_state state = store_state(server->store, &why);
     if (before == STORE_FAILED) {
-        return; // the engines are ahead of the store: only a restart helps
+        return; // the engines have changes that will not be stored; only a restart helps
     }
     if (server->namespaces.behind && (state == STORE_READY || state == STORE_FULL)) {
         state = STORE_BUSY;
@@ -221,7 +225,7 @@ static void look_at_store(struct server *server)
         namespaces_hold_growth(&server->namespaces, GROWTH_DISK, state != STORE_READY);
     }
     if (before == STORE_STUCK) {
-        namespaces_touch(&server->namespaces); // what was due meanwhile
+        namespaces_touch(&server->namespaces); // runs the work that fell due meanwhile
     }
     if (before == STORE_BUSY && state != STORE_BUSY) {
         for (struct connection *at = server->connections.newest; at; at = at->next) {
@@ -237,7 +241,8 @@ static void on_store(evutil_socket_t fd, short what, void *context)
     struct server *server = context;
     store_event_clear(server->store);
     look_at_store(server);
-    // After a failure the end of the turn does it: by then all replies of the turn are held, too.
+    // After the store has failed, the end of the turn calls commit_durable, when all replies of the
+    // turn are held.
     if (server->store_state != STORE_FAILED) {
         commit_durable(server);
         push_send(server);
@@ -261,7 +266,7 @@ static enum status open_store(struct server *server, struct error *error)
     const struct store_visitor visitor = { namespaces_visit, &server->namespaces };
     enum status status = store_open(&options, &visitor, &server->store, error);
     if (!status) {
-        server->turn_us = 0; // opening may take long, and leases are renewed as of now
+        server->turn_us = 0; // opening may take long; leases are renewed from this time
         server->namespaces.store = server->store;
         status = namespaces_loaded(&server->namespaces, server_now(server), error);
     }
@@ -276,7 +281,7 @@ static uint64_t turn_size(struct server *server)
     return size < TURN_SIZE_MAX ? size : TURN_SIZE_MAX;
 }
 
-// Work that falls due changes the store too, so it waits while nothing can be stored.
+// Due work changes the store too, so it waits while nothing can be stored.
 static int64_t tick(struct server *server)
 {
     return server->store_state == STORE_STUCK || server->namespaces.behind
@@ -284,7 +289,7 @@ static int64_t tick(struct server *server)
                : namespaces_tick(&server->namespaces, server_now(server));
 }
 
-// Linear in the connections: only in set-ups for tests (the option `checks`).
+// Linear in the number of connections, so only in the set-ups for tests (option `checks`).
 static void check_turn(const struct server *server)
 {
 #ifdef SLUICE_CHECKS
@@ -307,7 +312,7 @@ void server_end_turn(struct server *server)
     remove_some(server, &more);
     commit_turn(server);
     push_send(server);
-    look_at_store(server); // it may be behind now
+    look_at_store(server); // the journal may be full now
     if (server->memory_refused || memory_is_due(&server->memory)) {
         look_at_memory(server);
     }
@@ -318,10 +323,10 @@ void server_end_turn(struct server *server)
     }
     if (server->stopping) {
         if (server->store_state == STORE_STUCK) {
-            store_give_up(server->store); // what waits for space becomes errors
+            store_give_up(server->store); // replies that wait for free disk space become errors
         }
         server->stopped |= is_drained(server);
-        // No event reports that a client's system has received all bytes.
+        // No event reports that a client's host has received all bytes, so it is polled.
         int64_t look_us = server_now(server) + STOP_LOOK_US;
         next_us = look_us < next_us ? look_us : next_us;
     }
@@ -360,7 +365,8 @@ void server_stop(struct server *server)
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
         if (at->blocked) {
-            blocked_end(at->blocked); // its client repeats the request, here or at another server
+            // the client repeats the request, to this server or another one
+            blocked_end(at->blocked);
             if (at->protocol->write_stopped) {
                 at->protocol->write_stopped(at);
             }
@@ -369,7 +375,7 @@ void server_stop(struct server *server)
             at->protocol->finish_stream(at);
         }
         connection_drain(at);
-        connection_flush(at); // closes it if all replies are delivered
+        connection_flush(at); // closes the connection when all its replies were received
     }
     struct timeval timeout = timeval_of(server->settings.stop_timeout_us);
     (void)event_base_once(server->loop, -1, EV_TIMEOUT, on_stop_timeout, server, &timeout);
@@ -386,7 +392,7 @@ static void set_log_rate(const struct settings *settings)
     log_set_rate((struct log_rate){ .rate = settings->log_rate, .burst = settings->log_burst });
 }
 
-// Certificates and users, both or neither.
+// Accepts certificates and users together, or neither.
 static enum status accept_settings(void *context, const struct settings *fresh, struct error *error)
 {
     struct server *server = context;
@@ -399,7 +405,7 @@ static enum status accept_settings(void *context, const struct settings *fresh, 
         tls_free(tls);
         return status;
     }
-    tls_free(server->tls); // connections go on as they are
+    tls_free(server->tls); // existing connections keep theirs
     server->tls = tls;
     return STATUS_OK;
 }
@@ -470,7 +476,7 @@ static enum status watch_events(struct server *server, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Its life
+// Start, run and release
 
 void server_apply_settings(struct server *server)
 {
@@ -683,7 +689,7 @@ enum status server_init(struct server *server, struct settings *settings, char *
 enum status server_run(struct server *server, struct error *error)
 {
     log_line(LOG_LEVEL_INFO, "ready", LOG_NUMBER("namespaces", server->namespaces.count));
-    set_log_rate(&server->settings); // from here on clients can cause lines
+    set_log_rate(&server->settings); // from here on, clients can cause log lines
     notify_ready(&server->notify);
     server_end_turn(server);
     while (!server->stopped) {

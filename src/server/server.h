@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The server as a whole: what its parts share, and the turns that it works in.
+// The state that the parts of the server share, and the turns of its loop.
 //
-// One thread runs the loop and all engines. In a turn the readable connections are read, and their
-// complete requests are run, until the turn's time or bytes are used up; the rest waits in the
-// schedule (schedule.h) for the next turn. At the end of a turn waiting commands are served and the
-// changes of the engines are appended to the store as one group. The replies of the turn are held
+// One thread runs the loop and all engines. In a turn it reads the readable connections and runs
+// their complete requests, until the turn's time or bytes are used up; the rest waits in the
+// schedule (net/schedule.h) for the next turn. At the end of a turn it serves waiting commands, and
+// appends the changes of the engines to the store as one group. The replies of the turn are held
 // until that group is durable, while the next turn runs:
 //
 //      loop:  read, run, run, run | serve waiters, append | read, run, ... | ...
 //      store:                       write and sync group 1 -------> durable
-//      loop:                                                            replies of group 1 go out
+//      loop:                                                        send replies of group 1
 //
 // So many clients share one sync, and no reply reports a change that could be lost.
 #ifndef SLUICE_SERVER_SERVER_H
@@ -39,7 +39,7 @@
 #include "server/redis/slow_commands.h"
 
 enum {
-    SERVER_SCRATCH_SIZE = 256 << 10, // what is read from a connection at a time
+    SERVER_SCRATCH_SIZE = 256 << 10, // bytes that are read from a connection at a time
 };
 
 struct listener;
@@ -51,15 +51,16 @@ struct server_figures {
     uint64_t connections; // ever accepted
     uint64_t refused;     // beyond max-connections
     uint64_t commands;
-    uint64_t errors;        // replies that are errors
-    struct histogram turns; // how long they took, in microseconds
+    uint64_t errors;        // error replies
+    struct histogram turns; // durations of turns in microseconds
     uint64_t input_bytes, output_bytes;
     uint64_t published; // messages handed to subscribers
-    uint64_t slow;      // connections closed because a reply or message did not fit
-    uint64_t held;      // times a connection became stalled: its client did not read
-    uint64_t oversized; // connections closed since a request was larger than the allowance
+    uint64_t slow;      // connections closed because a reply or message exceeded the output limit
+    uint64_t held;      // times a connection stalled because its client did not read
+    uint64_t oversized; // connections closed because a request was larger than the allowance
     uint64_t auth_timeouts;
-    uint64_t evicted;         // connections closed for others, or from the reserve
+    // connections closed to make room for others, or because the reserve was full
+    uint64_t evicted;
     uint64_t refused_address; // beyond max-connections-per-address
     uint64_t refused_user;    // logins beyond max-connections-per-user
 };
@@ -78,7 +79,7 @@ struct server {
     struct memory memory;
     struct pubsub pubsub;
     struct event_feeds events;
-    unsigned wanted; // which of the events that have to be asked for are, of enum event_channel
+    unsigned wanted; // bits of enum event_channel: the optional events that have listeners
     struct push push;
     struct background background;
     struct logins logins;
@@ -92,68 +93,68 @@ struct server {
     struct scripts scripts;
     struct listener *listeners; // owned
     size_t listener_count;
-    struct scratch scratch; // of the command that is run
-    char *input;            // what is read, SERVER_SCRATCH_SIZE
+    struct scratch scratch; // for the command that is running
+    char *input;            // input buffer of SERVER_SCRATCH_SIZE bytes
     struct hash_seed seed;
     struct random_source random;
     struct loop_event *store_event, *due_event, *sweep_event, *accept_event;
     struct loop_event *signal_events[4];
     struct host_clock clock;
-    int64_t turn_us;          // the time of this turn; 0: not looked at yet
-    int64_t turn_began_us;    // the same as server_elapsed has it
-    bool turn_changes;        // something may have changed in it
-    int64_t began_us;         // host time
-    int64_t began_elapsed_us; // the same as server_elapsed has it
+    int64_t turn_us;          // wall-clock time of this turn; 0: not read yet
+    int64_t turn_began_us;    // monotonic time at the start of this turn
+    bool turn_changes;        // a command may have changed something in this turn
+    int64_t began_us;         // wall-clock time of the start
+    int64_t began_elapsed_us; // monotonic time of the start
     int64_t due_us;           // when the timer for due work fires; INT64_MAX: never
     enum store_state store_state;
-    struct error store_why;        // when it is not READY
-    enum store_state logged_state; // that was logged last
-    struct error memory_why;       // of the last refusal for want of memory
+    struct error store_why;        // why the store is not STORE_READY
+    enum store_state logged_state; // the state that was logged last
+    struct error memory_why;       // the last refusal because memory was full
     bool memory_refused;           // in this turn
-    bool logged_full;              // that memory is full was logged last
+    bool logged_full;              // the last line about memory says that it is full
     bool accept_paused;
     bool draining; // see server_drain
     bool stopping, stopped;
     struct server_figures figures;
 };
 
-// Opens the store, loads the namespaces and listens. The settings are taken over in any case. When
-// it fails there is nothing to release.
+// Opens the store, loads the namespaces and starts listening. Takes over the settings, also when it
+// fails. When it fails there is nothing to release.
 MUST_USE enum status server_init(struct server *server, struct settings *settings,
                                  char *const *environment, struct error *error);
-// Runs until it is told to stop. The status says whether all that was acknowledged is on disk.
+// Runs until the server is stopped. STATUS_OK: all acknowledged changes are on disk.
 MUST_USE enum status server_run(struct server *server, struct error *error);
 void server_release(struct server *server);
 
-// The end of a turn, after the events of the loop: server_run calls it. For tests, which run the loop
-// themselves.
+// Ends a turn, after the events of the loop. server_run calls it; tests that run the loop
+// themselves call it too.
 void server_end_turn(struct server *server);
 
-// The time that counts for all of this turn, in all engines; for moments. It goes forward, but for
-// when a step of the wall clock is followed (host_clock.h).
+// The time of this turn for all engines, for points in time. It never goes back, except when a step
+// of the wall clock is followed (host_clock.h).
 int64_t server_now(struct server *server);
 
-// The beginning of this turn by the monotonic clock; for durations.
+// The monotonic time at the start of this turn, for durations.
 int64_t server_elapsed(struct server *server);
 
-// Takes no more connections and requests, lets what was asked for be answered, and stops.
+// Accepts no more connections and requests, completes the requests in progress, and stops.
 void server_stop(struct server *server);
 
-// While a server drains it refuses puts (server_check_drain), recurring jobs make no jobs, and all
-// other work goes on. A server that starts does not drain.
+// Starts or ends draining. A draining server refuses puts (server_check_drain) and its recurring
+// jobs spawn no jobs; everything else continues. A server starts without draining.
 void server_drain(struct server *server, bool on);
-// BUSY when it drains.
+// BUSY while the server drains.
 MUST_USE enum status server_check_drain(const struct server *server, struct error *error);
 
-// Reads the settings again.
+// Reads the settings again and applies them.
 void server_reload(struct server *server);
-// Takes over what the settings say now.
+// Applies the current settings.
 void server_apply_settings(struct server *server);
 
-// Who listens to events has changed.
+// To be called when listeners to optional events came or went.
 void server_update_wanted(struct server *server);
 
-// Addresses it listens to: `index` from 0 until it is false. For tests and the log.
+// The addresses that the server listens to: call it with `index` from 0 until it returns false.
 bool server_address(const struct server *server, size_t index, char text[ADDRESS_TEXT_SIZE]);
 
 #endif

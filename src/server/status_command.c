@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Q.SERVER: the server in figures, for programs. INFO is for people and Redis tools.
+// Q.SERVER: figures of the server for programs. (INFO is for people and for Redis tools.)
 #include "api/table.h"
 #include "server/process.h"
 #include "server/redis/info.h"
@@ -87,7 +87,7 @@ static void write_loop(struct reply *reply, const struct server *server)
     reply_end(reply);
 }
 
-// What only an administrator is told.
+// The fields that only administrators see.
 static void write_inside(struct reply *reply, const struct server *server)
 {
     const struct server_figures *figures = &server->figures;

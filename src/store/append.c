@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What is appended is first put together without a lock (pending), then added to the group that
-// gathers, or becomes it.
+// Appended records are first collected without a lock (`pending`). Then they are added to the
+// gathering group, or become it.
 #include "engine/records/changes.h"
 #include "store/journal/frame.h"
 #include "store/state.h"
 
-// Forgets what was added to a buffer since it had that size, and that there was no memory for it.
+// Truncates a buffer to a size that it had, and resets its status after a lack of memory.
 static enum status take_back(struct buffer *buffer, size_t size, struct error *error)
 {
     enum status status = buffer->status;
@@ -14,7 +14,7 @@ static enum status take_back(struct buffer *buffer, size_t size, struct error *e
     return error_set(error, status, "no memory for what is to be written");
 }
 
-// What is to be added to starts with the head of a group, since it may become one.
+// The buffer begins with room for the head of a group, because it may become one.
 static size_t begin_pending(struct store *store)
 {
     size_t before = store->pending.size;
@@ -24,7 +24,7 @@ static size_t begin_pending(struct store *store)
     return before;
 }
 
-// What is pending becomes part of the group that gathers.
+// Moves the pending records to the gathering group.
 static enum status submit(struct store *store, uint64_t *group, struct error *error)
 {
     struct buffer *gather = &store->gather;
@@ -45,7 +45,7 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
         }
         if (!status) {
             buffer_clear(&store->pending);
-            // The host is told when it is over.
+            // The host gets an event when the store is no longer busy.
             gets_busy = !store->was_busy &&
                         (gather->size > store->options.gather_max || store_is_short(store));
             store->was_busy |= gets_busy;
@@ -54,17 +54,17 @@ static enum status submit(struct store *store, uint64_t *group, struct error *er
     *group = gather->size ? store->gathering : store->gathering - 1;
     store_check(store);
     pthread_mutex_unlock(&store->mutex);
-    // Without the mutex, so that the journal need not wait for it.
+    // Signalled without the mutex, so that the journal's thread need not wait for it.
     if (begins) {
         pthread_cond_signal(&store->work);
     }
     if (gets_busy) {
-        pthread_cond_signal(&store->wake); // to get the journal room
+        pthread_cond_signal(&store->wake); // so that it gets room for the journal
     }
     return status;
 }
 
-// Tells the operator of a lack of memory when it begins and when it is over.
+// Logs the begin and the end of a lack of memory.
 static enum status log_lack(struct store *store, enum status status)
 {
     bool lacks = status == STATUS_NO_MEMORY;
@@ -118,6 +118,6 @@ enum status store_take(struct store *store, uint32_t space, struct engine *engin
         store->pending.status = status;
         return log_lack(store, take_back(&store->pending, before, error));
     }
-    // The engine has forgotten the changes. If they cannot be submitted they stay pending.
+    // The engine no longer has the changes. If they cannot be submitted they stay pending.
     return log_lack(store, submit(store, group, error));
 }

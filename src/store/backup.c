@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// LMDB copies itself as it was at some moment. The journal from then on is kept from being used
-// again until it was copied too; together they are a store that was stopped at the end of the copy.
-// It gets its name last: half a copy might be taken for a store that was never finished being made,
-// and opened as a new one.
+// LMDB copies its state at one moment. The journal from that moment on is kept until it was copied
+// too. Together they are a store as if it had stopped at the end of the copy. The copy is renamed
+// to its final name last, because an incomplete copy could be mistaken for a store whose creation
+// was interrupted, and be opened as an empty one.
 #include "os/file.h"
 #include "store/create.h"
 #include "store/journal/sector.h"
@@ -19,7 +19,7 @@ enum {
 
 struct backup {
     struct store *store;
-    const char *path; // that it is made under
+    const char *path; // temporary name of the copy
     int folder;       // of the copy
     struct error *error;
 };
@@ -43,7 +43,7 @@ static enum status copy_base(const struct backup *backup)
     return status;
 }
 
-// The sectors of a segment up to `count`, its header among them.
+// Copies the sectors of a segment up to `count`, including the header.
 static enum status copy_sectors(const struct backup *backup, int from, int to, const char *name,
                                 uint32_t count)
 {
@@ -65,8 +65,8 @@ static enum status copy_sectors(const struct backup *backup, int from, int to, c
     return status;
 }
 
-// A segment that holds part of the journal's tail is copied up to its end; any other is made anew,
-// as if it had never been used.
+// Copies a segment that contains a part of the journal's tail up to the end of the journal. Any
+// other segment becomes a new, unused one.
 static enum status copy_segment(const struct backup *backup, uint32_t number, struct position first,
                                 struct position end)
 {
@@ -98,7 +98,7 @@ static enum status copy_segment(const struct backup *backup, uint32_t number, st
     return status;
 }
 
-// The base was copied when there may have been fewer segments.
+// There may have been fewer segments when the base was copied.
 static enum status recount(const struct backup *backup, uint32_t count)
 {
     struct base *base;
@@ -137,8 +137,8 @@ static enum status copy_all(const struct backup *backup, struct position first)
     return status ? status : create_finish(backup->folder, backup->error);
 }
 
-// What there is of a copy that failed, or was cut short. Its segments were made from the first one
-// on; they go from the last one on, so that this can be cut short as well.
+// Removes an incomplete copy. Segments are created in ascending order and removed in descending
+// order, so that an interrupted removal leaves a copy that can be removed too.
 static void remove_copy(const struct backup *backup)
 {
     char name[SEGMENT_NAME_SIZE];
@@ -155,8 +155,8 @@ static void remove_copy(const struct backup *backup)
     rmdir(backup->path);
 }
 
-// The folder that the copy is made in. It may exist already from an attempt that was interrupted. A
-// folder with a lock is a store that a process uses.
+// Makes the folder for the copy. An interrupted backup may have left one. If the folder has a lock,
+// it is a store that a process uses.
 static enum status make_folder(struct backup *backup)
 {
     if (!file_open(AT_FDCWD, backup->path, O_RDONLY | O_DIRECTORY, &backup->folder, NULL)) {
@@ -172,7 +172,7 @@ static enum status make_folder(struct backup *backup)
                      backup->error);
 }
 
-// Gives the copy the name that was asked for, which makes it a backup.
+// Renames the copy to the requested name, which makes it a backup.
 static enum status give_name(const struct backup *backup, const char *path)
 {
     if (rename(backup->path, path)) {
@@ -232,7 +232,8 @@ enum status store_backup(struct store *store, const char *path, struct error *er
     enum status status = make_copy(&backup, path);
     pthread_mutex_unlock(&store->backup);
     pthread_mutex_lock(&store->mutex);
-    pthread_cond_signal(&store->wake); // what waited for the end of the backup
+    // compaction and trimming may have waited for the end of the backup
+    pthread_cond_signal(&store->wake);
     pthread_mutex_unlock(&store->mutex);
     return status;
 }

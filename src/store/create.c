@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-    SEGMENTS_LOOKED_FOR = 64, // when there is no base to say how many there are
+    SEGMENTS_LOOKED_FOR = 64, // if there is no base that says how many there are
 };
 
 enum status create_check_unused(int folder, uint32_t number, struct error *error)
@@ -48,7 +48,7 @@ void create_remove_base(int folder, const char *base)
     unlinkat(folder, base, AT_REMOVEDIR);
 }
 
-// An earlier attempt may have been cut short.
+// An interrupted attempt may have left the folder.
 static enum status make_base_folder(int folder, struct error *error)
 {
     create_remove_base(folder, "base.new");
@@ -93,7 +93,7 @@ enum status create_finish(int folder, struct error *error)
     if (!status) {
         status = folder_sync(folder, "the store's folder", error);
     }
-    // Before the rename: who finds a base takes all of this to be durable.
+    // Before the rename: if a base exists, all of this must be durable.
     if (!status) {
         status = create_sync_above(folder, error);
     }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// A new store: segments, then a base that says so. The base is made under another name and renamed
-// last, so that a store is there completely or not at all.
+// Creates a store: segments, then a base that counts them. The base is created under another name
+// and renamed last, so that a store exists completely or not at all.
 #ifndef SLUICE_STORE_CREATE_H
 #define SLUICE_STORE_CREATE_H
 
 #include "store/state.h"
 
-// Makes what a store consists of, unless it is there, and says by `*made` whether it did. CORRUPT
-// when the base is missing but the journal has been used.
+// Creates the store, unless it exists; `*made`: whether it did. CORRUPT if the base is missing but
+// the journal has been used.
 MUST_USE enum status create_if_missing(const struct store *store, bool *made, struct error *error);
 
-// CORRUPT when the segment is there and has been used.
+// CORRUPT if the segment exists and has been used.
 MUST_USE enum status create_check_unused(int folder, uint32_t number, struct error *error);
 
-// The same for every segment that there could be.
+// The same for every possible segment.
 MUST_USE enum status create_check_all_unused(int folder, struct error *error);
 
-// The folder's own entry is durable when the folder above it is.
+// Makes the folder's own entry durable, by a sync of the parent folder.
 MUST_USE enum status create_sync_above(int folder, struct error *error);
 
 // Removes a base, complete or not, from a folder.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The record of a namespace: version (1), whether it is deleted (1), its clock (1), which
-// generations of qless's clients use it (1), its name.
+// The record of a namespace: version (1), deleted (1), clock (1), bits of the generations of qless
+// clients that use it (1), name.
 #include "store/directory.h"
 
 enum {

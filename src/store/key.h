@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The key of a record as bytes, whose order is the order of keys.
+// The key of a record as bytes that sort in the order of the keys.
 #ifndef SLUICE_STORE_KEY_H
 #define SLUICE_STORE_KEY_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// In this order: the store's own record, which is the base's first entry and says where the journal
-// goes on; the journal behind it, into memory; then all entries of the base, merged with what the
-// journal has on them.
+// The order: the store's own record, which is the first entry of the base and says where the
+// journal continues; the journal from there, into memory; then all entries of the base, merged with
+// the images from the journal.
 #include "store/recover.h"
 
 #include "base/bytes.h"
@@ -22,20 +22,20 @@ struct recovery {
     const struct store_visitor *visitor;
     struct error *error;
     bool read_only;
-    bool made;            // the store was made just now: its journal's files are full of zeros
-    struct images images; // of the journal's tail
+    bool made;            // the store was just created, so the journal is all zeros
+    struct images images; // of the records in the journal's tail
     size_t next_image;
     bool has_record;
-    uint64_t count;     // entries of the base that were read, the store's own record among them
-    uint64_t sum;       // of their checksums, but for the record's
-    uint64_t group;     // the first one that is not in the journal
-    uint64_t left_over; // sectors of that one or later ones
+    uint64_t count;     // entries of the base that were read, including the store's own record
+    uint64_t sum;       // of their checksums, except for the record's
+    uint64_t group;     // the first group that is not in the journal
+    uint64_t left_over; // sectors of that group or later ones
 };
 
 // ---------------------------------------------------------------------------------------------
 // The store's own record
 
-// An entry of the base without its checksum, which must be right.
+// Returns an entry of the base without its checksum, which must be right.
 static enum status check_entry(struct recovery *recovery, struct slice key, struct slice value,
                                struct slice *bytes)
 {
@@ -129,7 +129,7 @@ static enum status read_tail(struct recovery *recovery, struct reader *reader)
     return status;
 }
 
-// Judges a sector behind the end of the journal.
+// Checks a sector after the end of the journal.
 static enum status judge_sector(struct recovery *recovery, const char *sector, uint32_t number,
                                 uint32_t at, bool in_use)
 {
@@ -156,14 +156,14 @@ static enum status judge_sector(struct recovery *recovery, const char *sector, u
     return STATUS_OK;
 }
 
-// Where a file's sectors behind the end of the journal begin.
+// Returns the first sector of a file after the end of the journal.
 static uint32_t behind_end(const struct recovery *recovery, const struct segment *segment)
 {
     struct position end = recovery->store->end;
     return segment->generation == end.generation ? end.sector : 1;
 }
 
-// Looks at all that the journal's files hold beside the journal itself.
+// Checks all sectors of the journal's files that are not part of the journal.
 static enum status judge_rest(struct recovery *recovery, struct reader *reader)
 {
     struct segments *segments = &recovery->store->segments;
@@ -174,7 +174,7 @@ static enum status judge_rest(struct recovery *recovery, struct reader *reader)
         bool in_use = segment->generation >= recovery->store->end.generation;
         if (segment->generation >= record->next.generation &&
             segment->generation < recovery->store->end.generation) {
-            continue; // it was read
+            continue; // it was read as part of the journal
         }
         for (uint32_t at = behind_end(recovery, segment); !status && at < segments->sectors; at++) {
             const char *sector;
@@ -226,7 +226,8 @@ static enum status visit(struct recovery *recovery, struct store_key key, struct
     return recovery->visitor->visit(recovery->visitor->context, key, bytes, recovery->error);
 }
 
-// Gives the journal's images up to a key, or all of them. Says whether that key was among them.
+// Passes on the journal's images up to a key, or all of them. Returns whether that key is among
+// them.
 static enum status visit_images(struct recovery *recovery, const struct store_key *key,
                                 bool *replaced)
 {
@@ -254,7 +255,7 @@ static enum status receive_entry(void *context, struct slice key, struct slice v
     struct slice bytes;
     enum status status = check_entry(recovery, key, value, &bytes);
     if (status || recovery->count++ == 0) {
-        return status; // the first one is the store's own record
+        return status; // the first entry is the store's own record
     }
     recovery->sum += bytes_load_u32(value.data);
     struct store_key at = key_read(key.data);
@@ -266,7 +267,7 @@ static enum status receive_entry(void *context, struct slice key, struct slice v
 static enum status check_sums(const struct recovery *recovery)
 {
     const struct base_record *record = &recovery->store->record;
-    uint64_t count = recovery->count - 1; // the record is not in the count
+    uint64_t count = recovery->count - 1; // the record does not count itself
     if (count != record->count || recovery->sum != record->sum) {
         return error_set(recovery->error, STATUS_CORRUPT,
                          "base/data.mdb holds %llu entries and should hold %llu%s",
@@ -289,9 +290,9 @@ static enum status read_base(struct recovery *recovery, int fd)
 }
 
 // ---------------------------------------------------------------------------------------------
-// The end
+// After the base was read
 
-// A file that was made and never counted, because a crash came between.
+// Checks for a file that was created but not counted, because of a crash.
 static enum status check_uncounted(const struct recovery *recovery)
 {
     const struct store *store = recovery->store;
@@ -325,8 +326,8 @@ static enum status cut_file(struct recovery *recovery, struct reader *reader, ui
     return status ? status : segments_sync(segments, number, recovery->error);
 }
 
-// Overwrites what a crash left behind the end, so that it is never taken for what will be written
-// there.
+// Overwrites what a crash has left after the end of the journal, so that it cannot be mistaken for
+// later writes.
 static enum status cut_tail(struct recovery *recovery)
 {
     struct store *store = recovery->store;

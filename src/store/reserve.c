@@ -8,7 +8,7 @@
 
 static const char name[] = "reserve";
 
-// Where a file system cannot allocate, zeros are written.
+// If the file system cannot allocate, zeros are written.
 static enum status allocate(int fd, uint64_t size, struct error *error)
 {
     enum status status = file_allocate(fd, name, 0, size, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Disk space that is kept for the day the disk is full: a file that is given up then, so that what
-// makes the store smaller can still be written.
+// The disk reserve: a file that is deleted when the disk is full, so that changes that free space
+// can still be written.
 #ifndef SLUICE_STORE_RESERVE_H
 #define SLUICE_STORE_RESERVE_H
 
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-// Makes sure that it is there.
+// Creates the file with that size, unless it exists with that size.
 MUST_USE enum status reserve_take(int folder, uint64_t size, struct error *error);
 void reserve_give(int folder);
 

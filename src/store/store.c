@@ -27,17 +27,18 @@ enum {
     SENTENCE_SIZE = 512,
     PACKED_SIZE = (1 + JOURNAL_PACKED_SECTORS) * SECTOR_SIZE,
     SLICE_SIZE_AT_FIRST = 1 << 20,
-    // So much of the journal may be ahead of the base before time is up: the more, the more records
-    // have come and gone by the time they would be written there.
+    // So many segments of the journal may be ahead of the base before a checkpoint starts early. A
+    // larger value means that more records are deleted or replaced before they would be written to
+    // the base.
     MUCH_SEGMENTS = 4,
-    // So much of the journal's room is not counted on, so that what is being taken on while it runs
-    // out can be written; of a small segment it is a part.
+    // So much of the journal's room is not offered to the host, so that records which are accepted
+    // while the room runs out can be written. For small segments it is a part of the segment.
     MARGIN_SIZE = 256 << 10,
     MARGIN_PARTS = 4,
 };
 
 // ---------------------------------------------------------------------------------------------
-// What its threads have in common
+// Functions for all threads
 
 void store_log(const struct store *store, enum store_level level, const char *format, ...)
 {
@@ -59,7 +60,7 @@ bool store_has_failed(const struct store *store)
 
 void store_tell(const struct store *store)
 {
-    // Only an event that is not read for 2^64 groups would make it fail.
+    // Fails only if the event is not read for 2^64 groups.
     (void)eventfd_write(store->event, 1);
 }
 
@@ -68,7 +69,7 @@ static bool is_not_behind(struct position a, struct position b)
     return a.generation > b.generation || (a.generation == b.generation && a.sector >= b.sector);
 }
 
-// One group at most is being written, behind the durable ones; the next one gathers.
+// At most one group is being written, after the durable ones; the next group gathers.
 static void check_groups(const struct store *store)
 {
     uint64_t being_written = store->writing_size > 0;
@@ -79,7 +80,7 @@ static void check_groups(const struct store *store)
     assert(store->wanted <= store->durable);
 }
 
-// A group is covered after it was synced, and the journal begins where the base ends.
+// A group is synced before it is covered, and the journal begins where the base ends.
 static void check_covered(const struct store *store)
 {
     const struct base_record *record = &store->record;
@@ -227,7 +228,7 @@ static enum status open_folder(struct store *store, struct error *error)
     return file_open(AT_FDCWD, store->path, O_RDONLY | O_DIRECTORY, &store->folder, error);
 }
 
-// The lock says who has it.
+// If another process has the lock, the message names it.
 static enum status take_lock(struct store *store, struct error *error)
 {
     enum status status =
@@ -293,7 +294,7 @@ static void store_free(struct store *store)
         segments_release(&store->segments);
     }
     close_fd(store->event);
-    close_fd(store->lock); // which unlocks
+    close_fd(store->lock); // releases the lock
     close_fd(store->folder);
     buffer_release(&store->pending);
     buffer_release(&store->gather);
@@ -307,8 +308,8 @@ static void store_free(struct store *store)
     mem_free(allocator, store, sizeof(*store));
 }
 
-// Before anything is written: a program that reads no newer version than the folder's must not take
-// what follows for damage. On a full disk the reserve is for this too.
+// Before anything is written: an older program must refuse the folder instead of treating newer
+// data as damage. If the disk is full, the reserve is used for this.
 static enum status upgrade(struct store *store, struct error *error)
 {
     store_log(store, STORE_WARNING,
@@ -347,7 +348,7 @@ static enum status open_files(struct store *store, const struct store_visitor *v
     return status;
 }
 
-// A full disk is no reason not to start.
+// A full disk does not prevent the start.
 static enum status take_reserve(struct store *store, struct error *error)
 {
     enum status status = reserve_take(store->folder, store->options.reserve_size, error);
@@ -375,7 +376,7 @@ static enum status start(struct store *store, struct error *error)
                : error_set(error, STATUS_NO_MEMORY, "cannot start a thread for the store");
 }
 
-// Lets the threads finish.
+// Waits until the threads have finished.
 static void stop(struct store *store)
 {
     pthread_mutex_lock(&store->mutex);
@@ -391,7 +392,7 @@ static void stop(struct store *store)
     }
 }
 
-// What an operator can do about damage.
+// Appends what an operator can do about damage.
 static enum status add_advice(struct error *error)
 {
     const struct error what = *error;
@@ -446,7 +447,7 @@ enum status store_close(struct store *store, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What it says
+// State and figures
 
 uint64_t store_durable(const struct store *store)
 {

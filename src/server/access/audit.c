@@ -16,7 +16,7 @@ const char *audit_kind_name(enum audit_kind kind)
 // ---------------------------------------------------------------------------------------------
 // Entries
 
-// Cut, with everything that is not printable replaced.
+// Copies a text, truncated, with characters that are not printable replaced.
 static struct slice copy_shown(struct slice text, char **at)
 {
     size_t size = text.size < AUDIT_TEXT_MAX ? text.size : AUDIT_TEXT_MAX;
@@ -94,7 +94,7 @@ static struct audit_ring *ring_of(struct audit *audit, const struct audit_entry 
                                       : &audit->refusals;
 }
 
-// With no memory for the entry the log still has it, but for its arguments.
+// If there is no memory for the entry, the log line is still written, without the arguments.
 static void add(struct server *server, struct audit_entry what)
 {
     struct audit *audit = &server->audit;
@@ -112,7 +112,7 @@ static void add(struct server *server, struct audit_entry what)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is told
+// Contents of entries
 
 static bool is_secret(const struct command *command, size_t index)
 {
@@ -132,8 +132,8 @@ static void append_word(char *text, size_t *size, struct slice word)
     *size += more > 0 && (size_t)more < left ? (size_t)more : left - 1;
 }
 
-// The words of a request without its secrets. A word behind the name of a secret option is hidden,
-// wherever it stands.
+// The words of a request without its secrets. A word after the name of a secret option is hidden at
+// any position.
 static struct slice show_words(const struct command *command, struct slices words,
                                char text[AUDIT_TEXT_MAX])
 {
@@ -192,12 +192,12 @@ void audit_login(struct server *server, struct slice user, struct slice address)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Looking
+// Reading
 
-// The newest of a ring below `before`.
+// The newest entry of a ring with a number below `before`.
 static const struct audit_entry *ring_before(const struct audit_ring *ring, uint64_t before)
 {
-    size_t low = 0; // the entries from the oldest on are in order: the first that is not below
+    size_t low = 0; // binary search: numbers increase from the oldest entry on
     size_t high = ring->count;
     size_t first = ring->count < ring->capacity ? 0 : ring->next;
     while (low < high) {
@@ -223,7 +223,7 @@ const struct audit_entry *audit_before(const struct audit *audit, uint64_t befor
 }
 
 // ---------------------------------------------------------------------------------------------
-// Its life
+// Initialization and release
 
 static enum status ring_init(const struct allocator *allocator, struct audit_ring *ring,
                              size_t capacity)

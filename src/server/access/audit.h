@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What administrators did and what was refused: who, from where, what, when. Each entry is a line
-// of the log and is kept in memory for Q.AUDIT, as many as `audit-kept` says. Refusals and acts on
-// single jobs (COMMAND_JOB_ACT) are kept apart from other acts, so that a client that is refused
-// or cancels jobs again and again displaces none of them.
+// The audit log: what administrators did and what was refused, with user, address and time. Each
+// entry is a log line and is kept in memory for Q.AUDIT, up to `audit-kept` entries. Refusals and
+// acts on single jobs (COMMAND_JOB_ACT) have a ring of their own, so that a client that is refused
+// or cancels jobs repeatedly does not displace other entries.
 //
-// Acts are logged one by one; refusals and acts on single jobs at the log's rate for lines of a
-// kind. No password or other
-// secret is ever part of an entry: arguments that the command's table says are secret
-// (ABOUT_SECRET) are shown as ***.
+// Administrative acts are logged without a limit; refusals and acts on single jobs at the rate
+// limit of the log. No entry contains a password or another secret: arguments that the command's
+// table marks as secret (ABOUT_SECRET) are shown as ***.
 #ifndef SLUICE_SERVER_ACCESS_AUDIT_H
 #define SLUICE_SERVER_ACCESS_AUDIT_H
 
@@ -37,9 +36,9 @@ struct audit_entry {
     int64_t at_us;
     enum audit_kind kind;
     bool on_job;        // an act on single jobs
-    enum status status; // what became of it
+    enum status status; // the result of the command
     size_t size;        // of the block
-    // In the block behind it; printable characters only.
+    // Point into the block after the struct; printable characters only.
     struct slice user, address, ns, command, arguments;
 };
 
@@ -51,19 +50,19 @@ struct audit_ring {
 struct audit {
     const struct allocator *allocator;
     struct audit_ring acts, job_acts, refusals;
-    uint64_t id;      // the last one given
-    uint64_t refused; // ever
+    uint64_t id;      // the highest one used
+    uint64_t refused; // since the start
 };
 
 MUST_USE enum status audit_init(struct server *server, struct error *error);
 void audit_release(struct server *server);
 
-// A command that is kept (COMMAND_AUDITED) was run; `words` follow its name and namespace.
+// Records that a command with COMMAND_AUDITED was run; `words` follow its name and namespace.
 void audit_act(struct connection *connection, const struct command *command, struct slice ns,
                struct slices words, enum status status);
-// A user has no right to a command.
+// Records that a user has no right to a command.
 void audit_denied(struct connection *connection, const struct command *command, struct slice ns);
-// A login failed.
+// Records a failed login.
 void audit_login(struct server *server, struct slice user, struct slice address);
 
 // The entry with the highest number below `before`, or NULL.

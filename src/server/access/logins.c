@@ -23,7 +23,7 @@ struct login {
     size_t password_size;
     struct login_check check;
     enum status result; // written by the thread
-    // Instead of a login: a password is to be hashed.
+    // Not a login: a password is to be hashed.
     password_hashed *hashed;
     struct password made; // written by the thread, as is the error
     struct error error;
@@ -49,7 +49,7 @@ static void login_free(const struct server *server, struct login *login)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is told
+// Messages
 
 static void record_failure(struct server *server, const struct login *login, int64_t refused_us)
 {
@@ -74,8 +74,8 @@ static void decide(struct server *server, struct login *login, enum status statu
     }
 }
 
-// ---------------------------------------------------------------------------------------------
-// Those that wait
+// --------------------------------------------------------------------------------------------- The
+// queue
 
 static uint16_t *source_count(struct logins *logins, const struct login *login)
 {
@@ -108,7 +108,7 @@ static uint32_t failures(const struct server *server, const struct login *login,
     return throttle_failures(users_throttle(server->users), login->source, now_us);
 }
 
-// The place of the one whose address has failed least, the oldest among equals.
+// Finds the login whose address has the fewest failures, the oldest among equals.
 static struct login **best(struct server *server, int64_t now_us)
 {
     struct login **found = NULL;
@@ -131,7 +131,8 @@ static uint64_t badness(struct server *server, const struct login *login, int64_
     return (uint64_t)failures(server, login, now_us) + *source_count(&server->logins, login);
 }
 
-// The queue is full: the newest login of the worst address gives way to a better one.
+// The queue is full: the newest login from the address with the most failures is refused, if the
+// fresh one is from an address with fewer.
 static bool make_room(struct server *server, const struct login *fresh, int64_t now_us)
 {
     struct login **worst = NULL;
@@ -215,7 +216,7 @@ static void hand_over(struct logins *logins, struct login *login)
     (void)pthread_mutex_unlock(&logins->lock);
 }
 
-// Gives the thread its next check. Those that can be decided without one are.
+// Starts the next check in the thread. Logins that can be decided without a check are decided.
 static void run_next(struct server *server)
 {
     struct logins *logins = &server->logins;
@@ -260,7 +261,7 @@ static void on_done(evutil_socket_t fd, short what, void *context)
     if (eventfd_read(fd, &count) || !logins->running) {
         return;
     }
-    (void)pthread_mutex_lock(&logins->lock); // what the thread has written is seen
+    (void)pthread_mutex_lock(&logins->lock); // makes what the thread has written visible
     assert(!logins->work);
     (void)pthread_mutex_unlock(&logins->lock);
     struct login *login = logins->running;
@@ -361,7 +362,7 @@ static struct login *login_new(struct connection *connection, struct slice name,
     return login;
 }
 
-// No user has such a name or password, and the settings tell how long they may be.
+// No user has a name or password that long: the settings limit their size.
 static enum status deny(struct connection *connection, struct slice name, struct error *error)
 {
     struct server *server = connection->server;
@@ -445,7 +446,7 @@ void login_forget(struct connection *connection)
     connection->login = NULL;
     login->connection = NULL;
     if (login == logins->running) {
-        return; // the thread reads it
+        return; // the thread still reads it
     }
     struct login **at = &logins->first;
     while (*at != login) {

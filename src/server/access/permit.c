@@ -39,7 +39,7 @@ enum status permit_command(const struct user *user, const struct command *comman
 struct permission {
     const struct call *call;
     const struct user *user;
-    unsigned whole; // the user's rights on all of the namespace
+    unsigned whole; // rights of the user on the whole namespace
     enum right right;
     bool named;       // a queue or a job was named
     bool may_operate; // on all that were named
@@ -65,7 +65,7 @@ static enum status check_queue(struct permission *permission, struct slice queue
                 permission->right, where, permission->error);
 }
 
-// Where jobs go to.
+// Checks the queue that jobs are put into.
 static enum status check_target(const struct permission *permission, struct slice queue)
 {
     if (rights_on(permission, queue) & (RIGHT_PUT | RIGHT_OPERATE)) {
@@ -77,7 +77,7 @@ static enum status check_target(const struct permission *permission, struct slic
                 permission->error);
 }
 
-// A job that is not there and one in a queue that the user has no right on are answered alike.
+// A missing job and a job in a queue on which the user has no right get the same reply.
 static enum status check_of(struct permission *permission, bool there, struct slice queue)
 {
     unsigned rights = there ? rights_on(permission, queue) : permission->whole;
@@ -129,7 +129,7 @@ static enum status check_name(struct permission *permission, enum argument_about
     return STATUS_OK;
 }
 
-// Every name that was given for the argument.
+// Checks every name that was given for the argument.
 static enum status check_names(struct permission *permission, const struct argument *argument)
 {
     const char *value = (const char *)permission->call->arguments + argument->offset;
@@ -147,7 +147,7 @@ static enum status check_names(struct permission *permission, const struct argum
     return status;
 }
 
-// A worker settles what it holds, which it shows by the token. An operator may do without.
+// A worker settles a job that it holds, and proves that by the token. An operator needs no token.
 static enum status check_token(const struct permission *permission, const struct argument *argument)
 {
     int64_t token;
@@ -159,7 +159,7 @@ static enum status check_token(const struct permission *permission, const struct
                 ", or the TOKEN of the lease", permission->error);
 }
 
-// A put that replaces another job cancels that one.
+// A put that replaces another job cancels that job.
 static enum status check_conflict(const struct permission *permission,
                                   const struct argument *argument)
 {
@@ -172,7 +172,7 @@ static enum status check_conflict(const struct permission *permission,
                 " to replace a job", permission->error);
 }
 
-// Jobs that depend on those named may be in any queue.
+// Jobs that depend on the named ones may be in any queue.
 static enum status check_dependents(const struct permission *permission,
                                     const struct argument *argument)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whether a user may run a command: first by its name and namespace, then, for users whose rights
-// do not cover all of the namespace, by the queues and jobs that its arguments name. Which
-// arguments do is part of the command's table (`about`), so it holds for every protocol and for
-// each element of commands of many.
+// Whether a user may run a command. First its name and namespace are checked. For users whose
+// rights do not cover the whole namespace, the queues and jobs that the arguments name are checked
+// too. The command's table says which arguments name them (`about`), so the check is the same for
+// every protocol and for each element of a bulk command.
 #ifndef SLUICE_SERVER_ACCESS_PERMIT_H
 #define SLUICE_SERVER_ACCESS_PERMIT_H
 
@@ -11,13 +11,13 @@
 
 struct connection;
 
-// Whether the user may run the command at all in that namespace, on some queue at least. DENIED
-// with a sentence that names the missing right.
+// Whether the user may run the command in that namespace, on at least one queue. DENIED with a
+// message that names the missing right.
 MUST_USE enum status permit_command(const struct user *user, const struct command *command,
                                     struct slice ns, struct error *error);
 
-// What to check once the arguments are known; NULL: nothing, the user has every right there is to
-// check.
+// Returns the check of the parsed arguments; NULL if the user has every right that could be
+// checked.
 call_permit *permit_arguments(const struct user *user, const struct command *command,
                               struct slice ns);
 

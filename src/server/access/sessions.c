@@ -28,7 +28,7 @@ void sessions_release(struct sessions *sessions)
 }
 
 // ---------------------------------------------------------------------------------------------
-// The order of use
+// Order of last use
 
 static void link_last(struct sessions *sessions, struct session *session)
 {
@@ -142,7 +142,7 @@ struct session *sessions_use(struct sessions *sessions, struct slice token, int6
 
 bool sessions_go_on(struct sessions *sessions, uint64_t id, int64_t now_us)
 {
-    // What goes on was used not long ago.
+    // A session with a stream in progress was used recently.
     for (struct session *at = sessions->last; at; at = at->previous) {
         if (at->id == id) {
             bool over = is_over(sessions, at, now_us);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands about users: who the caller is, which users there are, and what they did.
+// Commands about users: the caller, the list of users, changes of users, and the audit log.
 #include "base/ascii.h"
 #include "server/access/audit.h"
 #include "server/access/logins.h"
@@ -15,8 +15,8 @@ enum {
     AUDIT_COUNT_MAX = 1000,
 };
 
-// ---------------------------------------------------------------------------------------------
-// Who the caller is
+// --------------------------------------------------------------------------------------------- The
+// caller
 
 static void write_rights(struct reply *reply, const struct user *user)
 {
@@ -111,12 +111,12 @@ static struct slice next_word(struct slice *rest)
     return word;
 }
 
-// Checks the name and the rights of what is to be set, and that a user with every right remains.
+// Checks the name and the rights to be set, and that a user with every right remains.
 static enum status check_user(struct server *server, const struct user_set_arguments *given,
                               struct slice before, struct error *error)
 {
     const struct user *user = users_find(server->users, given->name);
-    bool is_admin = before.size && !given->rights.count; // then nothing changes in that
+    bool is_admin = before.size && !given->rights.count; // then the rights remain
     struct slice words[3] = { given->name, SLICE("x"), SLICE("*:read") };
     enum status status = user_check_words(words, 3, error);
     for (size_t i = 0; i < given->rights.count && !status; i++) {
@@ -145,7 +145,7 @@ static enum status check_user(struct server *server, const struct user_set_argum
     return STATUS_OK;
 }
 
-// "NAME RIGHTS...", appended.
+// Appends "NAME RIGHTS...".
 static void append_user(struct buffer *out, const struct user_set_arguments *given,
                         struct slice before)
 {
@@ -162,7 +162,7 @@ static void append_user(struct buffer *out, const struct user_set_arguments *giv
     }
 }
 
-// `kept` is "NAME RIGHTS..."; the hash goes between.
+// `kept` is "NAME RIGHTS..."; the hash is inserted between them.
 static enum status store_user(struct connection *connection, struct slice kept, struct slice hash,
                               struct error *error)
 {
@@ -243,7 +243,7 @@ static enum status run_user_set(struct call *call, struct error *error)
         status = login_hash(connection, hash, buffer_slice(&kept), user_hashed, error);
         call->wait.kind = status ? WAIT_NONE : WAIT_HOST;
     } else {
-        char text[PASSWORD_TEXT_SIZE]; // since what is set replaces where it may come from
+        char text[PASSWORD_TEXT_SIZE]; // a copy, since the change frees the original
         password_format(&parsed, text);
         status = call_ok(call,
                          store_user(connection, buffer_slice(&kept), slice_from_cstr(text), error));

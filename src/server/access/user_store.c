@@ -61,8 +61,8 @@ enum status user_store_reload(struct server *server, const struct settings *sett
     return status;
 }
 
-// The note is stored, or with an empty text erased. Only a lack of memory keeps the users from
-// being taken over then; the next reload does it.
+// Stores the note, or erases it if the text is empty, and takes the users over. If only the latter
+// fails, for lack of memory, the next reload takes them over.
 static enum status change(struct server *server, struct note *before, struct slice text,
                           struct error *error)
 {
@@ -126,7 +126,7 @@ static void end(struct connection *connection, bool is_caller)
     if (connection->protocol->finish_stream) {
         connection->protocol->finish_stream(connection);
     }
-    connection_flush(connection); // closes it when it has been told all
+    connection_flush(connection); // closes the connection when all replies were sent
 }
 
 void user_store_apply(struct server *server, struct connection *caller)

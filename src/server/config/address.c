@@ -27,7 +27,7 @@ static bool parse_unix(struct slice path, struct address *out)
     return true;
 }
 
-// Digits and dots are an IPv4 address; anything else may be a name.
+// Digits and dots must be an IPv4 address; anything else may be a name.
 static bool host_is_valid(const char *host, bool brackets)
 {
     struct in6_addr address;
@@ -142,7 +142,7 @@ static int format_unix(const struct sockaddr_storage *address, socklen_t size,
     memcpy(&name, address, size < sizeof(name) ? size : sizeof(name));
     size_t start = offsetof(struct sockaddr_un, sun_path);
     size_t used = size > start ? size - start : 0;
-    // An abstract name begins with a zero, which people write as '@'.
+    // An abstract name begins with a zero byte, which is written as '@'.
     bool abstract = used > 1 && name.sun_path[0] == '\0';
     return snprintf(text, ADDRESS_TEXT_SIZE, "unix:%s%.*s", abstract ? "@" : "",
                     (int)(used < sizeof(name.sun_path) ? used : sizeof(name.sun_path)) - abstract,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where to listen: HOST:PORT, [HOST]:PORT for IPv6, or unix:/path.
+// Addresses to listen to: HOST:PORT, [HOST]:PORT for IPv6, or unix:/path.
 #ifndef SLUICE_SERVER_CONFIG_ADDRESS_H
 #define SLUICE_SERVER_CONFIG_ADDRESS_H
 
@@ -22,33 +22,32 @@ enum address_kind {
 
 struct address {
     enum address_kind kind;
-    uint16_t port;                // of TCP; 0 lets the system choose
+    uint16_t port;                // of TCP; 0: the system chooses
     char host[ADDRESS_HOST_SIZE]; // of TCP, without brackets; "*" for all of the machine
     char path[ADDRESS_PATH_SIZE]; // of a Unix socket
 };
 
-// INVALID with a sentence that says what is allowed.
+// INVALID with a message that names the allowed forms.
 MUST_USE enum status address_parse(struct slice text, struct address *out, struct error *error);
 
-// Whether only this machine can reach it: Unix sockets, 127.0.0.0/8, ::1 and "localhost". A name
-// is not looked up: any other name counts as reachable from outside.
+// Whether only this machine can connect to the address: Unix sockets, 127.0.0.0/8, ::1 and
+// "localhost". Names are not resolved: any other name is treated as reachable from outside.
 bool address_is_local(const struct address *address);
 
-// For bind(2). "localhost" is 127.0.0.1, "*" is :: (IPv4 too, if the socket is not IPV6_V6ONLY);
-// other names are asked for, which may take as long as the resolver likes. NOT_FOUND when there is
-// no such host.
+// Makes an address for bind(2). "localhost" is 127.0.0.1, "*" is :: (and IPv4, unless the socket is
+// IPV6_V6ONLY). Other names are resolved, which may take long. NOT_FOUND if there is no such host.
 MUST_USE enum status address_resolve(const struct address *address, struct sockaddr_storage *out,
                                      socklen_t *size, struct error *error);
 
-// "127.0.0.1:7711", "[::1]:7711", "unix:/path" for what the system says about a socket; "unix:"
-// for one without a name. Cut to fit, and ends with a zero; gives its size.
+// Writes a socket address as text: "127.0.0.1:7711", "[::1]:7711", "unix:/path"; "unix:" for a
+// socket without a name. Truncates to fit, terminates with a zero, and returns the size.
 enum {
     ADDRESS_TEXT_SIZE = 128,
 };
 size_t address_format(const struct sockaddr_storage *address, socklen_t size,
                       char text[ADDRESS_TEXT_SIZE]);
 
-// The host of an address as text, without the port; "unix" for a Unix socket.
+// The host of an address that is text, without the port; "unix" for a Unix socket.
 struct slice address_host(struct slice text);
 
 #endif

@@ -59,7 +59,7 @@ static bool parse_hex(struct slice text, uint8_t *out, size_t size_max, size_t *
     return true;
 }
 
-// Cuts off what stands before the next '$'; false when there is none.
+// Splits off what precedes the next '$'; false if there is none.
 static bool next_part(struct slice *rest, struct slice *part)
 {
     const char *end = rest->size ? memchr(rest->data, '$', rest->size) : NULL;
@@ -129,7 +129,7 @@ enum status password_check(const struct password *password, struct slice plain)
     return !done ? STATUS_NO_MEMORY : same ? STATUS_OK : STATUS_DENIED;
 }
 
-// Reads a line without its end; false when there is none.
+// Reads a line without its end; false at the end of the input.
 static bool read_line(FILE *in, char *line, int size)
 {
     struct termios before;
@@ -153,7 +153,8 @@ static bool read_line(FILE *in, char *line, int size)
 
 enum status password_hash_line(FILE *in, FILE *out, struct error *error)
 {
-    char line[PASSWORD_SIZE_MAX + 3]; // with a line end, and room to see that it is too long
+    // with a line end and one byte more, to detect longer passwords
+    char line[PASSWORD_SIZE_MAX + 3];
     char text[PASSWORD_TEXT_SIZE];
     struct password password = { 0 };
     if (!read_line(in, line, sizeof(line))) {

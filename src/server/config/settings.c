@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where values are found: defaults, the config file, the environment and flags are gone through in
-// this order, and each takes the place of what came before. All of them are checked, also those
-// that a later one replaces. Only which config file there is has to be known beforehand.
+// The sources of values: defaults, the config file, the environment and flags are read in this
+// order, and each replaces the values of those before it. All values are checked, including those
+// that are replaced. Only the name of the config file is needed beforehand.
 #include "server/config/settings.h"
 
 #include "base/ascii.h"
@@ -19,7 +19,7 @@
 enum {
     WHERE_SIZE = 160,
     VARIABLE_SIZE = 64,
-    PATH_SHOWN = 80, // bytes of a path in a sentence
+    PATH_SHOWN = 80, // bytes of a path in an error message
 };
 
 static const char prefix[] = "SLUICE_";
@@ -67,8 +67,8 @@ static enum status refuse_unknown(const char *where, struct slice name, struct e
                      SLICE_PRINT(slice_shown(name)));
 }
 
-// ---------------------------------------------------------------------------------------------
-// One value from one place
+// --------------------------------------------------------------------------------------------- One
+// value from one source
 
 struct found {
     enum setting_source source;
@@ -76,7 +76,7 @@ struct found {
     size_t index;
 };
 
-// Takes words over, in place of what a weaker source said.
+// Sets a value from words, replacing the value of a source with lower precedence.
 static enum status put(struct settings *settings, const struct found *found,
                        const struct slice *words, size_t count, struct error *error)
 {
@@ -89,7 +89,8 @@ static enum status put(struct settings *settings, const struct found *found,
     return setting_set(setting, settings, &value, error);
 }
 
-// A text from a flag or a variable: one word, but a user's are several.
+// Sets a value from the text of a flag or a variable: one word, except for settings with several
+// words.
 static enum status put_text(struct settings *settings, const struct found *found, struct slice text,
                             struct error *error)
 {
@@ -159,7 +160,7 @@ static enum status read_file(const char *path, struct buffer *out, struct error 
     return STATUS_OK;
 }
 
-// `path` and `number` say where the line is.
+// `path` and `number` are the position of the line, for error messages.
 static enum status put_line_words(struct settings *settings, const struct slice *words,
                                   size_t count, const char *path, size_t number,
                                   struct error *error)
@@ -189,7 +190,7 @@ static enum status put_line(struct settings *settings, struct slice line, size_t
     char memory[SETTINGS_VALUE_MAX];
     struct slice words[SETTINGS_WORDS_MAX];
     size_t count;
-    // The end of a long path says more than its beginning.
+    // A long path is shown without its beginning, because the end says more.
     size_t size = strlen(settings->config);
     const char *path = settings->config + (size > PATH_SHOWN ? size - PATH_SHOWN : 0);
     if (line.size > sizeof(memory) || (line.size && memchr(line.data, '\0', line.size))) {
@@ -245,15 +246,15 @@ static const char *variable(const struct settings *settings, const char *name)
     return NULL;
 }
 
-// A container's host makes variables of the services it knows of (SLUICE_PORT=tcp://..., for one
-// that is called sluice). They are not meant as settings.
+// Container platforms set variables for the services that they know (SLUICE_PORT=tcp://... for a
+// service called sluice). They are not settings.
 static bool is_of_a_service(struct slice name)
 {
     return slice_starts_with(name, SLICE("service-")) || slice_equal(name, SLICE("port")) ||
            slice_starts_with(name, SLICE("port-"));
 }
 
-// Those of the tool `sluice`, and those that its worker gives to the programs of jobs.
+// Variables of the tool `sluice`, and variables that its worker sets for the programs of jobs.
 static bool is_of_the_tool(struct slice name)
 {
     static const char *const names[] = { "url",   "ns",         "jid",     "klass",  "queue",
@@ -266,13 +267,14 @@ static bool is_of_the_tool(struct slice name)
     return false;
 }
 
-// In the program of a job SLUICE_DATA is the job's data, and not where a server has its own.
+// In a program that a worker has started, SLUICE_DATA is the job's data and not the server's data
+// folder.
 static bool is_of_a_job(const struct settings *settings, struct slice name)
 {
     return slice_equal(name, SLICE("data")) && variable(settings, "SLUICE_JID");
 }
 
-// The values of a list stand apart by ';' or line ends; those that are one word, also by commas or
+// The values of a list are separated by ';' or line ends; values of one word also by commas or
 // spaces.
 static enum status put_values(struct settings *settings, const struct found *found,
                               const char *text, struct error *error)
@@ -334,7 +336,7 @@ static enum status put_environment(struct settings *settings, struct error *erro
     return status;
 }
 
-// systemd says where a service's state belongs; there may be several, with colons between them.
+// systemd passes the state folder of a service; several are separated by colons.
 static enum status put_state_directory(struct settings *settings, struct error *error)
 {
     const char *value = variable(settings, "STATE_DIRECTORY");
@@ -362,7 +364,7 @@ static bool is_word_of_a_boolean(const char *text)
 // One flag and where its value is.
 struct flag {
     struct slice name;
-    const char *value; // NULL: none behind a '='
+    const char *value; // NULL: none after '='
     size_t index;
 };
 
@@ -379,7 +381,7 @@ static enum status read_flag(const char *text, struct flag *out, struct error *e
     return STATUS_OK;
 }
 
-// Those that are no settings; false when it is none of them.
+// Recognises the flags that are not settings; false if it is not such a flag.
 static bool read_request(const struct flag *flag, enum settings_request *request)
 {
     static const struct slice names[] = {
@@ -396,7 +398,7 @@ static bool read_request(const struct flag *flag, enum settings_request *request
     return false;
 }
 
-// Gives the flag its value, which may be the next argument.
+// Sets the flag's value, which may be the next argument.
 static enum status take_value(const struct settings *settings, struct flag *flag, int *at,
                               struct error *error)
 {
@@ -419,7 +421,8 @@ static enum status take_value(const struct settings *settings, struct flag *flag
     return STATUS_OK;
 }
 
-// All flags, or only --config when `config_only` is set. A request ends it.
+// Parses all flags, or only --config if `config_only` is set. A request such as --help ends the
+// parsing.
 static enum status put_flags(struct settings *settings, bool config_only,
                              enum settings_request *request, struct error *error)
 {

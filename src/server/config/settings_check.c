@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Combinations of settings that are refused. Clients that can reach the server over a network must
-// authenticate: workers run whatever is put into an open queue.
+// Combinations of settings that are refused. Clients that can connect over a network must
+// authenticate, because workers run whatever is put into an open queue.
 #include "server/config/address.h"
 #include "server/config/settings_table.h"
 #include "server/push/rules/plan.h"
@@ -152,7 +152,7 @@ static enum status check_users(const struct settings *settings, struct error *er
     return STATUS_OK;
 }
 
-// As a browser writes it: a scheme and a host, without a path.
+// An origin in the form that browsers send: a scheme and a host, without a path.
 static enum status check_origin(const char *origin, const struct settings *settings,
                                 struct error *error)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Settings read again: all of them are read anew, those that cannot change keep their value, and
-// only when the whole passes the check does it take the place of the old.
+// Reload: all settings are read into a new struct, those that cannot change keep their values, and
+// the new struct replaces the old one only if it passes all checks.
 #include "server/config/settings_value.h"
 
 enum {
@@ -8,7 +8,7 @@ enum {
     SENTENCE_SIZE = 512,
 };
 
-// Whether a value differs in what can be shown of it.
+// Whether a value differs, in the form that may be shown.
 static enum status compare(const struct setting *setting, const struct settings *a,
                            const struct settings *b, bool *differs)
 {
@@ -53,7 +53,7 @@ static void report_change(const struct settings_listener *listener, const struct
     listener->report(listener->context, setting->name, sentence);
 }
 
-// Those that cannot change while running.
+// Keeps the values of settings that cannot change at run time.
 static void swap_fixed(struct settings *settings, struct settings *fresh)
 {
     for (size_t i = 0; i < settings_count; i++) {

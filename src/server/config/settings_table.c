@@ -12,7 +12,7 @@
 #define SECOND ((uint64_t)1000000)
 #define HOUR   (3600 * SECOND)
 
-// Not offsetof in each row: a row is to be read as words.
+// A macro, so that the rows of the table stay short.
 #define AT(field) .offset = offsetof(struct settings, field)
 
 #define ADDRESSES  "Addresses"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The one table of settings. For the files settings*.c only.
+// The table of settings. Only the files settings*.c include this header.
 #ifndef SLUICE_SERVER_CONFIG_SETTINGS_TABLE_H
 #define SLUICE_SERVER_CONFIG_SETTINGS_TABLE_H
 
 #include "server/config/settings.h"
 
-// What a value is, and as what it stands in struct settings.
+// The type of a value, and its type in struct settings.
 enum setting_type {
     SETTING_TEXT,       // char *
     SETTING_NAME,       // char *: 1 to 255 bytes, no white space
@@ -20,23 +20,23 @@ enum setting_type {
     SETTING_TEXTS,      // struct settings_list
     SETTING_ADDRESSES,  // struct settings_list
     SETTING_USERS,      // struct settings_list
-    SETTING_PUSHES,     // struct settings_list of push_item_write's texts (server/push_plan.h)
+    SETTING_PUSHES,     // struct settings_list of texts by push_item_write (push/rules/plan.h)
 };
 
 enum {
-    SETTING_RELOADS = 1, // can be changed while running
-    SETTING_NEVER = 2,   // a time: 0 is allowed besides `min` to `max`, and stands for never
-    SETTING_NO_FILE = 4, // cannot stand in the config file
-    SETTING_NONE = 8,    // a count or a size: `none` is allowed, and stands as 0
-    SETTING_AUTO = 16,   // a count or a size: `auto` is allowed, and stands as UINT64_MAX
+    SETTING_RELOADS = 1, // can be changed at run time
+    SETTING_NEVER = 2,   // a time: 0 is allowed in addition to `min` to `max`, and means never
+    SETTING_NO_FILE = 4, // not allowed in the config file
+    SETTING_NONE = 8,    // a count or a size: `none` is allowed, and is stored as 0
+    SETTING_AUTO = 16,   // a count or a size: `auto` is allowed, and is stored as UINT64_MAX
 };
 
 struct setting {
     const char *name;
-    const char *group; // those of a group stand in a row
+    const char *group; // the rows of a group are adjacent
     enum setting_type type;
     unsigned flags;
-    size_t offset; // into struct settings
+    size_t offset; // in struct settings
     uint64_t min, max;
     const char *initial; // the default, as it would be written; of a list one value or ""
     const char *value;   // what stands for the value in the help: "SIZE"
@@ -51,7 +51,7 @@ static inline bool setting_is_list(const struct setting *setting)
     return setting->type >= SETTING_TEXTS;
 }
 
-// Whether a value has several words.
+// Whether a value consists of several words.
 static inline bool setting_has_words(const struct setting *setting)
 {
     return setting->type == SETTING_USERS || setting->type == SETTING_PUSHES;

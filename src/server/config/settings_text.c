@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The table as texts to read: the help, the reference and the example of a config file.
+// Writes the table as texts: the help, the reference and the example config file.
 #include "server/config/settings_value.h"
 
 enum {
     COLUMNS = 80,
-    MARGIN = 28, // where the summaries of the help begin
+    MARGIN = 28, // column of the summaries in the help
     WORDS_SIZE_MAX = 1024,
 };
 
@@ -13,8 +13,8 @@ static bool begins_group(size_t index)
     return index == 0 || strcmp(settings_table[index].group, settings_table[index - 1].group) != 0;
 }
 
-// Appends a text broken at spaces; each line but the first begins with `indent`, and the first
-// already has `column` letters.
+// Appends a text broken at spaces. Each line but the first begins with `indent`; the first line
+// already has `column` characters.
 static void append_wrapped(struct buffer *out, const char *text, const char *indent, size_t column)
 {
     size_t margin = strlen(indent);
@@ -89,7 +89,7 @@ void settings_help(struct buffer *out)
                         "the file is read again.\n"));
 }
 
-// '|' would end a cell.
+// '|' would end the cell, so it is escaped.
 static void append_cell(struct buffer *out, const char *text)
 {
     for (; *text; text++) {

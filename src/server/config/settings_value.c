@@ -37,13 +37,13 @@ static const struct unit size_units[] = {
     { "M", 1 << 20 },   { "K", 1 << 10 },   { "", 1 },
 };
 
-// The factor is for a million of them, since the number is read in millionths.
+// Factors for a million units, since the number is read in millionths.
 static const struct unit time_units[] = {
     { "us", 1 },         { "ms", 1000 },       { "s", 1000000 }, { "m", 60000000 },
     { "h", 3600000000 }, { "d", 86400000000 }, { "", 1000000 },
 };
 
-// The unit behind the digits, or NULL.
+// Finds the unit after the digits; NULL if there is none.
 static const struct unit *find_unit(const struct unit *units, struct slice *text)
 {
     size_t digits = 0;
@@ -82,7 +82,7 @@ enum status setting_parse_time(struct slice text, int64_t *us_out)
         __builtin_mul_overflow(millionths / 1000, unit->factor, &us)) {
         return STATUS_INVALID;
     }
-    // Thousandths of a unit are as fine as it gets.
+    // A thousandth of a unit is the finest resolution.
     *us_out = us / 1000;
     return STATUS_OK;
 }
@@ -111,9 +111,9 @@ static void append_time(int64_t us, struct buffer *out)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Sentences
+// Messages
 
-// Of a count or a size: the words that are allowed besides.
+// Appends the words that are allowed besides numbers, for a count or a size.
 static void append_words_allowed(const struct setting *setting, struct buffer *out)
 {
     if (setting->flags & SETTING_AUTO) {
@@ -225,7 +225,7 @@ static char *copy(const struct allocator *allocator, struct slice text)
     return made;
 }
 
-// Hashes of passwords go this way too.
+// Texts may be hashes of passwords, so they are cleared before they are freed.
 static void wipe(const struct allocator *allocator, char *text)
 {
     if (text) {
@@ -264,7 +264,7 @@ static enum status put_item(const struct setting *setting, struct settings *sett
     list->items = items;
     items[list->count] = copy(settings->allocator, text);
     if (!items[list->count]) {
-        // The block stays as large as the count says it is.
+        // The size of the block must match the count, so the resize is undone.
         list->items = mem_resize(settings->allocator, items, size + sizeof(char *), size);
         return no_memory(error);
     }
@@ -272,7 +272,7 @@ static enum status put_item(const struct setting *setting, struct settings *sett
     return STATUS_OK;
 }
 
-// The hash of a password that may be one already, as text.
+// Hashes a password; a text that is a hash already is kept.
 static enum status hash(struct slice password, char text[PASSWORD_TEXT_SIZE], struct error *error)
 {
     struct password made;
@@ -372,8 +372,8 @@ static enum status set_push(const struct setting *setting, struct settings *sett
     return status;
 }
 
-// ---------------------------------------------------------------------------------------------
-// One word of each type: false when it is not one
+// --------------------------------------------------------------------------------------------- One
+// word of each type; false if it is not valid
 
 static bool set_boolean(struct slice word, bool *out)
 {
@@ -388,7 +388,7 @@ static bool set_boolean(struct slice word, bool *out)
     return false;
 }
 
-// A number that has a word for it.
+// The word for a special number, or NULL.
 static const char *word_of_number(const struct setting *setting, uint64_t number)
 {
     return number == 0 && setting->flags & SETTING_NONE            ? "none"
@@ -438,7 +438,7 @@ static bool set_level(struct slice word, enum log_level *out)
     return false;
 }
 
-// What can be said in texts: false when it is not of its type.
+// Whether a word is valid for its type.
 static bool text_is_valid(enum setting_type type, struct slice word)
 {
     struct address address;
@@ -558,7 +558,7 @@ static void append_durability(const struct settings *settings, struct buffer *ou
     }
 }
 
-// A user without the hash.
+// Appends a user without the hash.
 static void append_user(const char *line, struct buffer *out)
 {
     size_t name_size = strcspn(line, " ");

@@ -6,7 +6,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-// Copies what is within quotes to `*to`; gives where it goes on, or NULL when they do not end.
+// Copies a quoted text to `*to`; returns the position after it, or NULL if the closing quote is
+// missing.
 static const char *copy_quoted(const char *at, const char *end, char **to)
 {
     char quote = *at++;

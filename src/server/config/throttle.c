@@ -19,8 +19,8 @@ void throttle_init(struct throttle *throttle, struct hash_seed seed)
     throttle->seed = seed;
 }
 
-// The address as bytes: of IPv4 all four, of IPv6 the network. Brackets and the name of an
-// interface are no part of it. 0: it is neither.
+// Parses an address into bytes: all four of IPv4, the /64 network of IPv6. Brackets and the name of
+// an interface are ignored. Returns the number of bytes; 0 if it is neither.
 static size_t parse_address(struct slice address, uint8_t out[8])
 {
     char text[INET6_ADDRSTRLEN] = "";
@@ -88,7 +88,8 @@ static const struct throttle_entry *find(const struct throttle *throttle, uint64
     return NULL;
 }
 
-// Entries that refuse logins, or that admit a known user, are kept longest.
+// The value of keeping an entry: entries that refuse logins, or that admit a known user, are kept
+// longest.
 static int worth(const struct throttle_entry *entry, int64_t now_us)
 {
     if (entry->key == 0) {

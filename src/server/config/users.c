@@ -14,29 +14,30 @@ enum {
     NAME_SIZE_MAX = USER_NAME_SIZE_MAX,
 };
 
-// A name, or with is_prefix a beginning of names.
+// A name, or with is_prefix the prefix of names.
 struct pattern {
-    const char *text; // of the user's line
+    const char *text; // in the user's line
     uint8_t size;
-    bool is_prefix; // a `*` stood behind it
+    bool is_prefix; // the pattern ended with `*`
 };
 
 struct grant {
     struct pattern ns, queue;
-    bool has_queue; // only on such queues
+    bool has_queue; // the grant is only for such queues
     uint8_t rights;
 };
 
-// A user and what is only for this file. Its line, grants and entry are a block each.
+// A user, and data that only this file uses. The line, the grants and the entry are one block each.
 struct entry {
     struct user user; // first, for entry_of
     struct password password;
-    // Who has logged in once is known again by a keyed hash that is made in a microsecond: workers
-    // come in great numbers after a restart. The key is this process's own and leaves no trace.
+    // The password was accepted before, and is now recognised by a keyed hash that takes a
+    // microsecond, because many workers connect at once after a restart. The key is random and
+    // stays in this process.
     bool is_known;
     uint8_t known[KEY_SIZE];
     bool is_gone, was_gone;
-    char *line; // owned; name and patterns point into it
+    char *line; // owned; the name and patterns point into it
     size_t line_size;
     struct grant *grants; // owned
     size_t grants_size;
@@ -46,10 +47,10 @@ struct entry {
 struct users {
     const struct allocator *allocator;
     struct user anybody;
-    struct entry **entries; // owned, with what is in it; those that are gone too
+    struct entry **entries; // owned, with their contents; includes removed users
     size_t count, capacity;
-    size_t present;          // those that are not gone
-    uint32_t iterations_max; // of all passwords
+    size_t present;          // number of users that are not removed
+    uint32_t iterations_max; // the maximum of all passwords
     uint8_t key[KEY_SIZE];
     struct throttle throttle;
 };
@@ -73,7 +74,7 @@ static bool parse_pattern(struct slice text, struct pattern *out)
     return true;
 }
 
-// "team-*:write", "app/mail-*:put+read"; false when it is malformed.
+// Parses "team-*:write" or "app/mail-*:put+read"; false if it is malformed.
 static bool parse_grant(struct slice word, struct grant *out)
 {
     const char *colon = word.size ? memrchr(word.data, ':', word.size) : NULL;
@@ -91,7 +92,8 @@ static bool parse_grant(struct slice word, struct grant *out)
         return false;
     }
     out->rights = (uint8_t)rights;
-    // What concerns the whole namespace cannot be had on some of its queues.
+    // The right `admin` is about the whole namespace, so it cannot be granted for some of its
+    // queues.
     return !slash || !(rights & RIGHT_ADMIN);
 }
 
@@ -187,7 +189,7 @@ static enum status entry_read_rights(const struct allocator *allocator, struct e
     return STATUS_OK;
 }
 
-// From a line of settings: "NAME HASH RIGHTS...".
+// Creates an entry from a line of the settings: "NAME HASH RIGHTS...".
 static enum status entry_new(const struct allocator *allocator, struct slice line,
                              struct entry **out, struct error *error)
 {
@@ -222,7 +224,7 @@ fail:
     return status;
 }
 
-// The user that the setting `password` makes.
+// Creates the user of the setting `password`.
 static enum status entry_new_default(const struct allocator *allocator, const char *hash,
                                      struct entry **out, struct error *error)
 {
@@ -231,8 +233,8 @@ static enum status entry_new_default(const struct allocator *allocator, const ch
     return entry_new(allocator, slice_from_cstr(line), out, error);
 }
 
-// ---------------------------------------------------------------------------------------------
-// All of them
+// --------------------------------------------------------------------------------------------- The
+// table of users
 
 static struct entry *find(const struct users *users, struct slice name)
 {
@@ -314,7 +316,7 @@ static bool is_made(struct entry *const *made, size_t count, struct slice line)
     return false;
 }
 
-// Makes an entry for each user; `made` has room for all of them.
+// Creates an entry for each user; `made` has room for all of them.
 static enum status make_all(const struct users *users, const struct settings *settings,
                             struct slices stored, struct entry **made, size_t *count,
                             struct error *error)
@@ -348,7 +350,7 @@ static bool same_password(const struct password *a, const struct password *b)
            CRYPTO_memcmp(a->hash, b->hash, sizeof(a->hash)) == 0;
 }
 
-// A user to which there may be pointers becomes the fresh one, in place.
+// Updates the entry of an existing user in place, because connections have pointers to it.
 static void take_over(struct users *users, struct entry *entry, struct entry *fresh)
 {
     struct entry before = *entry;
@@ -450,7 +452,7 @@ const struct user *users_anybody(const struct users *users)
 
 bool user_is_gone(const struct user *user)
 {
-    // Only anybody has no name, and no entry around it.
+    // Only the user of unauthenticated connections has no name; it is not part of an entry.
     return *user->name ? entry_of(user)->is_gone : user->everywhere == RIGHT_NONE;
 }
 
@@ -548,7 +550,7 @@ static bool digest(const struct users *users, const struct entry *entry, struct 
     return done && size == KEY_SIZE;
 }
 
-// The user of that name that is not removed, or NULL.
+// The user with that name that is not removed, or NULL.
 static struct entry *find_present(const struct users *users, struct slice name)
 {
     struct entry *entry = find(users, name);
@@ -566,7 +568,7 @@ static struct throttle_who throttle_key_of(const struct login_name *who)
     return (struct throttle_who){ who->address, who->name.size ? who->name : SLICE("default") };
 }
 
-// Whether it takes as long as for any other user: clients that measure the time learn nothing.
+// A check takes the same time for a missing user, so that its duration reveals nothing.
 static void prepare_check(const struct users *users, const struct entry *entry,
                           struct login_check *out)
 {
@@ -642,7 +644,7 @@ enum status users_login_end(struct users *users, const struct login_name *who,
     const struct throttle_who counted = throttle_key_of(who);
     struct entry *entry = find_present(users, counted.user);
     *refused_us = 0;
-    // A password that was changed during the check is not the one that was checked.
+    // The password may have been changed during the check.
     if (!right || !entry || !same_password(&entry->password, &check->password)) {
         *refused_us = throttle_failed(&users->throttle, counted, now_us);
         return denied(error);

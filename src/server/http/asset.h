@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The files of the dashboard, which tools/build-dashboard puts into the program.
+// The files of the dashboard, which tools/build-dashboard compiles into the program.
 #ifndef SLUICE_SERVER_HTTP_ASSET_H
 #define SLUICE_SERVER_HTTP_ASSET_H
 
@@ -12,8 +12,9 @@ struct asset {
     const char *etag; // with its quotes
     const unsigned char *gzip;
     size_t gzip_size;
-    size_t size; // of the content that is compressed
-    bool hashed; // the path has a hash of the content, so what is there never changes
+    size_t size; // of the uncompressed content
+    // the path contains a hash of the content, so the content at this path never changes
+    bool hashed;
 };
 
 struct assets {

@@ -7,12 +7,12 @@
 #include "server/server.h"
 
 enum {
-    BODY_MAX = 4 << 20, // of an asset for a client that does not take gzip
+    BODY_MAX = 4 << 20, // of an asset for a client that does not accept gzip
 };
 
-// The page runs its own scripts and nothing else, talks to its own server and nothing else, and
-// cannot be put into a frame. Names and data of jobs are text to it; if one became markup by
-// mistake, it would still not run.
+// The page may run only its own scripts, connect only to its own server, and not be shown in a
+// frame. It treats names and data of jobs as text; if one became markup by mistake, its scripts
+// would still not run.
 #define POLICY                                                                                     \
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "           \
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; "                 \
@@ -51,7 +51,8 @@ bool dashboard_url(const struct server *server, char url[DASHBOARD_URL_SIZE])
             !colon) {
             continue;
         }
-        // An address that stands for all of this machine's is none that a browser can go to.
+        // An address that means all addresses of this machine, such as 0.0.0.0, is replaced by
+        // localhost.
         struct slice host = slice_make(text, (size_t)(colon - text));
         host = slice_equal(host, SLICE("0.0.0.0")) || slice_equal(host, SLICE("[::]"))
                    ? SLICE("localhost")

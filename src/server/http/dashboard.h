@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The dashboard: its page at `/` and the files that the page loads, from the program's own memory.
-// They hold no data and are for everyone who can connect. The page reads all that it shows through
+// Serves the dashboard: the page at `/` and the files that it loads, from the program's memory.
+// They contain no data and need no authentication. The page gets everything that it shows through
 // the API, as its user.
 #ifndef SLUICE_SERVER_HTTP_DASHBOARD_H
 #define SLUICE_SERVER_HTTP_DASHBOARD_H
@@ -13,14 +13,15 @@
 struct connection;
 struct server;
 
-// Whether a path belongs to the dashboard, whatever is there. Never, when it is turned off.
+// Whether a path belongs to the dashboard, even if there is no file. False when the dashboard is
+// turned off.
 bool dashboard_owns(const struct server *server, struct slice path);
 
-// Answers the connection's request for such a path, which is whole.
+// Replies to the connection's complete request for such a path.
 void dashboard_page(struct connection *connection);
 
-// Where a browser on this machine finds the page. False: nowhere, as it is turned off, was not built,
-// or HTTP is served on a Unix socket only.
+// The URL of the page for a browser on this machine. False: there is none, because the dashboard is
+// turned off, was not built, or HTTP is served on a Unix socket only.
 enum {
     DASHBOARD_URL_SIZE = ADDRESS_TEXT_SIZE + 16,
 };

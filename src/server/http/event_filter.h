@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Which events a listener wants, as the query of a request says it:
+// Which events a listener receives, from the query of its request:
 //
-//     queue=mail&queue=fax      of these queues; an event that is of no queue is not among them
-//     jid=a&jid=b               of these jobs; also what is told of tracked jobs alone otherwise
+//     queue=mail&queue=fax      of these queues; events without a queue are left out
+//     jid=a&jid=b               of these jobs, including events that are otherwise published only
+//                               for tracked jobs
 //     kind=failed&kind=put      of these kinds
-//     kind=tick                 how the namespace is, once a second; not told unless asked for
+//     kind=tick                 the state of the namespace, once a second; only if requested
 //     tracked=true              of tracked jobs
-//     worker=w1                 what this worker should know
-//     last_event_id=17          and those since that one that are kept
+//     worker=w1                 for this worker
+//     last_event_id=17          and first the kept events after that one
 //
-// Without `tracked` and `worker` it is what goes to the log of the namespace; with both it is what
-// either has.
+// Without `tracked` and `worker` these are the events of the namespace's log; with both, the events
+// that either of them selects.
 #ifndef SLUICE_SERVER_HTTP_EVENT_FILTER_H
 #define SLUICE_SERVER_HTTP_EVENT_FILTER_H
 
@@ -29,7 +30,7 @@ enum {
 };
 
 struct event_filter {
-    struct buffer queues, jids, workers; // owned: names, each behind a byte with its size
+    struct buffer queues, jids, workers; // owned: names, each preceded by a byte with its size
     unsigned kinds;                      // a bit for each; 0: all
     bool tracked;
     bool has_last_id;
@@ -39,15 +40,17 @@ struct event_filter {
 void event_filter_init(struct event_filter *filter, const struct allocator *allocator);
 void event_filter_release(struct event_filter *filter);
 
-// A query, still escaped. INVALID with a sentence that names the parameter; NO_MEMORY.
+// Parses a query, which is still percent-encoded. INVALID with a message that names the parameter;
+// NO_MEMORY.
 MUST_USE enum status event_filter_read(struct event_filter *filter, struct slice query,
                                        struct error *error);
 
-// The number of the last event that was seen, in place of the query's. An empty text is none.
+// Sets the id of the last event that the client has received, replacing the query's. An empty text
+// is ignored.
 MUST_USE enum status event_filter_read_last_id(struct event_filter *filter, struct slice text,
                                                struct error *error);
 
-// Whether it wants to be told once a second how the namespace is.
+// Whether the listener wants ticks.
 bool event_filter_wants_ticks(const struct event_filter *filter);
 
 bool event_filter_matches(const struct event_filter *filter, const struct event *event);

@@ -7,7 +7,7 @@ struct kept_event {
     enum event_kind kind;
     unsigned channels;
     size_t jid_size, queue_size, worker_size, text_size;
-    char bytes[]; // these four
+    char bytes[]; // the sizes are those of these four
 };
 
 void event_ring_init(struct event_ring *ring, const struct allocator *allocator, size_t count_max,
@@ -90,7 +90,7 @@ static struct kept_event *make(const struct event_ring *ring, const struct event
 void event_ring_skip(struct event_ring *ring)
 {
     ring->last_id++;
-    drop_all(ring); // else there would be a hole
+    drop_all(ring); // so that the ring has no gap
 }
 
 void event_ring_add(struct event_ring *ring, const struct event *event, struct slice text)

@@ -12,29 +12,29 @@
 
 enum {
     TEXT_MAX = 64 << 20,       // of one event; a value of the configuration may be large
-    KEPT_SIZE_MAX = 8 << 20,   // of what a feed keeps
-    SILENT_HEARTBEATS_MAX = 4, // that a listener may leave untaken
+    KEPT_SIZE_MAX = 8 << 20,   // of the events that a feed keeps
+    SILENT_HEARTBEATS_MAX = 4, // heartbeats that a client may leave unread
 };
 
 struct event_feed {
-    struct event_feed *next, *previous; // all of them
-    struct event_stream *first;         // who listens
+    struct event_feed *next, *previous; // all feeds
+    struct event_stream *first;         // the listeners
     struct event_ring ring;
-    int64_t left_us; // when the last listener left, while there is none
+    int64_t left_us; // when the last listener left; used while there is none
     size_t name_size;
     char name[];
 };
 
 struct event_stream {
-    struct event_stream *next, *previous; // of the feed
+    struct event_stream *next, *previous; // of the same feed
     struct event_feed *feed;
     struct connection *connection;
     struct event_filter filter;
-    bool of_job, of_ticks; // what it is counted as
+    bool of_job, of_ticks; // how it is counted in struct event_feeds
     bool chunked;
-    int64_t said_us;  // when something was last said
-    uint64_t taken;   // connection_taken, when it last was more than before
-    int64_t taken_us; // and when that was
+    int64_t said_us;  // when something was sent last
+    uint64_t taken;   // connection_taken when it last grew
+    int64_t taken_us; // when it last grew
 };
 
 static struct slice feed_name(const struct event_feed *feed)
@@ -56,7 +56,7 @@ void events_init(struct server *server)
     map_init(&server->events.by_name, server->settings.allocator, server->seed, feed_key);
 }
 
-// What a listener that comes back is told at once must be less than it may leave unread.
+// What a returning listener is sent at once must fit into its output limit.
 static size_t kept_size_max(const struct server *server)
 {
     uint64_t size = server->settings.max_output / 4;
@@ -113,7 +113,7 @@ void events_release(struct server *server)
     map_release(&all->by_name);
 }
 
-// If there are many feeds, frees the one that has been without a listener for the longest time.
+// If there are many feeds, frees the one that has had no listener for the longest time.
 static void feed_make_room(struct server *server)
 {
     struct event_feed *oldest = NULL;
@@ -172,7 +172,7 @@ void event_stream_end(struct connection *connection)
     stream_free(stream);
 }
 
-// Appends to what the connection is told, as a piece of the page.
+// Appends to the output of the connection, as a part of the body.
 static void append(const struct event_stream *stream, struct slice text)
 {
     struct buffer *out = &stream->connection->output.bytes;
@@ -183,7 +183,7 @@ static void append(const struct event_stream *stream, struct slice text)
     }
 }
 
-// May end the stream.
+// Appends to the stream. May end the stream.
 static void append_text(struct event_stream *stream, struct slice text)
 {
     struct connection *connection = stream->connection;
@@ -217,7 +217,7 @@ static bool may_hear(const struct event_stream *stream)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Telling
+// Publishing
 
 static void append_event(struct buffer *text, uint64_t id, const struct event *event)
 {
@@ -241,8 +241,8 @@ static void send_to_streams(struct event_feed *feed, const struct event *event, 
     }
 }
 
-// Whether an event that only those are told who follow its job has anybody to be told to; else it
-// would only drive others out of what is kept.
+// Whether an event that is only for listeners of single jobs has such a listener. Without one, it
+// would only displace other events from the ring.
 static bool is_followed(const struct event_feed *feed, const struct event *event)
 {
     if (event->channels & ~(unsigned)EVENT_TO_JOB) {
@@ -277,7 +277,7 @@ void events_tell(struct server *server, const struct ns *ns, const struct event 
     buffer_release(&text);
 }
 
-// A tick has no number and is not kept: the next one says all again.
+// A tick has no number and is not kept: the next one replaces it.
 static void tick(struct server *server, struct event_feed *feed, struct slice json)
 {
     struct buffer text;
@@ -339,10 +339,11 @@ void events_tick(struct server *server)
     }
 }
 
-// ---------------------------------------------------------------------------------------------
-// The page
+// --------------------------------------------------------------------------------------------- The
+// request
 
-// Where the numbers are now, so that also who is cut off before the first event can come back.
+// Sends the current number first, so that a client whose connection breaks before the first event
+// can continue too.
 static void write_start(const struct event_stream *stream, uint64_t id)
 {
     char text[64];
@@ -363,7 +364,8 @@ static void write_gap(const struct event_stream *stream)
     append(stream, slice_make(text, (size_t)size));
 }
 
-// What it has missed; all that is kept, when it has missed more than that.
+// Sends the events that the listener has missed; if some of them are no longer kept, all that are
+// kept.
 static void write_missed(const struct event_stream *stream)
 {
     const struct event_ring *ring = &stream->feed->ring;
@@ -391,7 +393,8 @@ static void begin(struct event_stream *stream, const struct http_call *call)
     if (stream->filter.has_last_id) {
         write_missed(stream);
     }
-    // Behind what was missed: then the numbers stand where the feed does, whatever was left out.
+    // After the missed events: the current number of the feed, even if the last events were
+    // filtered out.
     write_start(stream, stream->feed->ring.last_id);
     connection_output_end(connection, 1);
 }
@@ -427,7 +430,7 @@ static enum status read_request(struct event_stream *stream, struct error *error
     return status;
 }
 
-// A stream that is not linked up yet, or NULL with an error.
+// A stream that is not linked to a feed yet, or NULL with an error.
 static struct event_stream *stream_new(struct connection *connection, const struct http_call *call,
                                        struct error *error)
 {
@@ -457,7 +460,8 @@ static bool check_namespace(struct connection *connection, struct slice name)
         reply_error_code(connection, "NOPERM", "user %s has no right to read the namespace %.*s",
                          connection->user->name, SLICE_PRINT(slice_shown(name)));
     } else if (server->store_state == STORE_STUCK || server->store_state == STORE_FAILED) {
-        connection_reply_error(connection, &server->store_why); // what is kept may never be durable
+        // the kept events may never be durable
+        connection_reply_error(connection, &server->store_why);
     } else {
         return true;
     }
@@ -496,9 +500,9 @@ void events_page(struct connection *connection, const struct http_call *call)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Now and then
+// Periodic work
 
-// Whether its client's system has taken nothing of what there is for so long that it must be gone.
+// Whether the client's host has not acknowledged any bytes for so long that it must be gone.
 static bool is_gone(struct event_stream *stream, int64_t now_us)
 {
     const struct connection *connection = stream->connection;

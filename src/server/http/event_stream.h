@@ -7,8 +7,8 @@
 //     event: completed
 //     data: {"event":"completed","when":1784000000.5,"jid":"bob","queue":"mail"}
 //
-// A namespace has a feed while a client listens to it and for some time afterwards. The feed keeps the
-// events that a listener that comes back has missed (event_ring.h). Without a feed an event costs
+// A namespace has a feed while a client listens to it, and for some time afterwards. The feed keeps
+// the events that a returning listener has missed (event_ring.h). Without a feed an event costs
 // nothing.
 //
 // An event is written in the turn in which it happens, so it is held until that turn's changes are
@@ -28,29 +28,29 @@ struct server;
 
 struct event_feeds {
     struct map by_name;
-    struct event_feed *newest; // a list of all
+    struct event_feed *newest; // list of all feeds
     size_t count;
-    size_t streams;   // how many listen, to all of them
-    size_t of_jobs;   // of them, how many follow single jobs
-    size_t of_ticks;  // how many follow ticks
-    uint64_t last_id; // no event of any of them has a higher number
-    uint64_t told;    // events sent, each counted once for each listener
+    size_t streams;   // number of listeners
+    size_t of_jobs;   // of them, those that follow single jobs
+    size_t of_ticks;  // of them, those that receive ticks
+    uint64_t last_id; // no event of any feed has a higher number
+    uint64_t told;    // events sent, counted once for each listener
 };
 
 void events_init(struct server *server);
 void events_release(struct server *server);
 
-// The page: refuses, or begins the stream. The user is authenticated.
+// Handles the request: begins the stream, or refuses it. The user is authenticated.
 void events_page(struct connection *connection, const struct http_call *call);
 
-// An event of the engine of a namespace.
+// Sends an event of the engine of a namespace to the listeners.
 void events_tell(struct server *server, const struct ns *ns, const struct event *event);
 
 // Sends a tick to the streams that asked for ticks. Called once a second.
 void events_tick(struct server *server);
 
-// Periodically: sends heartbeats, ends streams whose users lost their rights or whose clients do not
-// read, and frees feeds that were kept long enough.
+// Periodically: sends heartbeats, ends streams whose users lost their rights or whose clients do
+// not read, and frees feeds that were kept long enough.
 void events_sweep(struct server *server);
 
 // Ends the connection's stream, if it has one: at once, or with the end of the HTTP body.

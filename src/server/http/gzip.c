@@ -2,12 +2,12 @@
 #include "server/http/gzip.h"
 
 #include <limits.h>
-#define ZLIB_CONST // what is read is not written to
+#define ZLIB_CONST // makes the input const
 #include <zlib.h>
 
 enum {
     LEVEL = 1,
-    WINDOW_BITS = 15 + 16, // with gzip's head and checksum
+    WINDOW_BITS = 15 + 16, // with the header and checksum of gzip
     MEMORY_LEVEL = 8,
 };
 
@@ -25,7 +25,7 @@ void gzip_release(struct gzip *gzip)
     }
 }
 
-// A stream that is at its beginning.
+// Makes the stream ready for new input.
 static enum status prepare(struct gzip *gzip)
 {
     if (gzip->stream) {

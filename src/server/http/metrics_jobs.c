@@ -10,11 +10,11 @@ enum {
     LABEL_MAX = 4096,      // of a sample
 };
 
-// What a row tells of.
+// The queue or namespace of a row.
 struct row {
-    const struct ns *ns; // NULL: those from `jobs.rest` on
-    struct slice queue;  // empty: the rest
-    size_t first;        // of the rest: the first row of the same namespace
+    const struct ns *ns; // NULL: the namespaces from `jobs.rest` on
+    struct slice queue;  // empty: all queues without a row
+    size_t first;        // for a row of the rest: the first row of the same namespace
     size_t labels_start, labels_size;
 };
 
@@ -26,7 +26,7 @@ struct jobs {
     struct row *rows;      // owned
     size_t count, capacity;
     struct buffer labels; // of all rows
-    struct buffer label;  // of the sample that is being said
+    struct buffer label;  // of the sample that is being written
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -86,14 +86,13 @@ static struct slice labels_of(const struct jobs *jobs, const struct row *row)
     return slice_sub(buffer_slice(&jobs->labels), row->labels_start, row->labels_size);
 }
 
-// ---------------------------------------------------------------------------------------------
-// What a row consists of: queues or namespaces, added to it or (from what a whole one has) taken
-// off it. What is unsigned wraps, so taking off is adding so often times -1.
+// The parts of a row: queues or namespaces that are added, or subtracted from the figures of the
+// whole namespace. Unsigned numbers wrap, so subtracting is multiplying by -1 and adding.
 
 struct part {
     const struct engine *engine;
-    struct slice queue; // empty: all
-    uint64_t times;     // 1 or -1
+    struct slice queue; // empty: the whole namespace
+    uint64_t times;     // 1, or -1 as unsigned
 };
 
 typedef void part_visit(void *context, const struct part *part);
@@ -168,7 +167,7 @@ static void total_part(void *context, const struct part *part)
 }
 
 // ---------------------------------------------------------------------------------------------
-// How many there are
+// Counts
 
 static struct slice state_label(struct jobs *jobs, const struct row *row, struct slice priority,
                                 enum job_state state)
@@ -259,7 +258,7 @@ static void write_priorities(struct jobs *jobs)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What was measured
+// Times and rates
 
 static const struct {
     struct metric metric;
@@ -314,7 +313,7 @@ static void write_totals(struct jobs *jobs)
     }
 }
 
-// A queue where nothing was measured is left out: a histogram has many lines.
+// Queues without measurements are omitted, because a histogram has many lines.
 static void write_histograms(struct jobs *jobs)
 {
     for (size_t i = 0; i < sizeof(histograms) / sizeof(histograms[0]); i++) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The figures of jobs: how many there are, and how long things took, by namespace and queue.
+// Metrics of jobs: counts and times by namespace and queue.
 //
-// So many namespaces and queues have a row of their own, the first ones there were. In each
-// namespace a row with queue="" has the rest: jobs in queues that have no row, and what was
-// measured in queues that are gone. One with namespace="" has the namespaces that have no row. So a
-// sum over the rows is right, and there are never more of them.
+// The first `namespaces_max` namespaces and `queues_max` queues have a row of their own. In each
+// namespace a row with queue="" has the rest: jobs in queues without a row, and measurements of
+// queues that were deleted. A row with namespace="" has the namespaces without a row. So a sum over
+// the rows is exact, and the number of rows is limited.
 //
-// The rest is the whole less the rows, so it takes as long as there are rows, however many queues
-// and jobs there are.
+// The rest is computed as the total less the rows, so its cost depends on the number of rows and
+// not on the number of queues and jobs.
 #ifndef SLUICE_SERVER_HTTP_METRICS_JOBS_H
 #define SLUICE_SERVER_HTTP_METRICS_JOBS_H
 
@@ -19,8 +19,8 @@
 struct metrics_jobs_options {
     const struct allocator *allocator;
     const struct namespaces *namespaces;
-    uint64_t namespaces_max, queues_max; // with a row
-    int64_t now_us;                      // the server's
+    uint64_t namespaces_max, queues_max; // that have a row
+    int64_t now_us;                      // time of the server
 };
 
 MUST_USE enum status metrics_jobs(struct metrics_text *text,

@@ -169,7 +169,7 @@ static void write_loss(struct metrics_text *text, struct buffer *label, const st
     }
 }
 
-// Kinds are constants of the program, so that there are few.
+// The kinds of lines are constants of the program, so there are few.
 static void write_log(struct metrics_text *text)
 {
     struct log_figures figures;

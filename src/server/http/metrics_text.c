@@ -27,7 +27,7 @@ static void append(struct buffer *out, const char *text)
     buffer_append(out, slice_from_cstr(text));
 }
 
-// In the older form a counter's family has the name of its samples.
+// In the Prometheus format the name of a counter's family is the name of its samples.
 static void append_comment(const struct metrics_text *text, const char *what, const char *words)
 {
     struct buffer *out = text->out;
@@ -95,7 +95,7 @@ void metrics_label(struct buffer *labels, const char *name, struct slice value)
     buffer_append_char(labels, '"');
 }
 
-// All of a sample but its value. `more` are labels that follow the others, or empty.
+// Writes a sample except for its value. `more`: labels that follow the others, or empty.
 static void begin_sample(const struct metrics_text *text, const char *suffix, struct slice labels,
                          struct slice more)
 {
@@ -154,7 +154,7 @@ void metrics_times(struct metrics_text *text, struct slice labels, uint64_t coun
 // ---------------------------------------------------------------------------------------------
 // Histograms
 
-// The largest whole number below a power of two is a bound of the histogram's own.
+// The largest integer below a power of two is a bound of struct histogram.
 #define BELOW(power) (((int64_t)1 << (power)) - 1)
 
 static const int64_t long_items[] = {
@@ -175,7 +175,7 @@ const struct metric_bounds metric_bounds_long = { .times = true, BOUNDS(long_ite
 const struct metric_bounds metric_bounds_short = { .times = true, BOUNDS(short_items) };
 const struct metric_bounds metric_bounds_few = { BOUNDS(few_items) };
 
-// A bound as the label `le`, the same in both forms: with a decimal, as OpenMetrics wants it.
+// A bound as the label `le`, the same in both formats: with a decimal, as OpenMetrics requires.
 static struct slice le_label(char text[LE_SIZE], int64_t bound, bool times)
 {
     int size = times ? snprintf(text, LE_SIZE, "le=\"%lld.%06lld\"", (long long)(bound / 1000000),
@@ -206,7 +206,7 @@ void metrics_histogram(struct metrics_text *text, struct slice labels,
 }
 
 // ---------------------------------------------------------------------------------------------
-// Which form
+// Selection of the format
 
 bool metrics_wants_open(struct slice accept)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Figures as text, in either of two forms that are almost the same: OpenMetrics 1.0, and the older
-// one of Prometheus (0.0.4).
+// Writes metrics in one of two text formats, which differ little: OpenMetrics 1.0, and the older
+// format of Prometheus (0.0.4).
 //
 //     metrics_family(&text, &(struct metric){ "sluice_jobs", METRIC_GAUGE, "Jobs." });
 //     metrics_count(&text, SLICE("queue=\"mail\""), 17);
 //     ...
 //     metrics_end(&text);
 //
-// All samples of a family follow it. The unit is what the family's name ends with. Labels are as
-// metrics_label makes them. Errors stick in the buffer.
+// All samples of a family follow it. The name of a family ends with its unit. Labels are written
+// with metrics_label. The status of the buffer reports errors.
 #ifndef SLUICE_SERVER_HTTP_METRICS_TEXT_H
 #define SLUICE_SERVER_HTTP_METRICS_TEXT_H
 
@@ -42,21 +42,21 @@ struct metrics_text {
 void metrics_family(struct metrics_text *text, const struct metric *metric);
 void metrics_end(struct metrics_text *text);
 
-// Appends a label to others: name="value", with a comma before it if there are others. Bytes that
-// are no UTF-8 become \xNN.
+// Appends a label: name="value", after a comma if there are others. Bytes that are not UTF-8 become
+// \xNN.
 void metrics_label(struct buffer *labels, const char *name, struct slice value);
 
-// A sample of a gauge or a counter; a time is given in microseconds and said in seconds.
+// Writes a sample of a gauge or a counter. A time is passed in microseconds and written in seconds.
 void metrics_count(struct metrics_text *text, struct slice labels, uint64_t value);
 void metrics_time(struct metrics_text *text, struct slice labels, int64_t us);
 
-// The samples of a summary of times.
+// Writes the samples of a summary of times.
 void metrics_times(struct metrics_text *text, struct slice labels, uint64_t count, uint64_t sum_us);
 
-// The upper bounds that are told of a histogram: each must be one of the histogram's own
-// (histogram_bound), so that what is told is exact.
+// The upper bounds of the buckets that are written. Each must be a bound of the histogram itself
+// (histogram_bound), so that the counts are exact.
 struct metric_bounds {
-    bool times; // in microseconds, said in seconds
+    bool times; // in microseconds, written in seconds
     size_t count;
     const int64_t *items;
 };
@@ -67,7 +67,7 @@ extern const struct metric_bounds metric_bounds_few;   // numbers from 1 on
 void metrics_histogram(struct metrics_text *text, struct slice labels,
                        const struct histogram *histogram, const struct metric_bounds *bounds);
 
-// Whether a request's header Accept would rather have OpenMetrics.
+// Whether the header Accept prefers OpenMetrics.
 bool metrics_wants_open(struct slice accept);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HTTP requests, answered in order. Each request carries its own credentials.
+// HTTP requests, whose replies are sent in order. Each request carries its own credentials.
 #include "server/net/protocol.h"
 #include "server/access/logins.h"
 #include "server/access/permit.h"
@@ -16,7 +16,7 @@
 #include <inttypes.h>
 
 enum {
-    BODY_RATE = 16 << 10, // bytes a second that a body has to come with
+    BODY_RATE = 16 << 10, // bytes a second: the minimum rate of a request body
 };
 
 static enum status open(struct connection *connection)
@@ -43,7 +43,7 @@ static bool streams(const struct connection *connection)
     return connection->web->stream;
 }
 
-// After a reply with "Connection: close" the connection ends.
+// Closes the connection after a reply with "Connection: close".
 static void settle(struct connection *connection)
 {
     if (connection->web->call.close) {
@@ -74,9 +74,9 @@ static void write_problem(struct connection *connection, unsigned status, const 
 }
 
 // ---------------------------------------------------------------------------------------------
-// A request that is whole
+// Complete requests
 
-// The same limits as for words that come by RESP.
+// The limits are the same as for the arguments of a RESP request.
 static enum status check_words(const struct settings *settings, struct slices words,
                                struct error *error)
 {
@@ -95,8 +95,8 @@ static enum status check_words(const struct settings *settings, struct slices wo
     return STATUS_OK;
 }
 
-// What was sent to put a task, and did not become a command, is noted as a refused command is. The
-// caller may put, or else could fill the list of a namespace that is not its own.
+// A task that could not become a command is recorded as a refused task, as a refused command is.
+// The caller must have the right to put; otherwise it could fill the list of any namespace.
 static void note_refused(struct connection *connection, const struct error *why)
 {
     struct server *server = connection->server;
@@ -121,7 +121,7 @@ static void answer(struct connection *connection)
     connection_output_begin(connection);
     if (dashboard_owns(server, web->request.path)) {
         server->figures.commands++;
-        (void)face_of(connection); // which is told the time
+        (void)face_of(connection); // sets the time of the face
         dashboard_page(connection);
         web->heads |= web->call.head;
         end_answer(connection);
@@ -154,7 +154,7 @@ static void answer(struct connection *connection)
 }
 
 // ---------------------------------------------------------------------------------------------
-// One that is not
+// Incomplete requests
 
 static size_t broken(struct connection *connection, struct slice bytes, const struct error *error)
 {
@@ -168,7 +168,7 @@ static size_t broken(struct connection *connection, struct slice bytes, const st
     return bytes.size;
 }
 
-// A head that is all there will be: what follows is the next request, or a body that is discarded.
+// The request ends after its head: what follows is the next request, or a body that is discarded.
 static size_t end_at_head(struct connection *connection, struct slice bytes)
 {
     struct http_request *request = &connection->web->request;
@@ -182,7 +182,7 @@ static size_t end_at_head(struct connection *connection, struct slice bytes)
     return bytes.size;
 }
 
-// The head has come. False: it has been answered, and nothing else is to be done for it.
+// The head is complete. False: the reply was written, and the request ends.
 static bool admit(struct connection *connection)
 {
     struct web_side *web = connection->web;
@@ -263,7 +263,7 @@ static size_t needs(const struct connection *connection)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Answers of commands
+// Replies of commands
 
 static struct reply *begin(struct connection *connection, struct resp_writer *writer)
 {
@@ -281,7 +281,7 @@ static uint64_t end(struct connection *connection, const struct resp_writer *wri
     return http_face_errors(face);
 }
 
-// Redis's codes of refusals that come before a command is parsed.
+// The codes of Redis for refusals before a command is parsed.
 static const struct refusal_code {
     const char *code;
     unsigned status;
@@ -303,9 +303,9 @@ static const struct refusal_code *find_refusal(const char *code)
     return NULL;
 }
 
-// The held replies will never be durable. One error replaces them all and ends the connection: which
-// reply belonged to which request is not known any more. If one of the requests was a HEAD, the error
-// has no body, which is valid for every method.
+// The held replies will never be durable. One error replaces all of them and closes the connection,
+// because it is unknown which reply belongs to which request. If one of the requests was a HEAD,
+// the error has no body, which is valid for every method.
 static void give_up(struct connection *connection, const struct error *error)
 {
     struct web_side *web = connection->web;
@@ -315,7 +315,7 @@ static void give_up(struct connection *connection, const struct error *error)
     }
     web->given_up = true;
     if (connection->blocked) {
-        blocked_end(connection->blocked); // its reply has no place any more
+        blocked_end(connection->blocked); // its reply would follow the error
     }
     background_forget(connection);
     login_forget(connection);
@@ -346,10 +346,10 @@ static void refuse(struct connection *connection, const char *code, const struct
 }
 
 // ---------------------------------------------------------------------------------------------
-// Time
+// Timeouts
 
-// How long a request may take to arrive. A client that sends a body steadily gets more time; one that
-// has not authenticated has auth-timeout, as with RESP.
+// How long a request may take to arrive. A client that sends a body steadily gets more time; a
+// client that has not authenticated gets auth-timeout, as with RESP.
 static int64_t patience(const struct connection *connection)
 {
     const struct settings *settings = &connection->server->settings;
@@ -362,7 +362,7 @@ static int64_t patience(const struct connection *connection)
                                                             : settings->auth_timeout_us;
 }
 
-// Clients are late that send a request too slowly, that send none, or that do not read the reply.
+// Whether the client sends a request too slowly, sends none, or does not read the reply.
 static bool is_late(const struct connection *connection, int64_t now_us)
 {
     const struct settings *settings = &connection->server->settings;
@@ -378,8 +378,8 @@ static bool is_late(const struct connection *connection, int64_t now_us)
                                                  : settings->http_idle_timeout_us);
 }
 
-// Between requests the connection is closed without a reply: the client sends a request that is
-// already on its way again.
+// An idle connection is closed without a reply: if a request is on its way already, the client
+// repeats it.
 static bool write_late(struct connection *connection)
 {
     struct web_side *web = connection->web;

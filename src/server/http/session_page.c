@@ -19,7 +19,7 @@ enum {
 #define PATH "/v1/session"
 
 // ---------------------------------------------------------------------------------------------
-// Heads of requests
+// Checks of headers
 
 static struct slice header_of(const struct http_request *request, struct slice name)
 {
@@ -55,8 +55,8 @@ enum status session_check_request(const struct connection *connection, struct er
     const struct http_request *request = &connection->web->request;
     struct slice site = header_of(request, SLICE("Sec-Fetch-Site"));
     bool safe = is_safe(request->method);
-    // `none`: a person has entered the address. Over HTTP to another machine browsers send no
-    // Sec-Fetch-Site.
+    // `none`: the user has entered the address. Browsers send no Sec-Fetch-Site with plain HTTP to
+    // another machine.
     bool own = site.size ? slice_equal(site, SLICE("same-origin")) ||
                                (slice_equal(site, SLICE("none")) && safe)
                          : web_is_own_page(request);
@@ -78,7 +78,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// Browsers send a cookie to all ports of a host, so the name has the port that the browser uses.
+// Browsers send a cookie to all ports of a host, so the name contains the port that the browser
+// uses.
 static void name_cookie(const struct http_request *request, char name[SESSION_COOKIE_NAME_SIZE])
 {
     struct slice host = header_of(request, SLICE("Host"));
@@ -93,7 +94,7 @@ static void name_cookie(const struct http_request *request, char name[SESSION_CO
                    port ? (int)digits : 0, host.data + host.size - (port ? digits : 0));
 }
 
-// The next pair of a header Cookie, which is taken off it; false at its end.
+// Removes the next pair from the value of a header Cookie; false at its end.
 static bool next_cookie(struct slice *list, struct slice *name, struct slice *value)
 {
     while (list->size) {
@@ -124,7 +125,7 @@ struct session *session_of_request(struct connection *connection, bool *stale)
     struct slice value;
     *stale = false;
     name_cookie(request, wanted);
-    // There may be more than one, of several paths.
+    // A browser may send several, of different paths.
     while (next_cookie(&list, &name, &value)) {
         if (slice_equal(name, slice_from_cstr(wanted))) {
             struct session *session =
@@ -138,8 +139,8 @@ struct session *session_of_request(struct connection *connection, bool *stale)
     return NULL;
 }
 
-// No path: then a browser takes that of the request but for its last part, so that it sends the
-// cookie to the API wherever a proxy has put that.
+// Without a path the browser uses the directory of the request's path, and so sends the cookie to
+// the API even if a proxy serves it under another path.
 static void answer_with_cookie(struct connection *connection, const char *value, const char *more)
 {
     const struct session_cookie *cookie = &connection->web->cookie;
@@ -155,7 +156,8 @@ static void answer_with_cookie(struct connection *connection, const char *value,
     OPENSSL_cleanse(headers, sizeof(headers));
 }
 
-// What the request says that its answer depends on; the request is gone when a login is decided.
+// Keeps what the reply needs of the request, because the request is released before the login is
+// decided.
 static void keep_cookie(struct connection *connection)
 {
     const struct http_request *request = &connection->web->request;
@@ -218,7 +220,7 @@ static void decided(struct connection *connection, enum status status, const str
     }
 }
 
-// A member that is a string, into a buffer.
+// Reads a member that is a string.
 static enum status read_member(const struct json_member *member, struct buffer *out,
                                struct error *error)
 {
@@ -278,7 +280,7 @@ void session_begin_page(struct connection *connection, const struct http_call *c
 // ---------------------------------------------------------------------------------------------
 // Logging out
 
-// Streams that go on until the session ends.
+// Ends the event streams of the session.
 static void end_streams(struct server *server, uint64_t id)
 {
     struct connection *next;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Logging in from a page, and the cookie that a browser then sends (access/sessions.h):
+// Login of a page, and the cookie that a browser sends from then on (access/sessions.h):
 //
 //     POST /v1/session {"user":"ann","password":"..."}     204, Set-Cookie
 //     DELETE /v1/session                                    204
 //
-// A browser adds the cookie to each request that any page makes it send to this server. So a
-// request counts as the user's only if a page of this server made it: Sec-Fetch-Site and Origin must
-// not say otherwise, and a request that may change something has the header X-Sluice, which a page
-// of another origin cannot add without being asked about it first (CORS).
+// A browser adds the cookie to every request to this server, whichever page makes it. So the cookie
+// is accepted only if a page of this server made the request: Sec-Fetch-Site and Origin must not
+// say otherwise, and a request that may change something must have the header X-Sluice, which a
+// page of another origin cannot add without a preflight request (CORS).
 #ifndef SLUICE_SERVER_HTTP_SESSION_PAGE_H
 #define SLUICE_SERVER_HTTP_SESSION_PAGE_H
 
@@ -24,26 +24,26 @@ enum {
     SESSION_COOKIE_NAME_SIZE = 16, // "sluice_65535", with the zero behind it
 };
 
-// Of a connection: what the answer to a login needs.
+// What the reply to a login needs; kept in the connection.
 struct session_cookie {
     char name[SESSION_COOKIE_NAME_SIZE];
     bool secure; // the page was loaded over TLS
 };
 
-// Whether a request begins or ends a session, which needs no login.
+// Whether a request begins or ends a session. Such a request needs no authentication.
 bool session_is_asked(const struct http_request *request);
-// Whether the head of such a request will do: a password has few bytes, and a client that is not
-// known yet sends no more.
+// Checks the head of such a request. The body is limited to what a name and a password need,
+// because the client is not authenticated.
 MUST_USE enum status session_check_head(const struct http_request *request, struct error *error);
 
-// The session whose cookie the connection's request has; NULL: none that goes on. `*stale` tells
-// whether it had a cookie.
+// The session of the cookie in the connection's request; NULL if there is none or it has ended.
+// `*stale`: the request has the cookie of a session that has ended.
 struct session *session_of_request(struct connection *connection, bool *stale);
-// Whether the cookie counts for this request: DENIED with a sentence.
+// Whether the cookie is accepted for this request: DENIED with a message.
 MUST_USE enum status session_check_request(const struct connection *connection,
                                            struct error *error);
 
-// The pages.
+// Handle the requests.
 void session_begin_page(struct connection *connection, const struct http_call *call);
 void session_end_page(struct connection *connection, const struct http_call *call);
 

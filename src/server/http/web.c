@@ -16,7 +16,7 @@ enum {
 };
 
 // ---------------------------------------------------------------------------------------------
-// Its life
+// Initialization and release
 
 void web_apply_settings(struct server *server)
 {
@@ -102,7 +102,7 @@ static void write_state(const struct server *server, struct buffer *body)
     buffer_append(body, SLICE("\n"));
 }
 
-// Whether it can do its work: then it may be sent some. On a full disk it can: workers go on.
+// Whether the server can serve commands. It can on a full disk, because workers can continue.
 static void write_ready(struct connection *connection, const struct http_call *call)
 {
     const struct server *server = connection->server;

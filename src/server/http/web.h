@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HTTP on a server: what its connections share, and what one of them has.
+// HTTP on a server: what all HTTP connections share, and the state of one of them.
 #ifndef SLUICE_SERVER_HTTP_WEB_H
 #define SLUICE_SERVER_HTTP_WEB_H
 
@@ -21,36 +21,37 @@ struct web {
     struct http_face *face;
     struct http_limits limits;
     struct gzip gzip;
-    uint64_t reloads; // how often the settings were read
+    uint64_t reloads; // number of reloads of the settings
 };
 
-// With its first part the loop; the commands must be there.
+// Allocates the HTTP face. The table of commands must exist.
 MUST_USE enum status web_init(struct server *server, struct error *error);
 void web_release(struct server *server);
-// Takes over what the settings say now.
+// Applies the current settings.
 void web_apply_settings(struct server *server);
 
-// What a connection that speaks HTTP has.
+// The state of a connection that uses HTTP.
 struct web_side {
     struct http_request request;
-    struct http_call call;       // of the request that is being answered
-    int64_t request_began_us;    // when the first byte of the one that is being read came; 0: none
-    bool admitted;               // that one may be read on
-    bool waits;                  // for a check of its password
+    struct http_call call;       // the request that is being handled
+    int64_t request_began_us;    // when its first byte arrived; 0: no request is being read
+    bool admitted;               // its head was accepted
+    bool waits;                  // for the check of a password
     struct event_stream *stream; // of events, or NULL; owned
-    bool heads;                  // there was a HEAD, whose answer has no body
-    bool given_up;               // what was held was replaced by an error, and nothing follows
-    // Who the last header Authorization was, so that its password is not checked again and again.
+    bool heads;                  // one of the held requests is a HEAD, whose reply has no body
+    bool given_up;               // an error has replaced the held replies; nothing may follow it
+    // The user of the last header Authorization, so that the same password is not checked again.
     const struct user *known;
-    uint64_t known_since; // reloads
+    uint64_t known_since; // value of `reloads` at that time
     uint8_t known_digest[SHA256_SIZE];
-    struct error login_error; // why the login that has waited failed; status 0: it did not
-    uint64_t session;         // the id of that which the request has come in; 0: none
+    // why the login that the request waited for failed; status 0: it did not
+    struct error login_error;
+    uint64_t session; // id of the session that the request uses; 0: none
     struct session_cookie cookie;
-    char cors[WEB_CORS_SIZE]; // headers for a browser
+    char cors[WEB_CORS_SIZE]; // headers of the reply for browsers
 };
 
-// A page of the server's own.
+// Writes one of the server's own pages.
 void web_page(struct connection *connection, const struct http_call *call);
 // For those that are elsewhere: says it.
 void web_say_page(struct connection *connection, const struct http_call *call, unsigned status,

@@ -33,7 +33,7 @@ static bool is_digits_and_dots(struct slice text)
     return true;
 }
 
-// Whether no machine but this one can have that name.
+// Whether the name can only mean this machine.
 static bool is_local_name(struct slice host)
 {
     const char *colon = host.size ? memrchr(host.data, ':', host.size) : NULL;
@@ -47,8 +47,9 @@ static bool is_local_name(struct slice host)
             ascii_equal(slice_sub(host, host.size - end.size, end.size), end));
 }
 
-// Without users every client that reaches the server is admitted. A page in a browser can use a host
-// name that resolves to this machine, but it cannot hide that name. No page reaches a Unix socket.
+// Without users, every client that can connect is admitted. A web page can use a host name that
+// resolves to this machine, but the header Host shows that name. Pages cannot connect to Unix
+// sockets.
 static enum web_step check_host(const struct connection *connection, struct web_refusal *refusal)
 {
     struct slice host = SLICE_EMPTY;
@@ -76,7 +77,7 @@ static bool is_listed(const struct settings_list *origins, struct slice origin)
     return false;
 }
 
-// Whether the page came from this very server.
+// Whether the page was loaded from this server.
 static bool is_same(const struct http_request *request, struct slice origin)
 {
     struct slice host = SLICE_EMPTY;
@@ -109,7 +110,7 @@ static bool is_preflight(const struct http_request *request)
            http_request_header(request, SLICE("Access-Control-Request-Method"), &wanted, NULL);
 }
 
-// What the browser is told, so that it lets the page see the answer.
+// Headers that tell the browser to let the page read the reply.
 static void write_cors_headers(struct web_side *web, struct slice origin, bool preflight)
 {
     static const char may[] =
@@ -124,9 +125,9 @@ static void write_cors_headers(struct web_side *web, struct slice origin, bool p
     web->call.more = slice_make(web->cors, (size_t)size);
 }
 
-// A request without Origin changes nothing, and the page that made it cannot read the answer. But
-// answers take time to make, so what a foreign page loads as an image or a script is refused too. A
-// person may follow a link from anywhere.
+// A request without Origin changes nothing, and the page that made it cannot read the reply. But
+// replies take time to make, so requests of other sites' pages, for example for images and scripts,
+// are refused too. Following a link from another site is allowed.
 static enum web_step check_site(const struct http_request *request, struct web_refusal *refusal)
 {
     struct slice site = SLICE_EMPTY;
@@ -172,12 +173,12 @@ static struct slice decode_basic(struct slice text, char bytes[CREDENTIALS_SIZE]
 {
     int count =
         EVP_DecodeBlock((unsigned char *)bytes, (const unsigned char *)text.data, (int)text.size);
-    // What fills the last four characters is decoded as zeros.
+    // The padding of the last four characters is decoded as zero bytes.
     int padding = slice_ends_with(text, SLICE("==")) ? 2 : slice_ends_with(text, SLICE("="));
     return count > padding ? slice_make(bytes, (size_t)(count - padding)) : SLICE_EMPTY;
 }
 
-// What stands behind "Basic" or "Bearer" as a name and a password. A password alone is that of
+// Decodes the name and the password after "Basic" or "Bearer". A password alone is that of the user
 // `default`.
 static bool read_credentials(struct slice header, char bytes[CREDENTIALS_SIZE], struct slice *name,
                              struct slice *password)
@@ -201,8 +202,8 @@ static bool read_credentials(struct slice header, char bytes[CREDENTIALS_SIZE], 
     return rest.size > 0;
 }
 
-// A password takes long to check, so that guessing is slow. One that was accepted is recognised by
-// its digest on this connection, until the users change.
+// Checking a password is slow by design. A password that was accepted on this connection is
+// recognised by its digest, until the users change.
 static bool is_known(const struct connection *connection, const uint8_t digest[SHA256_SIZE])
 {
     const struct web_side *web = connection->web;
@@ -217,7 +218,7 @@ static void remember(struct connection *connection, const struct user *user)
     web->known_since = connection->server->web.reloads;
 }
 
-// The request is looked at again, and then known_digest decides.
+// The request is checked again, and then known_digest decides.
 static void decided(struct connection *connection, enum status status, const struct user *user,
                     const struct error *error)
 {
@@ -317,8 +318,8 @@ static enum web_step check_user(struct connection *connection, struct web_refusa
 
 // ---------------------------------------------------------------------------------------------
 
-// Those who watch over machines do not log in, and know them by any name. The files of the dashboard
-// hold no data, and its page is where a person logs in.
+// Monitoring probes do not log in and may use any host name. The files of the dashboard contain no
+// data, and its page is where users log in.
 static bool is_for_everybody(const struct connection *connection)
 {
     struct slice path = connection->web->request.path;
@@ -327,7 +328,7 @@ static bool is_for_everybody(const struct connection *connection)
            (connection->server->settings.metrics_open && slice_equal(path, SLICE("/metrics")));
 }
 
-// Logging in and out. There are no users to log in as where each client has every right.
+// Checks a request that logs in or out. Without users there is nothing to log in as.
 static enum web_step check_login(struct connection *connection, struct web_refusal *refusal)
 {
     if (users_anybody(connection->server->users)) {

@@ -17,20 +17,20 @@
 #include <unistd.h>
 
 enum {
-    FLUSH_WAIT_US = 1000000, // for lines that are not written yet, at the end and in a crash
+    FLUSH_WAIT_US = 1000000, // for lines that are not written yet, when the server stops or crashes
     CRASH_STEP_NS = 5000000,
     SECOND_US = 1000000,
 };
 
 enum log_state {
     LOG_DIRECT,  // the caller writes
-    LOG_STARTED, // the writer does
-    LOG_STUCK,   // it was to end, and could not: nothing is written any more
+    LOG_STARTED, // the writer's thread writes
+    LOG_STUCK,   // the writer did not stop in time: nothing is written any more
 };
 
-// What stands before each line in a batch.
+// Precedes each line in a batch.
 struct line_head {
-    uint16_t kind; // its index
+    uint16_t kind; // index of its kind
     uint16_t size;
 };
 
@@ -40,21 +40,21 @@ struct batch {
 };
 
 static _Atomic(enum log_level) lowest = LOG_LEVEL_INFO;
-// Lines that wait to be written. For the crash handler, which must not lock.
+// The number of unwritten lines, for the crash handler, which must not lock.
 static _Atomic size_t unwritten;
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t news, written; // for the writer; for log_flush
+    pthread_cond_t news, written; // signalled to the writer; to log_flush
     enum log_state state;
-    bool stopping, ended; // the writer is to end; it has written all, and ends
-    bool refused;         // the last write failed: nothing is told of it until one succeeds
+    bool stopping, ended; // the writer is to stop; it has written everything and stops
+    bool refused;         // the last write failed: no losses are written until one succeeds
     struct log_rate rate;
     struct log_kinds kinds;
     uint64_t written_count;
     size_t size_max;
     struct batch gathered;
-    struct batch writing; // the writer's own while it writes
+    struct batch writing; // belongs to the writer while it writes
     pthread_t thread;
 } logger = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -70,8 +70,8 @@ void log_set_rate(struct log_rate rate)
     (void)pthread_mutex_unlock(&logger.lock);
 }
 
-// ---------------------------------------------------------------------------------------------
-// Into the batch
+// --------------------------------------------------------------------------------------------- The
+// batch
 
 static size_t format(char line[LOG_LINE_MAX], enum log_level level, const struct log_kind *kind,
                      const struct log_pair *pairs, size_t count)
@@ -86,8 +86,8 @@ static size_t format(char line[LOG_LINE_MAX], enum log_level level, const struct
     return log_line_format(line, &head, pairs, count);
 }
 
-// Whether all of it was written. Standard error may have been made nonblocking by another process
-// that shares it.
+// Returns whether all of it was written. Another process that shares standard error may have made
+// it nonblocking.
 static bool write_all(const char *line, size_t size)
 {
     while (size) {
@@ -120,7 +120,7 @@ static bool gather(const struct log_kind *kind, const char *line, size_t size)
     return true;
 }
 
-// The line goes where lines go in this state; else it is lost.
+// Writes the line or adds it to the batch, depending on the state. False: the line is lost.
 static bool deliver(const struct log_kind *kind, const char *line, size_t size)
 {
     if (logger.state != LOG_DIRECT) {
@@ -147,7 +147,7 @@ void log_write(enum log_level level, const char *what, const struct log_pair *pa
             log_kind_drop(kind);
         }
     } else if (kind->suppressed == 1 && logger.state == LOG_STARTED) {
-        (void)pthread_cond_signal(&logger.news); // it waits until that is due
+        (void)pthread_cond_signal(&logger.news); // the writer waits until that is due
     }
     (void)pthread_mutex_unlock(&logger.lock);
 }
@@ -155,7 +155,7 @@ void log_write(enum log_level level, const char *what, const struct log_pair *pa
 // ---------------------------------------------------------------------------------------------
 // The writer
 
-// Whether there was room for it.
+// Returns whether there was room for the line.
 static bool write_loss(const struct log_kind *kind, const char *what, uint64_t count)
 {
     char line[LOG_LINE_MAX];
@@ -165,7 +165,8 @@ static bool write_loss(const struct log_kind *kind, const char *what, uint64_t c
     return gather(kind, line, size);
 }
 
-// Lines about those that were left out. The batch is empty, and has room for some of them at least.
+// Adds lines about suppressed and dropped lines. The batch is empty, so it has room for at least
+// some of them.
 static void write_losses(int64_t now_us)
 {
     for (size_t i = 0; i < logger.kinds.count && !logger.refused; i++) {
@@ -180,7 +181,7 @@ static void write_losses(int64_t now_us)
     }
 }
 
-// The writer's batch. A line at a time, so that lines of several processes do not mix.
+// Writes the writer's batch, one line per write, so that lines of several processes do not mix.
 static void write_batch(const struct batch *batch)
 {
     for (size_t at = 0; at < batch->size;) {
@@ -250,10 +251,10 @@ static void *run(void *context)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Its life
+// Start and stop
 
-// The writer goes on while the thread that crashed waits here; the handler uses nothing but what
-// signal-safety(7) allows.
+// The writer's thread continues while the thread that crashed waits here. The handler uses only
+// functions that signal-safety(7) allows.
 static void on_crash(int number)
 {
     int left = FLUSH_WAIT_US / (CRASH_STEP_NS / 1000);
@@ -264,7 +265,7 @@ static void on_crash(int number)
     (void)raise(number); // delivered when the handler returns, with its default action
 }
 
-// A handler that is there already (a sanitizer's) stays.
+// Keeps a handler that is already installed (by a sanitizer).
 static void watch_crashes(void)
 {
     static const int numbers[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
@@ -315,7 +316,7 @@ enum status log_start(size_t size, struct error *error)
     return STATUS_OK;
 }
 
-// The lock is held.
+// The caller holds the lock.
 static void wait_until_written(void)
 {
     int64_t end_us = monotonic_us() + FLUSH_WAIT_US;

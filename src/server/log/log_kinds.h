@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The kinds of log lines, each with its rate and with the number of its lines that were left out.
-// A kind is the phrase that a line begins with. Knows neither clocks nor threads.
+// The kinds of log lines, each with its rate and the number of its lines that were lost. A kind is
+// the phrase that a line begins with. This file uses neither clocks nor threads.
 //
-// There is room for `burst` lines at once, and for `rate` more each second; what comes faster is
-// suppressed. The number of suppressed lines is shown by the next line of the kind, or by the log
-// itself when none has come for a second.
+// A kind may log `burst` lines at once, and `rate` more each second; further lines are suppressed.
+// The next line of the kind shows the number of suppressed lines, or the log itself does if none
+// comes within a second.
 #ifndef SLUICE_SERVER_LOG_LOG_KINDS_H
 #define SLUICE_SERVER_LOG_LOG_KINDS_H
 
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum {
-    LOG_KINDS_MAX = 256, // the last one stands for all further ones
+    LOG_KINDS_MAX = 256, // the last one is for all further kinds
     LOG_SUMMARY_US = 1000000,
 };
 
@@ -24,8 +24,8 @@ struct log_rate {
 
 struct log_kind {
     const char *what;      // a constant of the program
-    int64_t full_us;       // when there is room for a whole burst again; monotonic
-    int64_t suppressed_us; // when the first of `suppressed` was; monotonic
+    int64_t full_us;       // monotonic time at which a whole burst is available again
+    int64_t suppressed_us; // monotonic time of the first suppressed line that was not shown yet
     // Not shown yet.
     uint64_t suppressed, dropped;
     // Since the start.
@@ -40,13 +40,13 @@ struct log_kinds {
 // Never fails.
 struct log_kind *log_kinds_find(struct log_kinds *kinds, const char *what);
 
-// Whether a line may be written now; if not it is counted as suppressed.
+// Whether a line may be written now. If not, it is counted as suppressed.
 bool log_kind_admit(struct log_kind *kind, const struct log_rate *rate, int64_t now_us);
 
-// A line that was admitted is lost since it cannot be written.
+// Counts a line that was admitted but cannot be written.
 void log_kind_drop(struct log_kind *kind);
 
-// When the log itself has to show what was suppressed; INT64_MAX for never.
+// When the log itself has to show the number of suppressed lines; INT64_MAX for never.
 int64_t log_kind_due_us(const struct log_kind *kind);
 
 #endif

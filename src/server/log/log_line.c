@@ -18,7 +18,7 @@ enum {
 static const char *const level_names[] = { "debug", "info", "warning", "error" };
 static const char *const priorities[] = { "<7>", "<6>", "<4>", "<3>" };
 
-// Bytes that grow to a maximum. Room for TAIL_SIZE bytes always remains.
+// A buffer with a maximum. Room for TAIL_SIZE bytes always remains.
 struct text {
     char *data;
     size_t size, size_max;
@@ -36,7 +36,7 @@ static void append(struct text *text, struct slice bytes)
     text->size += bytes.size;
 }
 
-// Line and paragraph separators, and the marks that change the direction of what follows.
+// Line and paragraph separators, and characters that change the direction of text.
 static bool reorders(const unsigned char *at, size_t size)
 {
     return size == 3 && at[0] == 0xe2 &&
@@ -44,14 +44,14 @@ static bool reorders(const unsigned char *at, size_t size)
             (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
 }
 
-// The size of the character at the front of `value` when it can be shown as it is; else 0.
+// The size of the first character of `value` if it can be written unescaped; otherwise 0.
 static size_t shown_size(struct slice value)
 {
     size_t size = text_character(value);
     return reorders((const unsigned char *)value.data, size) ? 0 : size;
 }
 
-// The first character of `value` as it stands in quotes; gives how many bytes of `value` it took.
+// Escapes the first character of `value`; returns how many bytes of `value` it has.
 static size_t escape(struct slice value, struct text *unit)
 {
     size_t size = shown_size(value);
@@ -92,7 +92,7 @@ static bool is_plain(struct slice value)
     return true;
 }
 
-// Escaped, and cut to what there is room for. `room` counts what the caller puts behind it.
+// Appends an escaped value, truncated if necessary. `room` is what the caller appends after it.
 static void append_escaped(struct text *text, struct slice value, size_t room)
 {
     while (value.size) {
@@ -123,7 +123,7 @@ static void append_value(struct text *text, struct slice value)
     append(text, SLICE("\""));
 }
 
-// False when there is no room for the name and the shortest of values.
+// False if there is no room for the name and the shortest value.
 static bool append_pair(struct text *text, const struct log_pair *pair)
 {
     char number[32];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// One line of the log as text: time, level, what happened, and name=value pairs.
+// Formats one line of the log: time, level, phrase, and name=value pairs.
 //
 //     2026-11-16T10:00:00.123Z info listening address=127.0.0.1:7711
 //     2026-11-16T10:00:01.456Z warning namespaces says="two words, \"quoted\"\n"
 //
-// Values come from clients, files and other machines. Each value is escaped here, whatever the
-// caller passes, so that no value can end the line, start another pair, or send an escape sequence
-// to a terminal. A value is put in quotes when it is empty or has a byte other than printable ASCII
-// or valid UTF-8, or has a space, '"', '\' or '='. In quotes '"' and '\' are escaped with '\', line
-// breaks and tabs are \n, \r and \t, and control characters, bytes that are not UTF-8, and the
-// characters of Unicode that break or reorder lines are \xNN for each byte.
+// Values come from clients, files and other machines. Every value is escaped here, so that no value
+// can end the line, start another pair, or send an escape sequence to a terminal. A value is quoted
+// if it is empty, if it contains anything other than printable ASCII and valid UTF-8, or if it
+// contains a space, '"', '\' or '='. In quotes '"' and '\' are escaped with '\'; line breaks and
+// tabs are \n, \r and \t; control characters, bytes that are not UTF-8, and the characters of
+// Unicode that break or reorder lines are written as \xNN for each byte.
 #ifndef SLUICE_SERVER_LOG_LOG_LINE_H
 #define SLUICE_SERVER_LOG_LOG_LINE_H
 
@@ -31,7 +31,7 @@ enum {
 };
 
 enum log_pair_type {
-    LOG_PAIR_NONE, // leaves no trace in the line
+    LOG_PAIR_NONE, // ignored
     LOG_PAIR_TEXT,
     LOG_PAIR_NUMBER,
     LOG_PAIR_SECONDS,
@@ -63,10 +63,10 @@ struct log_head {
     int64_t now_us;      // since 1970
     bool journal;        // "<6>" in place of time and level, as sd-daemon(3) has it
     const char *what;    // a constant of the program
-    uint64_t suppressed; // lines of this kind that were left out before; 0 is not shown
+    uint64_t suppressed; // suppressed lines of this kind before it; 0 is not shown
 };
 
-// Writes the line with its line break, without a zero behind it; gives its size.
+// Writes the line with its line break, without a terminating zero; returns its size.
 size_t log_line_format(char line[LOG_LINE_MAX], const struct log_head *head,
                        const struct log_pair *pairs, size_t count);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is said to a worker: the task as {"class", "args", "id"} with what else there is to know of
-// the job, and what the worker needs in order to report by itself.
+// The body of a push: the task as {"class", "args", "id"}, what else describes the job, and what
+// the worker needs to report its result itself.
 #include "api/task.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
@@ -13,7 +13,7 @@ enum {
     TRACE_SIZE = 55, // 00-32 digits-16 digits-2 digits
 };
 
-// "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+// A traceparent of W3C Trace Context: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".
 static bool is_trace(struct slice text)
 {
     if (text.size != TRACE_SIZE) {
@@ -38,7 +38,7 @@ static void take_trace(struct slice text, char trace[64])
     }
 }
 
-// The member of the job's data, when that is an object.
+// Reads the member `traceparent` of the job's data, if the data is a JSON object.
 static void trace_of_data(struct slice data, char trace[64])
 {
     struct json_reader reader;
@@ -88,7 +88,7 @@ static void write_tags(struct json_writer *writer, const struct engine *engine,
     json_write_end_array(writer);
 }
 
-// The id of a task is a number.
+// The jid of a task is the task's number, which is written as a number.
 static void write_id(struct json_writer *writer, struct slice jid)
 {
     uint64_t id;

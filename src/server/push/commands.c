@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the commands about pushes do.
+// The functions of the commands about pushes (struct push_service).
 #include "host/notes.h"
 #include "server/redis/tables.h"
 #include "server/server.h"
@@ -60,7 +60,7 @@ static enum status run_set(struct call *call, struct error *error)
     struct push_namespace *space;
     enum status status = push_check_namespace(ns, error);
     if (!status) {
-        // The plan keeps the words: they are what is stored, as in a config file.
+        // The plan keeps a copy of the arguments, because the arguments are what is stored.
         status = push_plan_init(&plan, server->settings.allocator, call->words, error);
     }
     if (status) {
@@ -80,7 +80,7 @@ static enum status run_set(struct call *call, struct error *error)
     return call_ok(call, keep(space, &plan, error));
 }
 
-// The entry that the command names.
+// Finds the entry that the command names.
 static enum status find_entry(const struct call *call, struct push_entry **out, struct error *error)
 {
     const struct push_pattern_arguments *given = call->arguments;
@@ -134,7 +134,7 @@ static void write_texts(struct reply *reply, struct slices texts)
     reply_end(reply);
 }
 
-// Their values may be secrets.
+// The values of headers may be secrets, so only the names are written.
 static void write_headers(struct reply *reply, struct slices headers)
 {
     reply_list(reply, headers.count);
@@ -193,7 +193,8 @@ static void write_figures(struct reply *reply, const struct push_entry *entry)
     reply_end(reply);
 }
 
-// Where the path begins, or what comes instead of it; the size when there is none.
+// Returns where the path begins, or the query or fragment if there is no path; the size if there is
+// none of them.
 static size_t path_start(struct slice href)
 {
     size_t at = 0;
@@ -206,7 +207,7 @@ static size_t path_start(struct slice href)
     return at;
 }
 
-// A path or a query may be a secret: only administrators of the namespace see them.
+// A path or a query may contain a secret: only administrators of the namespace see them.
 static void write_href(struct reply *reply, struct slice href, bool whole)
 {
     size_t start = path_start(href);
@@ -221,7 +222,7 @@ static void write_href(struct reply *reply, struct slice href, bool whole)
     reply_text(reply, buffer_slice(&out));
 }
 
-// When something may be sent again, if nothing is now.
+// Returns when pushes may be sent again; 0 if they may be sent now.
 static int64_t next_try_us(const struct push_entry *entry, int64_t now_us)
 {
     int64_t open_us = entry->breaker == BREAKER_OPEN ? entry->open_us : 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Requests with libcurl's multi interface on the loop of libevent: curl says which sockets it waits
-// for and how long, the loop tells it what happened. Handles are used again; connections are kept,
-// by curl, for the next request to the same place.
+// Requests with libcurl's multi interface on libevent's loop: libcurl asks for events of sockets
+// and for a timer, and the loop reports them to libcurl. Easy handles are reused; libcurl keeps
+// connections open for the next request to the same address.
 //
-// A turn takes TURN_BYTES of answers. A request whose worker sends more is paused, and goes on in
-// one of the next turns, in the order in which they were paused. So workers that send much slow
-// down each other and not the server's clients. What is no header and no body is counted by
-// push_socket.c.
+// In a turn at most TURN_BYTES of responses are read. A request whose worker sends more is paused,
+// and is resumed in a later turn, in the order in which requests were paused. Workers that send
+// large responses therefore delay each other, but not the server's clients. push_socket.c counts
+// the bytes that are neither headers nor body.
 #include "base/ascii.h"
 #include "server/log/log.h"
 #include "server/push/rules/address.h"
@@ -17,13 +17,13 @@
 #include <sys/resource.h>
 
 enum {
-    IDLE_MAX = 1024, // handles kept
+    IDLE_MAX = 1024, // idle handles that are kept
     CONNECTIONS_KEPT = 4096,
-    CONNECT_MS = 10000, // until a connection is there, if a request may take that long
+    CONNECT_MS = 10000, // the longest time for connecting; shorter if the request's timeout is
     DNS_KEPT_S = 60,
     SECOND_US = 1000000,
-    TURN_BYTES = 64 << 10, // of answers that are taken in a turn
-    READ_SIZE = 4 << 10,   // of one read; curl reads a socket up to 100 times before it returns
+    TURN_BYTES = 64 << 10, // of responses, read in a turn
+    READ_SIZE = 4 << 10,   // of one read; libcurl reads a socket up to 100 times before it returns
 };
 
 static struct push *push_of(const struct push_delivery *delivery)
@@ -34,7 +34,7 @@ static struct push *push_of(const struct push_delivery *delivery)
 // ---------------------------------------------------------------------------------------------
 // Between curl and the loop
 
-// What has ended goes to those that are done.
+// Moves the deliveries whose requests have ended to DELIVERY_DONE.
 static void collect(struct push *push)
 {
     CURLMsg *message;
@@ -89,14 +89,14 @@ static int on_want_timer(CURLM *multi, long timeout_ms, void *user)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What curl asks about a request
+// Callbacks of libcurl for a request
 
 static bool may_reach(const struct push_delivery *delivery, bool public)
 {
     return public || push_of(delivery)->server->settings.push_allow_private;
 }
 
-// The address is known, and no connection there yet.
+// libcurl calls this when it knows the address, before it connects.
 static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct push_delivery *delivery = context;
@@ -108,7 +108,8 @@ static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_so
     return push_socket_open(delivery, address);
 }
 
-// A connection is there, perhaps an old one, from before the settings changed.
+// libcurl calls this when a connection is established. The connection may be an old one, from
+// before the settings changed, so the address is checked again.
 static int on_connected(void *context, char *there, char *here, int port_there, int port_here)
 {
     struct push_delivery *delivery = context;
@@ -118,7 +119,8 @@ static int on_connected(void *context, char *there, char *here, int port_there, 
         return CURL_PREREQFUNC_ABORT;
     }
     if (may_reach(delivery, push_address_text_is_public(there))) {
-        delivery->outcome.refused = false; // another address of the same name may have been
+        // an earlier address of the same name may have been refused
+        delivery->outcome.refused = false;
         delivery->entry->reached = true;
         return CURL_PREREQFUNC_OK;
     }
@@ -154,10 +156,10 @@ static void on_more(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
-    (void)context; // the end of the turn does it
+    (void)context; // push_transfer at the end of the turn does the work
 }
 
-// Going on hands what curl has kept to on_body, which may pause the request again.
+// libcurl passes the data that it has kept to on_body, which may pause the request again.
 static bool resume_delivery(struct push *push)
 {
     struct push_delivery *delivery = push->paused.first;
@@ -169,7 +171,8 @@ static bool resume_delivery(struct push *push)
     return true;
 }
 
-// Flights and sockets by turns, so that neither wait for all of the others.
+// Resumes a paused delivery and a deferred socket alternately, so that neither kind waits for all
+// of the other.
 void push_transfer(struct server *server)
 {
     struct push *push = &server->push;
@@ -184,7 +187,7 @@ void push_transfer(struct server *server)
     }
 }
 
-// Nothing is read of an answer that is larger than max-payload: returning 0 ends the request.
+// Returning 0 ends the request: a response larger than max-payload is not read further.
 static size_t on_body(char *bytes, size_t one, size_t size, void *context)
 {
     (void)one;
@@ -230,7 +233,7 @@ static size_t on_header(char *bytes, size_t one, size_t size, void *context)
     return size;
 }
 
-// As for the server's own connections (tls.c): a read returns after each record.
+// A read returns after each TLS record, as for the server's own connections (net/tls.c).
 static CURLcode on_tls(CURL *easy, void *context, void *user)
 {
     (void)easy;
@@ -242,7 +245,8 @@ static CURLcode on_tls(CURL *easy, void *context, void *user)
 // ---------------------------------------------------------------------------------------------
 // A request
 
-// A handle with all that is the same for every request; NULL without memory.
+// Creates a handle with the options that are the same for every request; NULL if there is no
+// memory.
 static CURL *new_handle(struct push *push)
 {
     const struct settings *settings = &push->server->settings;
@@ -272,7 +276,8 @@ static CURL *new_handle(struct push *push)
         !curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, push) &&
         !curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected) &&
         (!*settings->push_ca || (!curl_easy_setopt(easy, CURLOPT_CAINFO, settings->push_ca) &&
-                                 // Else another file of the same name would count only a day later.
+                                 // Otherwise a changed CA file with the same name takes effect only
+                                 // after a day.
                                  !curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L)));
     if (!good) {
         curl_easy_cleanup(easy);
@@ -294,7 +299,7 @@ static bool add_header(struct push_delivery *delivery, struct slice line)
     return list != NULL;
 }
 
-// The signature covers what stands before the body too: the id and the time.
+// The signature covers the id and the time before the body too.
 static bool add_signature(struct push_delivery *delivery)
 {
     struct slice content = buffer_slice(&delivery->content);
@@ -340,7 +345,7 @@ static bool set_address(CURL *easy, struct slice href)
     memcpy(text, href.data, href.size);
     text[href.size] = '\0';
     bool tls = ascii_equal(slice_sub(href, 0, 6), SLICE("https:"));
-    // With TLS it may turn out that one connection can carry them all.
+    // Wait for a new connection to report whether it supports multiplexing (HTTP/2).
     return !curl_easy_setopt(easy, CURLOPT_URL, text) &&
            !curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
 }
@@ -395,7 +400,7 @@ void delivery_abort(struct push_delivery *delivery)
     push_socket_forget(delivery);
     if (easy) {
         (void)curl_multi_remove_handle(push->multi, easy);
-        // Nothing of the delivery's may be used when it is gone.
+        // The handle outlives the delivery, so it must not refer to its memory.
         (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
         (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, NULL);
@@ -418,7 +423,7 @@ static void free_idle(struct push *push)
     }
 }
 
-// Each request under way is a file to the system, beside those of the connections.
+// Each request uses a file descriptor, in addition to those of the connections.
 void push_curl_apply(struct push *push)
 {
     const struct settings *settings = &push->server->settings;

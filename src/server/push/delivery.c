@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A delivery: a job on its way, from the moment it is the pusher's until it is not.
+// A delivery: a job from the moment the pusher takes it until the pusher no longer holds it.
 #include "server/log/log.h"
 #include "server/push/rules/sign.h"
 #include "server/server.h"
@@ -12,12 +12,12 @@
 
 enum {
     SECOND_US = 1000000,
-    BEAT_AGAIN_US = SECOND_US, // when the store takes nothing
-    MESSAGE_SIZE = 1024,       // of a failure's message, without the answer's body
-    JITTER_PART = 4,           // a backoff is shorter by up to one part of so many
+    BEAT_AGAIN_US = SECOND_US, // retry of a heartbeat while the store takes no changes
+    MESSAGE_SIZE = 1024,       // of a failure's message, without the body of the response
+    JITTER_PART = 4,           // a backoff is shortened by up to a quarter
     DOUBLINGS_MAX = 20,
     HEADER_MAX = 1024,
-    ACCEPTED_SIZE = 40, // of the note that a job was
+    ACCEPTED_SIZE = 40, // of the history entry that the worker accepted the job
     CONTENT_PARTS = 8,
 };
 
@@ -85,8 +85,8 @@ static void lose(struct push_delivery *delivery)
     }
 }
 
-// ---------------------------------------------------------------------------------------------
-// Its lease
+// --------------------------------------------------------------------------------------------- Its
+// lease
 
 static void set_beat(struct push_delivery *delivery, int64_t after_us)
 {
@@ -113,7 +113,8 @@ static void on_beat(evutil_socket_t fd, short what, void *context)
     int64_t expires_us;
     ns_begin(ns_of(delivery), now_us);
     server->turn_changes = true;
-    // A lease that ran out while the server stood still is renewed too, as long as its grace lasts.
+    // If the server was suspended, the lease may have expired; it is renewed during its grace
+    // period.
     if (engine_heartbeat(ns_of(delivery)->engine, now_us, &request, &expires_us, NULL)) {
         lose(delivery);
         return;
@@ -128,7 +129,7 @@ static void on_beat(evutil_socket_t fd, short what, void *context)
 // ---------------------------------------------------------------------------------------------
 // Its life
 
-// The content that is signed: id, time, body.
+// Writes the content that is signed: id, time, body.
 static enum status write_content(struct push_delivery *delivery, const struct job *job,
                                  int64_t now_us)
 {
@@ -158,7 +159,7 @@ void delivery_free(struct push_delivery *delivery)
     }
 }
 
-// Its job is not the pusher's any more.
+// Frees a delivery whose job the pusher no longer holds.
 static void drop(struct push_delivery *delivery)
 {
     delivery->entry->figures.lost += delivery->state != DELIVERY_ACCEPTED;
@@ -192,7 +193,7 @@ enum status delivery_new(struct push_entry *entry, const struct job *job, int64_
     delivery->token = view.token;
     delivery->jid_size = (uint8_t)jid.size;
     memcpy(delivery->jid, jid.data, jid.size);
-    // Names and tags grow as they become JSON.
+    // JSON escapes make names and tags longer.
     buffer_init(&delivery->content, &allocator_system,
                 CONTENT_PARTS * settings->max_request + HEADER_MAX);
     buffer_init(&delivery->answer, &allocator_system, settings->max_payload);
@@ -213,19 +214,19 @@ enum status delivery_new(struct push_entry *entry, const struct job *job, int64_
     return STATUS_OK;
 }
 
-// Also by what the pusher itself does with the job of a delivery that is done.
+// The engine calls this also when the pusher itself settles the job of a delivery in DELIVERY_DONE.
 void push_lease_ended(const struct ns *ns, struct slice jid)
 {
     const struct push_namespace *space = ns->side;
     bool any = space && space->deliveries.count;
     struct push_delivery *delivery = any ? map_find(&space->deliveries, jid) : NULL;
     if (delivery && delivery->state != DELIVERY_DONE) {
-        lose(delivery); // it ends with the turn
+        lose(delivery); // it is freed at the end of the turn
     }
 }
 
-// ---------------------------------------------------------------------------------------------
-// What becomes of its job
+// --------------------------------------------------------------------------------------------- The
+// result of the job
 
 static void log_refused(const struct push_delivery *delivery, const char *what,
                         const struct error *error)
@@ -236,7 +237,7 @@ static void log_refused(const struct push_delivery *delivery, const char *what,
              LOG_STRING("reason", error_sentence(error)));
 }
 
-// JSON as it is, other text as a string.
+// Writes JSON unchanged, and other text as a string.
 static void write_result(const struct push_delivery *delivery, struct buffer *out)
 {
     struct slice body = buffer_slice(&delivery->answer);
@@ -278,8 +279,8 @@ static void complete(struct push_delivery *delivery, int64_t now_us)
     buffer_release(&result);
 }
 
-// What is told of an answer that was no success: why, and what the worker wrote, whatever bytes it
-// has. Without memory it is less.
+// Writes the message of a failure: the reason, then the body of the response with invalid bytes
+// replaced. If memory runs out, the message is shorter.
 static void write_message(const struct push_delivery *delivery, struct buffer *out)
 {
     const struct push_answer *outcome = &delivery->outcome;
@@ -300,7 +301,7 @@ static void write_message(const struct push_delivery *delivery, struct buffer *o
     }
 }
 
-// Twice as long each time, and not all at once.
+// Doubles the delay with each attempt, up to a maximum, and subtracts a random part.
 static int64_t backoff(const struct push_delivery *delivery, const struct job *job,
                        uint64_t weak_random)
 {
@@ -314,8 +315,8 @@ static int64_t backoff(const struct push_delivery *delivery, const struct job *j
     return delay_us - (int64_t)(weak_random % (uint64_t)(delay_us / JITTER_PART + 1));
 }
 
-// A destination that asks for a delay may mean the job, or itself. So the job waits longer each
-// time, beyond what was asked for, and jobs behind it are tried before it is.
+// A Retry-After may concern this job only, or the destination. The job therefore waits longer with
+// each attempt, beyond what was requested, so that the jobs behind it are tried first.
 static int64_t requested_delay(const struct push_delivery *delivery, const struct job *job,
                                int64_t asked_us, uint64_t weak_random)
 {
@@ -400,15 +401,17 @@ void delivery_return(struct push_delivery *delivery, int64_t delay_us)
     struct server *server = push_of(delivery)->server;
     ns_begin(ns_of(delivery), server_now(server));
     server->turn_changes = true;
-    // What the engine tells of it is no news.
+    // The engine reports the end of a lease that the pusher has lost; then there is nothing to
+    // return.
     if (!delivery->lost) {
         give_back(delivery, delay_us, server_now(server));
     }
     delivery_free(delivery);
 }
 
-// That the worker has accepted the job is kept in its history, with the token of the lease for
-// which that holds: a worker may say by itself that it has begun, whatever it answers.
+// The history of the job records that the worker has accepted it, with the token of the lease. (The
+// start of the job cannot record this: a worker may report the start itself, whatever status it
+// replies.)
 #define ACCEPTED_WORD SLICE("accepted")
 
 static struct slice accepted_data(uint64_t token, char text[ACCEPTED_SIZE])
@@ -445,7 +448,7 @@ static enum status note_accepted(const struct push_delivery *delivery, int64_t n
     return engine_log(ns_of(delivery)->engine, now_us, &request, error);
 }
 
-// The worker goes on with it, and reports by itself.
+// The worker continues the job and reports its result itself.
 static void await_report(struct push_delivery *delivery, int64_t now_us)
 {
     struct error error;
@@ -463,8 +466,8 @@ static void await_report(struct push_delivery *delivery, int64_t now_us)
     set_beat(delivery, 0);
 }
 
-// ---------------------------------------------------------------------------------------------
-// What it says of where it went
+// --------------------------------------------------------------------------------------------- The
+// health of the destination
 
 static void write_breaker(const struct push_entry *entry, const char *what)
 {
@@ -495,12 +498,12 @@ static void note_health(struct push_entry *entry, enum push_health health, int64
             entry->open_us = now_us + given->cooldown_us;
         }
     } else if (entry->breaker == BREAKER_TRYING) {
-        entry->breaker = BREAKER_OPEN; // nothing is known: tried again with the next one
+        entry->breaker = BREAKER_OPEN; // the trial has no result; the next push is a trial again
         entry->open_us = now_us;
     }
 }
 
-// Without what would end a line of the log.
+// Replaces characters that would end a line or a value of the log.
 static void note_error(struct push_entry *entry, struct slice message)
 {
     assert(message.data || !message.size);
@@ -525,8 +528,9 @@ static struct push_judgement judge(const struct push_delivery *delivery)
     return push_judge(&delivery->outcome, &rules, view.attempts);
 }
 
-// Nothing is sent for a while: the destination asked for that, or cannot be reached by the server's
-// settings. The while is not longer than the cooldown, so that one answer never stops a push.
+// Sends nothing to the destination for some time, because it requested a delay or because the
+// settings forbid its address. The time is at most the cooldown, so that a single response cannot
+// stop a push.
 static void hold(const struct push_delivery *delivery, const struct push_judgement *judgement,
                  int64_t now_us)
 {
@@ -547,7 +551,7 @@ static void hold(const struct push_delivery *delivery, const struct push_judgeme
     }
 }
 
-// The job goes back without the loss of a retry.
+// Returns the job to its queue without using up a retry.
 static void put_off(struct push_delivery *delivery, const struct push_judgement *judgement,
                     int64_t now_us)
 {

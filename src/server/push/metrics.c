@@ -4,7 +4,7 @@
 #include "host/namespaces.h"
 
 enum {
-    LABEL_MAX = 4096, // of a sample
+    LABEL_MAX = 4096, // of the labels of a sample
 };
 
 struct pushes {
@@ -28,7 +28,7 @@ static void write_sample(struct pushes *all, struct slice ns, struct slice patte
     metrics_count(all->text, buffer_slice(&all->label), value);
 }
 
-// A sample of each pattern, and one of the rest.
+// Writes a sample for each pattern with samples of its own, and one for all others.
 static void write_samples(struct pushes *all, const char *outcome, entry_value *value,
                           size_t offset)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The figures of pushes: how many are under way, how they ended, which addresses are not well.
+// The metrics of pushes: how many are in progress, how they ended, which addresses fail.
 //
-// So many patterns have samples of their own, the first ones there were; the others are added up
-// under an empty namespace and an empty pattern. A pattern that is gone takes its figures along.
+// The first `patterns_max` patterns have samples of their own; the others are added up under an
+// empty namespace and an empty pattern. The figures of a pattern are dropped when it is removed.
 #ifndef SLUICE_SERVER_PUSH_METRICS_H
 #define SLUICE_SERVER_PUSH_METRICS_H
 

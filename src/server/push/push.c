@@ -12,7 +12,7 @@ static struct slice delivery_key(const void *delivery)
     return delivery_jid(delivery);
 }
 
-// Whether the store takes changes, be it only those that leave less.
+// Whether the store takes changes: all of them, or only those that free space.
 static bool can_settle(const struct server *server)
 {
     return server->store_state == STORE_READY || server->store_state == STORE_FULL;
@@ -115,7 +115,7 @@ enum status push_entry_set(struct push_namespace *space, struct push_plan *plan,
     entry->note = note;
     entry->gone = false;
     entry->fresh = true;
-    // Another address may be well where the last one was not.
+    // The breaker was about the previous address.
     entry->breaker = BREAKER_CLOSED;
     entry->failures = 0;
     entry->held_us = 0;
@@ -124,7 +124,7 @@ enum status push_entry_set(struct push_namespace *space, struct push_plan *plan,
     return STATUS_OK;
 }
 
-// Once its deliveries have ended, if it has any.
+// The entry is freed when its last delivery ends, or at once if it has none.
 void push_entry_drop(struct push_entry *entry)
 {
     entry->gone = true;
@@ -159,7 +159,7 @@ static void on_due(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
-    (void)context; // the end of the turn does it
+    (void)context; // push_take at the end of the turn does the work
 }
 
 void push_send(struct server *server)
@@ -167,7 +167,7 @@ void push_send(struct server *server)
     struct push *push = &server->push;
     if (server->namespaces.behind) {
         push_set_due(push, server_now(server));
-        return; // in which group those of this turn will be is not known yet
+        return; // the group of this turn's changes is not known before the commit
     }
     uint64_t durable = server->store_state == STORE_FAILED ? 0 : store_durable(server->store);
     bool always = server->settings.durability == STORE_NEVER;
@@ -193,7 +193,7 @@ void push_send(struct server *server)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is set
+// Entries of the config file and of the store
 
 static void write_ignored(struct slice ns, const char *what, const struct error *error)
 {
@@ -201,7 +201,8 @@ static void write_ignored(struct slice ns, const char *what, const struct error 
              LOG_STRING("reason", error_sentence(error)));
 }
 
-// One value of the setting. It counts before what the store has for the same pattern.
+// Sets an entry from one value of the setting `push`. It takes precedence over an entry of the
+// store with the same pattern.
 static enum status set_from_item(struct push *push, struct slice item, struct error *error)
 {
     struct server *server = push->server;
@@ -254,7 +255,8 @@ static void load_note(struct push_namespace *space, struct note *note)
     if (!status) {
         const struct push_entry *entry = push_entry_find(space, plan.given.pattern);
         if (entry && !entry->gone) {
-            push_plan_release(&plan); // it is this, or the config file has another
+            // the entry is this note's, or the config file has one with the same pattern
+            push_plan_release(&plan);
             return;
         }
         status = push_entry_set(space, &plan, note, &error);
@@ -264,7 +266,7 @@ static void load_note(struct push_namespace *space, struct note *note)
     }
 }
 
-// What the store has, but for what the config file says otherwise.
+// Makes entries of the notes in the store, except for patterns that the config file sets.
 static void load_notes(struct push *push)
 {
     struct push_namespace *space;
@@ -308,7 +310,7 @@ static void apply_config(struct push *push)
 void push_apply_settings(struct server *server)
 {
     if (!server->push.multi) {
-        return; // nothing has been made yet
+        return; // push_start has not run yet
     }
     push_curl_apply(&server->push);
     if (server->store) {
@@ -319,7 +321,7 @@ void push_apply_settings(struct server *server)
     }
 }
 
-// Goes on with a job that was the pusher's before a restart.
+// Makes a delivery for a job that the pusher held before a restart.
 static void adopt(struct push_namespace *space, const struct job *job, int64_t now_us)
 {
     struct push_entry *entry = push_entry_for(space, job);
@@ -327,7 +329,7 @@ static void adopt(struct push_namespace *space, const struct job *job, int64_t n
     struct job_view view;
     job_view(space->ns->engine, job, &view);
     if (!entry || delivery_new(entry, job, now_us, &delivery)) {
-        return; // its lease runs out
+        return; // its lease expires, and the job is popped again
     }
     if (push_was_accepted(space->ns->engine, job, view.token)) {
         delivery->accepted_until_us = now_us + entry->plan.given.report_us;
@@ -406,7 +408,7 @@ void push_release(struct server *server)
 
 void push_stop(struct server *server)
 {
-    server->push.stopping = true; // what was not sent yet goes back with the turn
+    server->push.stopping = true; // deliveries in DELIVERY_HELD are returned at the end of the turn
 }
 
 bool push_is_drained(const struct server *server)

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: MIT
-// The sockets that libcurl uses: the loop waits for them, and their bytes are counted.
+// The sockets that libcurl uses: the loop waits for them, and this file counts their bytes.
 //
-// libcurl hands over an answer's headers and body, but reads much else: chunk extensions, frames of
-// HTTP/2, records of TLS. So the system is asked how many bytes it has received on a socket, and
-// how many of them are still unread. Each delivery that uses a socket adds an allowance to what may
-// be read from it; a worker that sends more ends the deliveries on that socket. What a delivery leaves
-// of its allowance does not stay behind.
+// libcurl passes on the headers and body of a response, but reads much else: chunk extensions,
+// HTTP/2 frames, TLS records. So the kernel is asked how many bytes it has received on a socket,
+// and how many of them are unread. Each delivery that uses a socket adds an allowance to the number
+// of bytes that may be read from the socket; if the worker sends more, the deliveries on that
+// socket end. When a delivery ends, its unused allowance is removed.
 //
-// curl tells a request's addresses and not its socket, which may be an old one: by its addresses it
-// is found.
+// libcurl reports the addresses of a request's connection, but not its socket, which may be one
+// that is reused. The socket is found by the addresses.
 //
-// What is read counts towards the turn's share too. When that is used up, a socket is deferred, and
-// handled in one of the next turns.
+// The bytes also count towards the turn's share. When the share is used up, a socket is deferred to
+// a later turn.
 #include "server/server.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
-#include <linux/tcp.h> // the C library's has no tcpi_bytes_received
+#include <linux/tcp.h> // the one of the C library has no tcpi_bytes_received
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 enum {
     NAME_SIZE = 2 * INET6_ADDRSTRLEN + 64,
-    FRAMING_MAX = 64 << 10, // for a TLS handshake, headers and framing of a small answer
-    BODY_PARTS = 2,         // for the same of a large one, as a multiple of its body
+    FRAMING_MAX = 64 << 10, // per delivery: TLS handshake, headers, framing
+    BODY_PARTS = 2,         // for a large response: this multiple of its body
 };
 
 struct push_socket {
     struct push *push;
     struct push_socket *next, *previous; // of all
     curl_socket_t fd;
-    bool is_ours;             // from push_socket_open; curl has others, for its resolver
-    struct loop_event *event; // NULL: curl does not wait for it
+    bool is_ours;             // from push_socket_open; libcurl has others, for its resolver
+    struct loop_event *event; // NULL: libcurl waits for no event of it
     char name[NAME_SIZE];     // its addresses and ports; "" as long as it has carried no request
-    struct push_delivery *opener;    // the delivery that it was opened for, until then
+    struct push_delivery *opener;    // the delivery that it was opened for, until it is connected
     struct push_socket *opened_next; // of the same delivery
     struct push_delivery *deliveries;
-    uint64_t consumed;  // bytes that were read, when last looked
-    uint64_t bytes_max; // of the deliveries on it
+    uint64_t consumed;  // bytes read when it was last checked
+    uint64_t bytes_max; // allowance: total of the deliveries on it
     uint64_t bytes_left;
-    int deferred_what; // what curl is told when it is handled
+    int deferred_what; // events to be reported to libcurl
     bool is_deferred;
     struct push_socket *deferred_next, *deferred_previous;
 };
@@ -150,8 +150,9 @@ static void drop(struct push_socket *one)
 // ---------------------------------------------------------------------------------------------
 // Bytes
 
-// How many bytes were read from it so far. Bytes that come between the two calls count next time.
-// A system that does not tell says 0: then time alone limits an answer's framing.
+// How many bytes have been read from the socket so far. Bytes that arrive between the two calls are
+// counted the next time. 0 on a system that does not report them: then only the timeout limits the
+// framing of a response.
 static uint64_t consumed(const struct push_socket *one)
 {
     struct tcp_info info = { .tcpi_bytes_received = 0 };
@@ -184,7 +185,7 @@ static void attach(struct push_delivery *delivery, struct push_socket *one)
         return;
     }
     push_socket_detach(delivery);
-    // What came before the request is not its answer.
+    // Bytes received before the request are not part of its response.
     if (!one->deliveries) {
         one->consumed = consumed(one);
     }
@@ -245,7 +246,7 @@ enum status push_socket_use(struct push_delivery *delivery, const struct push_en
     (void)snprintf(name, sizeof(name), "%s %d %s %d", ends->here, ends->port_here, ends->there,
                    ends->port_there);
     struct push_socket *one = map_find(&push->sockets_named, slice_from_cstr(name));
-    // A new one: of several that were tried at the same time, one has connected.
+    // The socket is a new one: of several connection attempts at the same time, one has succeeded.
     bool is_new = !one, is_v6 = strchr(ends->here, ':');
     for (one = is_new ? delivery->opened : one; is_new && one; one = one->opened_next) {
         if (has_port(one, is_v6, ends->port_here)) {
@@ -269,7 +270,7 @@ enum status push_socket_use(struct push_delivery *delivery, const struct push_en
     return STATUS_OK;
 }
 
-// Curl handles the socket, and may close it.
+// libcurl handles the socket, and may close it.
 static void handle(struct push *push, curl_socket_t fd, int what)
 {
     int64_t share = push->share;
@@ -286,7 +287,7 @@ static void handle(struct push *push, curl_socket_t fd, int what)
         return;
     }
     one->bytes_left = 0;
-    // Ending the last one closes the socket.
+    // Rejecting the last delivery closes the socket.
     while ((one = find(push, fd)) && one->deliveries) {
         delivery_reject(one->deliveries);
     }
@@ -305,7 +306,7 @@ bool push_socket_resume(struct push *push)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What curl asks for
+// Callbacks of libcurl
 
 static void on_ready(evutil_socket_t fd, short what, void *context)
 {
@@ -361,7 +362,7 @@ curl_socket_t push_socket_open(struct push_delivery *delivery, const struct curl
     }
     struct push_socket *one = find(push, fd);
     if (one) {
-        drop(one); // one of curl's own, which is closed by now
+        drop(one); // a socket of libcurl itself, which is closed by now
     }
     one = add(push, fd);
     if (!one) {
@@ -392,7 +393,7 @@ void push_socket_init(struct push *push)
     map_init(&push->sockets_named, &allocator_system, push->server->seed, name_key);
 }
 
-// libcurl does not tell of a socket that it closes before it has connected.
+// libcurl does not report that it closes a socket that has not been connected.
 void push_socket_release(struct push *push)
 {
     while (push->socket_first) {

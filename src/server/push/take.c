@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Which jobs are taken to be pushed, and when. The engine tells of queues in which something
-// happened (engine_watch_all); these are looked at at the end of the turn, and again as long as
-// they have something that may be sent in time.
+// Selects the jobs to push. The engine reports queues in which something changed
+// (engine_watch_all). These are examined at the end of the turn, and again later as long as they
+// have jobs that may be sent at some time.
 #include "server/log/log.h"
 #include "server/server.h"
 
 enum {
-    SCAN_TAKE_MAX = 64,     // jobs taken at a time from behind one that cannot be sent
-    SCAN_JOB_US = 20,       // a look at so many jobs in vain is not repeated for this long each
-    SCAN_AGAIN_US = 100000, // a look is repeated so much later without news
+    SCAN_TAKE_MAX = 64,     // jobs popped at a time behind a first job that cannot be sent
+    SCAN_JOB_US = 20,       // for each job examined without success, the next scan waits this long
+    SCAN_AGAIN_US = 100000, // without changes, the next scan waits this long
 };
 
 struct slice push_line_key(const void *line)
@@ -44,7 +44,7 @@ static void line_free(struct push_namespace *space, struct push_line *line)
     mem_free(&allocator_system, line, sizeof(*line) + line->name_size);
 }
 
-// A queue for which there is no memory is looked at when the next thing happens in it.
+// If there is no memory for the entry, the queue is examined after its next change.
 static void mark(struct push_namespace *space, struct slice queue)
 {
     struct push_line *line = map_find(&space->lines, queue);
@@ -99,7 +99,7 @@ static bool has_room(const struct push_entry *entry, int64_t now_us)
     }
     int64_t requests = entry->running - entry->accepted;
     if (!entry->reached && requests >= PUSH_CAUTIOUS) {
-        return false; // looking up a name takes a thread each
+        return false; // each lookup of a name uses a thread
     }
     bool idle = requests == 0;
     return entry->breaker == BREAKER_CLOSED ||
@@ -146,7 +146,7 @@ static bool may_take(const struct push *push)
            count < server->settings.max_pushes;
 }
 
-// Only what is sent next is taken, so it counts as begun: said now, that is part of the same
+// A popped job is sent next, so it is recorded as started here: then the start is part of the same
 // record.
 static void start(const struct push_delivery *delivery, int64_t now_us)
 {
@@ -154,10 +154,10 @@ static void start(const struct push_delivery *delivery, int64_t now_us)
                                    .worker = PUSH_WORKER,
                                    .token = delivery->token };
     enum status status = engine_start(delivery->entry->space->ns->engine, now_us, &holder, 0, NULL);
-    (void)status; // it holds the lease; without memory it is not said to have begun
+    (void)status; // the job is leased; without memory only its start is not recorded
 }
 
-// The job was taken for the entry.
+// To be called when a job was popped for the entry.
 static void begin_delivery(struct push_entry *entry, const struct job *job, int64_t now_us)
 {
     struct push_delivery *delivery;
@@ -165,7 +165,7 @@ static void begin_delivery(struct push_entry *entry, const struct job *job, int6
         entry->breaker = BREAKER_TRYING;
     }
     if (delivery_new(entry, job, now_us, &delivery)) {
-        // Its lease runs out, and it is taken again.
+        // The lease expires, and the job is popped again.
         log_line(LOG_LEVEL_ERROR, "no memory to push a job", LOG_NO_PAIRS);
         return;
     }
@@ -206,8 +206,8 @@ struct found {
     char bytes[SCAN_TAKE_MAX * ENGINE_NAME_SIZE_MAX];
 };
 
-// Jobs of a queue that may be sent although the first one may not. `*wanted`: there is one that
-// will be, in time.
+// Finds jobs of a queue that may be sent although its first job may not. `*wanted`: the queue has
+// jobs that may be sent later.
 static size_t find_others(struct push_namespace *space, struct slice queue, int64_t now_us,
                           struct found *found, bool *wanted)
 {
@@ -233,7 +233,8 @@ static size_t find_others(struct push_namespace *space, struct slice queue, int6
     return i;
 }
 
-// Looks behind the first job of a queue. The further it has to look in vain, the less often.
+// Examines the jobs behind the first one of a queue. The more jobs were examined without success,
+// the later the next scan.
 static bool take_others(struct push_namespace *space, struct push_line *line, int64_t now_us,
                         bool *taken)
 {
@@ -255,7 +256,7 @@ static bool take_others(struct push_namespace *space, struct push_line *line, in
     return wanted;
 }
 
-// Takes what may be sent out of a queue; says whether there is more that may be sent in time.
+// Pops the jobs of a queue that may be sent; returns whether it has more that may be sent later.
 static bool line_take(struct push_namespace *space, struct push_line *line, int64_t now_us,
                       bool *taken)
 {
@@ -263,7 +264,7 @@ static bool line_take(struct push_namespace *space, struct push_line *line, int6
     while (may_take(space->push)) {
         const struct job *job = engine_next(space->ns->engine, queue);
         if (!job) {
-            return false; // the engine tells when there is one
+            return false; // the engine reports the next job
         }
         struct push_entry *entry = push_entry_for(space, job);
         if (!entry || !has_room(entry, now_us)) {
@@ -292,7 +293,7 @@ static bool space_take(struct push_namespace *space, int64_t now_us)
             line_free(space, line);
         }
     }
-    // Behind those that were not looked at, so that each queue has its turn.
+    // Queues that were not examined come first in the next turn.
     while (stay) {
         line = stay;
         stay = line->next;
@@ -308,7 +309,7 @@ bool push_take(struct server *server)
 {
     struct push *push = &server->push;
     bool taken = false;
-    push_drop_lost(push); // so that there is room for others
+    push_drop_lost(push); // makes room for new deliveries
     for (struct push_namespace *at = push->namespaces; at; at = at->next) {
         if (at->pending && at->entries) {
             taken |= space_take(at, server_now(server));
@@ -321,8 +322,8 @@ bool push_take(struct server *server)
 // ---------------------------------------------------------------------------------------------
 // Later
 
-// When a queue is looked at again. A queue without news has nothing to take, except for changes that
-// no event reports.
+// When a queue is examined again. A queue without changes has nothing to take, except after changes
+// that the engine does not report.
 static int64_t next_look(const struct push_namespace *space, const struct push_line *line,
                          int64_t now_us)
 {
@@ -331,7 +332,7 @@ static int64_t next_look(const struct push_namespace *space, const struct push_l
     return early || line->scan_us > later_us ? line->scan_us : later_us;
 }
 
-// When something of a namespace may be sent that may not be now.
+// When the next push of a namespace may be sent, if none may be now.
 static int64_t next_of(const struct push_namespace *space, int64_t now_us)
 {
     int64_t next_us = INT64_MAX;

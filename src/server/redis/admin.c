@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands of those who run the server.
+// Commands for administrators of the server: CONFIG and others.
 #include "server/redis/answer.h"
 #include "server/redis/tables.h"
 
@@ -17,7 +17,7 @@ struct words_arguments {
 // ---------------------------------------------------------------------------------------------
 // CONFIG
 
-// What Redis's clients ask for, and what comes closest to it here.
+// Redis's settings that clients ask for, and the settings of Sluice that come closest.
 static const struct {
     const char *name, *value;
 } redis_settings[] = {
@@ -38,7 +38,7 @@ enum {
     GET_PATTERNS_MAX = 100, // of a CONFIG GET
 };
 
-// Which settings match: ours, then Redis's.
+// The settings that match the patterns: those of Sluice, then those of Redis.
 struct matched {
     bool own[SETTINGS_COUNT_MAX];
     bool redis[REDIS_SETTINGS];
@@ -164,7 +164,8 @@ static enum status run_config(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What Redis keeps and this server does not: empty, so that tools that look find nothing
+// Commands about what Redis stores and this server does not: empty replies, so that tools which
+// read them continue
 
 static enum status write_none(struct call *call, struct slices words, struct error *error)
 {
@@ -224,7 +225,7 @@ static bool is_shutdown_word(struct slice word)
            word_is(word, "FORCE");
 }
 
-// As in Redis there is no answer: the end of the connection is one.
+// As in Redis there is no reply: the connection closes.
 static enum status run_shutdown(struct call *call, struct error *error)
 {
     const struct connection *connection = call->session;

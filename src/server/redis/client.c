@@ -103,9 +103,9 @@ static enum status run_id(struct call *call, struct slices words, struct error *
 }
 
 // ---------------------------------------------------------------------------------------------
-// Which there are
+// Lists
 
-// A client that need not authenticate has Redis's name for that user.
+// The user of a client that need not authenticate has the name that Redis gives it.
 static const char *user_of(const struct connection *at)
 {
     return !at->user ? "(none)" : *at->user->name ? at->user->name : "default";
@@ -120,7 +120,7 @@ static const char *flags_of(const struct connection *at)
                                         : "N";
 }
 
-// All fields that Redis has, since clients look for some of them.
+// Writes all fields that Redis writes, because clients read some of them.
 static void append_line(const struct connection *at, int64_t now_us, struct buffer *out)
 {
     const struct resp_session *session = session_of(at);
@@ -164,7 +164,7 @@ static enum status run_info(struct call *call, struct slices words, struct error
     return write_lines(call, &lines, error);
 }
 
-// Which connections are meant: those that fit all that is given.
+// Selects the connections that match all fields that are set.
 struct filter {
     struct slices ids; // none: all
     struct slice address, user, type;
@@ -235,7 +235,7 @@ static enum status run_list(struct call *call, struct slices words, struct error
 }
 
 // ---------------------------------------------------------------------------------------------
-// An end to them
+// Kill
 
 static enum status read_kill(struct slices words, struct filter *filter, struct error *error)
 {
@@ -312,7 +312,7 @@ static enum status run_kill(struct call *call, struct slices words, struct error
 }
 
 // ---------------------------------------------------------------------------------------------
-// Switches
+// Settings of a connection
 
 static enum status run_reply(struct call *call, struct slices words, struct error *error)
 {

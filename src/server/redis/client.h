@@ -9,14 +9,14 @@
 
 struct connection;
 
-// Whether a request is CLIENT REPLY, after which some requests have no reply. `words` follow the
-// name of the command.
+// Whether a request is CLIENT REPLY, which decides whether later requests have a reply. `words`
+// follow the name of the command.
 bool client_is_reply(const struct command *command, struct slices words);
 
-// Answers with an error when the name is too long or has spaces or control characters in it.
+// Replies with an error if the name is too long or contains spaces or control characters.
 bool client_name_check(struct connection *connection, struct slice name);
 
-// A name that was checked; an empty one takes it away.
+// Sets a name that was checked; an empty one removes the name.
 void client_name_set(struct connection *connection, struct slice name);
 
 #endif

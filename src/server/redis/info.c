@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// INFO: the server in figures, in sections of lines as Redis has them.
+// INFO: figures of the server, in sections of lines as in Redis.
 #include "server/redis/info.h"
 
 #include "engine/measure/metrics.h"
@@ -223,7 +223,8 @@ static bool may_see(const struct connection *connection, const struct ns *ns)
     return connection->user && user_may(connection->user, ns_name(ns), RIGHT_READ);
 }
 
-// A name as the value of a pair: what could be taken for the end of it becomes '?'.
+// Appends a name as the value of a pair: characters that could be read as the end of the value
+// become '?'.
 static void append_name(struct buffer *out, struct slice name)
 {
     for (size_t i = 0; i < name.size; i++) {

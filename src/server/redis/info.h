@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The store's state in words, as INFO and /readyz tell it.
+// The state of the store in words, for INFO and /readyz.
 #ifndef SLUICE_SERVER_REDIS_INFO_H
 #define SLUICE_SERVER_REDIS_INFO_H
 
@@ -7,7 +7,7 @@
 
 const char *info_durability(enum store_durability durability);
 const char *info_store_state(enum store_state state);
-// What an operator can do about it; empty when it is ready.
+// What an operator can do about the state; empty for STORE_READY.
 const char *info_store_hint(enum store_state state);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Redis's words for keys, which are about namespaces: what a namespace is to us comes closest to
-// what a key is there.
+// Redis's commands for keys. They work on namespaces, which come closest to keys.
 #include "base/glob.h"
 #include "engine/measure/metrics.h"
 #include "faces/qless/qless.h"
@@ -8,7 +7,7 @@
 #include "server/redis/tables.h"
 
 enum {
-    JOB_KEY_SIZE_LEAST = sizeof(QLESS_JOB_KEY_PREFIX) + 8, // in an answer
+    JOB_KEY_SIZE_LEAST = sizeof(QLESS_JOB_KEY_PREFIX) + 8, // at least, of a job's key in a reply
 };
 
 struct name_arguments {
@@ -25,7 +24,7 @@ static bool may_see(const struct connection *connection, const struct ns *ns)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Which there are
+// Lists of namespaces
 
 static size_t count_seen(const struct connection *connection)
 {
@@ -47,7 +46,7 @@ static const struct argument keys_takes[] = {
     ARGUMENT(name_arguments, name, TEXT, "pattern", "a pattern as in PSUBSCRIBE"),
 };
 
-// The jobs of qless's namespace as keys, which its clients count.
+// The jobs of qless's namespace as keys, because qless clients count them.
 struct key_listing {
     const struct glob *pattern;
     struct reply *reply; // NULL: they are only counted
@@ -158,7 +157,7 @@ static enum status run_type(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Deleted
+// Deletion
 
 static enum status check_flush(const struct call *call, struct error *error)
 {

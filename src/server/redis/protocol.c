@@ -62,7 +62,7 @@ static void refuse(struct connection *connection, const char *code, const struct
     }
 }
 
-// What follows a malformed request cannot be decoded either.
+// The bytes after a malformed request cannot be decoded either.
 static void refuse_broken(struct connection *connection, const struct error *why)
 {
     struct error error = *why;
@@ -113,7 +113,7 @@ static uint64_t end(struct connection *connection, const struct resp_writer *wri
     return writer->errors;
 }
 
-// A subscriber that uses RESP 2 cannot tell a reply from a message.
+// A RESP 2 subscriber cannot distinguish a reply from a message.
 static bool admits(struct connection *connection, const struct command *command)
 {
     const struct resp_session *session = connection->resp;
@@ -129,7 +129,7 @@ static bool admits(struct connection *connection, const struct command *command)
     return false;
 }
 
-// Within EXEC all replies are sent: they are parts of its one reply.
+// Within EXEC all replies are written, because they are parts of the reply of EXEC.
 static bool skips_reply(struct connection *connection)
 {
     struct resp_session *session = connection->resp;

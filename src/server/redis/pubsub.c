@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A channel exists while it has subscribers. A subscription is in two lists: that of its channel and
-// that of its connection.
+// A channel exists while it has subscribers. A subscription is in two lists: that of its channel
+// and that of its connection.
 #include "server/redis/pubsub.h"
 
 #include "base/glob.h"
@@ -12,10 +12,10 @@
 #include <assert.h>
 
 struct channel {
-    struct channel *next, *previous; // all of its kind
-    struct subscription *first;      // who listens, the newest first
+    struct channel *next, *previous; // all channels, or all patterns
+    struct subscription *first;      // the newest first
     size_t count;
-    struct glob *pattern; // compiled, when it is one; owned
+    struct glob *pattern; // of a pattern: compiled; owned
     size_t name_size;
     char name[];
 };
@@ -23,16 +23,16 @@ struct channel {
 struct subscription {
     struct connection *connection;
     struct channel *channel;
-    struct subscription *next, *previous;         // of the channel
-    struct subscription *own_next, *own_previous; // of the connection
+    struct subscription *next, *previous;         // in the channel's list
+    struct subscription *own_next, *own_previous; // in the connection's list
 };
 
 enum {
     EVENT_JSON_MAX = 64 << 20, // of one event; a value of the configuration may be large
-    CHANNEL_NAME_MAX = 1024,   // of those made here
+    CHANNEL_NAME_MAX = 1024,   // of the channels that are named here
 };
 
-#define NATIVE_PREFIX "sluice:" // of the channels of the engines
+#define NATIVE_PREFIX "sluice:" // prefix of the channels of engines
 
 static struct slice channel_name(const struct channel *channel)
 {
@@ -122,7 +122,7 @@ static enum status channel_add(struct server *server, struct slice name, bool pa
     return STATUS_OK;
 }
 
-// It has no subscription any more. Its name stays readable until the next one goes.
+// Ends a channel without subscriptions. Its name remains valid until another channel ends.
 static void channel_end(struct server *server, struct channel *channel)
 {
     struct pubsub *pubsub = &server->pubsub;
@@ -144,7 +144,7 @@ static size_t *own_count(struct connection *connection, bool pattern)
                    : &connection->resp->subscriptions.channels;
 }
 
-// Looks in both lists at once, and so takes no longer than the shorter one needs.
+// Walks both lists in parallel, so that it takes only as long as the shorter one.
 static struct subscription *find(const struct connection *connection, const struct channel *channel)
 {
     struct subscription *own = connection->resp->subscriptions.first;
@@ -162,7 +162,8 @@ static struct subscription *find(const struct connection *connection, const stru
     return NULL;
 }
 
-// One subscription more or less. With another set of patterns, all routes may be wrong.
+// Counts a subscription that was added or removed. If the set of patterns has changed, all routes
+// may be wrong and are dropped.
 static void count_patterns(struct server *server, const struct channel *channel, size_t change)
 {
     if (channel->pattern) {
@@ -311,7 +312,7 @@ void pubsub_forget(struct connection *connection)
 // ---------------------------------------------------------------------------------------------
 // Messages
 
-// A message, and the namespace whose engine tells it; an empty one when a client says it.
+// A message, and the namespace whose engine published it; an empty name if a client did.
 struct message {
     struct slice channel, text, ns;
 };
@@ -382,9 +383,10 @@ static bool hand_to(const struct subscription *subscription, const struct messag
     return hears;
 }
 
-// A pattern that begins with a wildcard, such as "*", hears the events of a namespace of qless as
-// qless's messages, and not once more on the native channel: qless's clients subscribe so, and take
-// each message for one of qless's. One that begins with a letter matches only one of the two.
+// Whether a pattern receives the events of a channel. In a namespace of qless, a pattern that
+// begins with a wildcard, such as "*", receives events as qless's messages and not also on the
+// native channels: qless clients subscribe to such patterns and take each message for one of qless.
+// A pattern that begins with a letter matches channels of only one kind.
 static bool pattern_hears(const struct channel *pattern, struct slice channel, bool qless)
 {
     return glob_matches(pattern->pattern, channel) &&
@@ -392,7 +394,8 @@ static bool pattern_hears(const struct channel *pattern, struct slice channel, b
             slice_starts_with(channel_name(pattern), SLICE("s")));
 }
 
-// Visits the pattern subscriptions that hear a channel. Gives how many, also without `out`.
+// Finds the pattern subscriptions that receive the messages of a channel. Returns how many there
+// are, also without `out`.
 static size_t find_listeners(struct server *server, struct slice ns, struct slice channel,
                              struct subscription **out)
 {
@@ -415,8 +418,8 @@ static size_t find_listeners(struct server *server, struct slice ns, struct slic
     return count;
 }
 
-// NULL when there are no patterns, and without memory: then their subscribers miss a message, as
-// when there is none to make it.
+// Returns the route of a channel. NULL if there are no patterns, or no memory: then the pattern
+// subscribers miss the message.
 static const struct route *route_of(struct server *server, struct slice ns, struct slice channel)
 {
     struct pubsub *pubsub = &server->pubsub;
@@ -456,7 +459,7 @@ size_t pubsub_publish(struct server *server, struct slice channel, struct slice 
 }
 
 // ---------------------------------------------------------------------------------------------
-// What the engines tell
+// Events of engines
 
 static bool has_listener(struct server *server, struct slice ns, struct slice name)
 {
@@ -509,7 +512,7 @@ void pubsub_tick(struct server *server, const struct ns *ns, struct slice json)
     }
 }
 
-// An event to publish. Its JSON is made for the first channel that has subscribers.
+// An event to publish. Its JSON is written when the first channel with subscribers is found.
 struct publication {
     struct server *server;
     struct ns *ns;
@@ -520,7 +523,7 @@ struct publication {
 static void publish_to_channel(struct publication *publication, const char *kind, struct slice name)
 {
     char channel[CHANNEL_NAME_MAX];
-    // Not printed, for a name may have a zero byte in it.
+    // Appended without snprintf, because a name may contain a zero byte.
     struct buffer text = { .data = channel,
                            .capacity = sizeof(channel) - 1,
                            .size_max = sizeof(channel) - 1 };

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Messages on channels. Subscriptions are to a channel by its name or to all whose names match a
-// pattern (`*`, `?`, `[a-z]`, `\` before a character meant
-// as such, as in Redis).
+// Publish and subscribe. A subscription is to a channel, or to all channels whose names match a
+// pattern (`*`, `?`, `[a-z]`, and `\` before a literal character, as in Redis).
 //
-// Events of the engines are published on
+// Events of the engines are published as JSON on
 //
 //      sluice:NS:log            all events of a namespace
 //      sluice:NS:tracked        events of tracked jobs
 //      sluice:NS:worker:NAME    events for a worker, such as a lost lease
 //      sluice:NS:tick           totals and rates, once a second
 //
-// as JSON; in a namespace of qless also as qless's own messages (ql:*). There a pattern that begins
-// with a wildcard hears only the latter.
+// and, in a namespace of qless, also as qless's own messages (ql:*). There a pattern that begins
+// with a wildcard receives only the latter.
 #ifndef SLUICE_SERVER_REDIS_PUBSUB_H
 #define SLUICE_SERVER_REDIS_PUBSUB_H
 
@@ -31,7 +30,7 @@ struct server;
 
 struct subscription; // of one connection to one channel or pattern
 
-// Of a connection.
+// The subscriptions of a connection.
 struct subscriptions {
     struct subscription *first;
     size_t channels, patterns; // how many
@@ -42,13 +41,13 @@ struct channel;
 
 struct pubsub {
     struct map channel_map, pattern_map;
-    struct channel *channels, *patterns; // lists of the same, the newest first
+    struct channel *channels, *patterns; // lists of all, the newest first
     size_t channel_count, pattern_count;
     size_t pattern_subscriptions; // of all connections
-    struct routes routes;         // which of them hear a channel
-    struct channel *gone;         // the last one that ended, whose name is still borrowed
-    // The connection whose command runs: messages for it are kept in `later`, since they must follow
-    // the reply.
+    struct routes routes;         // which pattern subscriptions receive the messages of a channel
+    struct channel *gone;         // the channel that ended last: its name may still be borrowed
+    // The connection whose command runs, or NULL: messages for it are kept in `later`, because they
+    // must follow the reply.
     struct connection *answering;
     unsigned answering_depth;
     struct buffer later;
@@ -57,36 +56,37 @@ struct pubsub {
 void pubsub_init(struct server *server);
 void pubsub_release(struct server *server);
 
-// A subscription that is there already is no error. NO_MEMORY, or TOO_LARGE past one of the limits
-// max-subscriptions, max-patterns and max-patterns-total, or of a pattern (glob.h).
+// Succeeds if the subscription exists already. NO_MEMORY; TOO_LARGE above one of the limits
+// max-subscriptions, max-patterns and max-patterns-total, or for a pattern that is too large
+// (glob.h).
 MUST_USE enum status pubsub_subscribe(struct connection *connection, struct slice name,
                                       bool pattern, struct error *error);
-// Says whether it was there.
+// Returns whether there was such a subscription.
 bool pubsub_unsubscribe(struct connection *connection, struct slice name, bool pattern);
-// All of a kind, one after the other: gives the name of one that was ended, borrowed until the next
-// call; false when there is none left.
+// Ends one subscription of a kind and sets its name, which is borrowed until the next call; false
+// when none is left.
 bool pubsub_unsubscribe_next(struct connection *connection, bool pattern, struct slice *name);
-void pubsub_forget(struct connection *connection); // all of them, without messages
+void pubsub_forget(struct connection *connection); // ends all, without messages
 
-// The reply to a command of the connection begins, and ends. May be nested.
+// To be called around the reply to a command of the connection. Calls may be nested.
 void pubsub_answer_begin(struct connection *connection);
 void pubsub_answer_end(struct connection *connection);
 
-// Sends a message to all subscribers. Gives how many.
+// Sends a message to all subscribers of the channel, and returns their number.
 size_t pubsub_publish(struct server *server, struct slice channel, struct slice message);
 
-// The rights of users have changed, or the user of a connection.
+// To be called when rights of users, or the user of a connection, have changed.
 void pubsub_rights_changed(struct server *server);
 
 // Publishes an event of the engine of a namespace, to subscribers that may read the namespace.
 void pubsub_event(struct server *server, struct ns *ns, const struct event *event);
 
-// Whether a client subscribes to the ticks of a namespace (sluice:NS:tick); sends one to those that do.
-// Subscriptions to patterns do not receive ticks.
+// Whether a client subscribes to the ticks of a namespace (sluice:NS:tick). Sends a tick to the
+// clients that do. Subscriptions to patterns receive no ticks.
 bool pubsub_hears_ticks(struct server *server, const struct ns *ns);
 void pubsub_tick(struct server *server, const struct ns *ns, struct slice json);
 
-// For PUBSUB CHANNELS, NUMSUB, NUMPAT.
+// Figures for PUBSUB CHANNELS, NUMSUB and NUMPAT.
 size_t pubsub_subscribers(const struct server *server, struct slice channel);
 void pubsub_each_channel(const struct server *server, void (*visit)(void *context, struct slice),
                          void *context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// COMMAND: what Redis's clients ask about commands.
+// COMMAND: what Redis clients ask about commands.
 #include "api/reference.h"
 #include "base/glob.h"
 #include "base/num.h"
@@ -68,7 +68,7 @@ static enum status run_info(struct call *call, struct slices words, struct error
     return STATUS_OK;
 }
 
-// Whether a command is among the words; with none all are.
+// Whether a command is among the words; without words all are.
 static bool is_asked(const struct command *command, struct slices words)
 {
     for (size_t i = 0; i < words.count; i++) {
@@ -132,7 +132,7 @@ static enum status run_list(struct call *call, struct slices words, struct error
     return STATUS_OK;
 }
 
-// The keys of EVAL are counted by its second argument.
+// The second argument of EVAL is the number of its keys.
 static struct slices keys_of(const struct command *command, struct slices words)
 {
     uint64_t count;

@@ -16,7 +16,7 @@ static struct slice route_key(const void *route)
     return slice_make(of->listeners + of->count, of->key_size);
 }
 
-// How long the name of the namespace is, that name, and the channel's.
+// The key of a route: the size of the namespace's name, that name, and the channel's name.
 static struct slice make_key(struct slice ns, struct slice channel, char text[KEY_SIZE_MAX])
 {
     assert(ns.size <= NS_SIZE_MAX && channel.size <= GLOB_SIZE_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which pattern subscriptions hear a channel, remembered by the channel's name: an event costs what
-// it tells, not a match with every pattern that there is. A memory that is forgotten as a whole
-// whenever a pattern subscription or a right has changed, and when it is full.
+// A cache: which pattern subscriptions receive the messages of a channel, by the channel's name. So
+// publishing an event does not match it against every pattern. The whole cache is cleared when a
+// pattern subscription or a right changes, and when it is full.
 #ifndef SLUICE_SERVER_REDIS_ROUTES_H
 #define SLUICE_SERVER_REDIS_ROUTES_H
 
@@ -23,25 +23,26 @@ struct route {
     size_t size; // of the block
     size_t key_size;
     size_t count;
-    struct subscription *listeners[]; // `count` of them, borrowed; then the key
+    struct subscription *listeners[]; // `count` of them, borrowed; the key follows
 };
 
 struct routes {
     const struct allocator *allocator;
     struct map map;
     struct route *first;
-    size_t listeners; // of all
+    size_t listeners; // of all routes
 };
 
 void routes_init(struct routes *routes, const struct allocator *allocator, struct hash_seed seed);
-void routes_clear(struct routes *routes); // also to release them
+void routes_clear(struct routes *routes); // also releases them
 
-// The route of a channel on which the engine of `ns` speaks, or a client when `ns` is empty; NULL
-// when it is not remembered.
+// Returns the route of a channel in which the engine of `ns` publishes, or a client if `ns` is
+// empty; NULL if it is not in the cache.
 const struct route *routes_find(const struct routes *routes, struct slice ns, struct slice channel);
 
-// A new route with room for `count` listeners, to be filled in before the next call; forgets all
-// others when there are too many. NULL without memory. The channel must have none yet.
+// Adds a route with room for `count` listeners, which the caller sets before the next call. Clears
+// the cache first if it would become too large. NULL if there is no memory. The channel must not
+// have a route.
 struct route *routes_add(struct routes *routes, struct slice ns, struct slice channel,
                          size_t count);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EVAL and its like, for the clients of qless: their scripts are recognised, and the calls go to
+// EVAL, EVALSHA and SCRIPT for qless clients: qless's scripts are recognised, and their calls go to
 // the engine of qless's namespace.
 #include "faces/resp.h"
 #include "server/access/audit.h"
@@ -10,7 +10,7 @@
 // Running
 
 enum {
-    AUDIT_WORDS_MAX = 16, // of a call
+    AUDIT_WORDS_MAX = 16, // of a call, in the audit log
 };
 
 struct eval_arguments {
@@ -19,8 +19,8 @@ struct eval_arguments {
     struct slices words;
 };
 
-// Clients share the scripts that are known, of which there is a maximum: a script is only kept for
-// a user that may run it.
+// All clients share the known scripts, whose number is limited: a script is kept only if the user
+// may run it.
 static enum status load(const struct connection *connection, struct slice text,
                         const struct script **out, struct error *error)
 {
@@ -41,7 +41,7 @@ static enum status acquire(const struct connection *connection, struct ns **out,
                                     error);
     }
     if (!status && (*out)->clock != ENGINE_CLOCK_CLIENT) {
-        // Its time would not be what the calls say.
+        // The clock of that namespace does not follow the times in the calls.
         status =
             error_set(error, STATUS_STATE,
                       "namespace %.*s has the server clock, and calls of qless need the client "
@@ -52,7 +52,7 @@ static enum status acquire(const struct connection *connection, struct ns **out,
     return status;
 }
 
-// Calls that native commands for the same are kept in the audit log for.
+// The calls whose native counterparts are recorded in the audit log.
 static bool is_administrative(struct slice name)
 {
     static const char *const names[] = { "cancel",  "config.set", "config.unset",
@@ -66,7 +66,7 @@ static bool is_administrative(struct slice name)
     return false;
 }
 
-// An entry shows the name of the call first, which a script that makes one call is not given.
+// An entry begins with the name of the call; a script that makes one call has no such argument.
 static void audit_call(struct connection *connection, const struct command *command,
                        const struct ns *ns, const struct script *script, struct slices words)
 {
@@ -82,7 +82,7 @@ static void audit_call(struct connection *connection, const struct command *comm
     audit_act(connection, command, ns_name(ns), (struct slices){ shown, count }, STATUS_OK);
 }
 
-// Other patterns hear the events of a namespace when clients of qless use it.
+// When qless clients use a namespace, other patterns receive its events.
 static enum status make_qless(struct server *server, struct ns *ns, const struct script *script,
                               struct error *error)
 {
@@ -98,7 +98,7 @@ static enum status make_qless(struct server *server, struct ns *ns, const struct
     return status;
 }
 
-// What tells of a job that does not fit an answer.
+// The data for the message about a job that is too large for a reply.
 struct unfit_context {
     const struct host *host;
     struct slice ns;
@@ -153,7 +153,7 @@ static enum status run_script(struct call *call, const struct script *script, st
     ns_touch(ns);
     audit_call(connection, call->command, ns, script, words);
     struct unfit_context unfit = { call->host, ns_name(ns), reply_room_max(call->reply) };
-    resp_writer_set_code(call->reply, SLICE("ERR")); // as a script's errors have in Redis
+    resp_writer_set_code(call->reply, SLICE("ERR")); // the code of errors of scripts in Redis
     qless_run(&(struct qless_call){
         .engine = ns->engine,
         .script = script->kind,
@@ -276,7 +276,7 @@ static enum status run_script_command(struct call *call, struct error *error)
 
 // ---------------------------------------------------------------------------------------------
 
-// Whether a full disk allows it depends on the call.
+// Whether a full disk allows the command depends on the call.
 enum {
     RUNS = COMMAND_CONNECTION | COMMAND_WRITES | COMMAND_SHRINKS,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scripts by their SHA-1, as Redis keeps them. Only qless's are known, and none is ever run: what
-// is kept is which of them it is.
+// Scripts by their SHA-1. Only the scripts of qless are known, and no script is run: what is kept
+// is which one of them it is.
 #ifndef SLUICE_SERVER_REDIS_SCRIPTS_H
 #define SLUICE_SERVER_REDIS_SCRIPTS_H
 
@@ -21,14 +21,14 @@ struct script {
 };
 
 struct scripts {
-    struct script known[SCRIPTS_MAX]; // the oldest makes room for the newest
+    struct script known[SCRIPTS_MAX]; // the newest replaces the oldest
     size_t count;
 };
 
-// Keeps a script and gives its SHA-1; UNSUPPORTED when it is none of qless's.
+// Keeps a script and returns its SHA-1; UNSUPPORTED if it is not one of qless's scripts.
 MUST_USE enum status scripts_load(struct scripts *scripts, struct slice text,
                                   const struct script **out, struct error *error);
-// In either case; NULL when it is not known.
+// Finds a script by its SHA-1 in upper or lower case; NULL if it is not known.
 const struct script *scripts_find(const struct scripts *scripts, struct slice sha);
 void scripts_flush(struct scripts *scripts);
 

@@ -16,7 +16,8 @@ enum {
 // ---------------------------------------------------------------------------------------------
 // Authentication
 
-// Replies with an error and drains the connection when the user has as many as it may.
+// Replies with an error and drains the connection if the user has the maximum number of
+// connections.
 static bool may_become(struct connection *connection, const struct user *user)
 {
     struct error error;
@@ -40,7 +41,7 @@ static void write_failure(struct connection *connection, enum status status,
     }
 }
 
-// Logs in; `end` writes the reply, now or when the password has been checked.
+// Logs in; `end` writes the reply, at once or when the password has been checked.
 static void log_in(struct call *call, struct slice name, struct slice password,
                    login_decided *decided, void (*end)(struct connection *connection))
 {
@@ -66,7 +67,7 @@ static void log_in(struct call *call, struct slice name, struct slice password,
     }
 }
 
-// The reply to a command that waited for its login.
+// Replies to a command that waited for its login.
 static void decide(struct connection *connection, enum status status, const struct user *user,
                    const struct error *error, void (*end)(struct connection *connection))
 {
@@ -199,7 +200,7 @@ static void write_hello(struct connection *connection)
     resp_array(out, 0);
 }
 
-// The reply is in the version that was requested.
+// The reply uses the protocol version that was requested.
 static void end_hello(struct connection *connection)
 {
     const struct hello_pending *kept = &connection->resp->hello;
@@ -245,7 +246,7 @@ static enum status run_hello(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// The rest
+// Other commands
 
 struct text_arguments {
     struct slice text;
@@ -255,7 +256,7 @@ static const struct argument ping_takes[] = {
     OPTIONAL(text_arguments, text, TEXT, "message", "what to answer (PONG)"),
 };
 
-// A subscriber that uses RESP 2 gets a reply that looks like a message.
+// A RESP 2 subscriber gets a reply in the form of a message.
 static enum status run_ping(struct call *call, struct error *error)
 {
     (void)error;

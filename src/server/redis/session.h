@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state of a connection that uses RESP. connection->resp is NULL for other protocols; the
-// functions here give the state that a new session has then.
+// The state of a connection that uses RESP. connection->resp is NULL for other protocols; then the
+// functions here return the state of a new session.
 #ifndef SLUICE_SERVER_REDIS_SESSION_H
 #define SLUICE_SERVER_REDIS_SESSION_H
 
@@ -35,7 +35,7 @@ struct resp_session {
     char library[CLIENT_NAME_SIZE], library_version[CLIENT_NAME_SIZE]; // CLIENT SETINFO
 };
 
-// The session of a connection, of any protocol.
+// The session of a connection of any protocol.
 const struct resp_session *session_of(const struct connection *connection);
 
 static inline bool session_subscribes(const struct resp_session *session)

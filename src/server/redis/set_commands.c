@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ZCARD and ZSCORE, for the clients of qless: some of what they show does not come from the script
-// but straight from qless's keys. No other keys are there.
+// ZCARD and ZSCORE, because qless clients read some of qless's keys directly instead of calling the
+// script. No other keys exist.
 #include "faces/qless/qless.h"
 #include "server/redis/answer.h"
 #include "server/redis/tables.h"
@@ -10,7 +10,7 @@ struct set_arguments {
     struct slice member;
 };
 
-// The engine to look into; NULL when there is none yet, which is as if all were empty.
+// Finds the engine to read; NULL if the namespace does not exist, which is treated as empty.
 static enum status find(const struct call *call, const struct engine **out, struct error *error)
 {
     const struct connection *connection = call->session;

@@ -16,7 +16,7 @@ enum {
     US_A_SECOND = 1000000,
 };
 
-// One block: the struct, the words' slices, and their bytes.
+// One block: the struct, the slices of the words, and their bytes.
 struct slow_command {
     struct slow_command *newer, *older;
     size_t size; // of the block
@@ -28,7 +28,7 @@ struct slow_command {
 };
 
 // ---------------------------------------------------------------------------------------------
-// What is kept
+// Entries
 
 static void drop_oldest(struct server *server)
 {
@@ -53,7 +53,7 @@ static size_t kept_size(struct slice word)
     return word.size <= SLOW_WORD_SIZE_MAX ? word.size : SLOW_WORD_SIZE_MAX + MORE_SIZE;
 }
 
-// Copies a word to `at`, cut.
+// Copies a word to `at`, truncated.
 static struct slice keep_word(struct slice word, char *at)
 {
     size_t size = word.size < SLOW_WORD_SIZE_MAX ? word.size : SLOW_WORD_SIZE_MAX;
@@ -66,8 +66,8 @@ static struct slice keep_word(struct slice word, char *at)
     return slice_make(at, size);
 }
 
-// The words as they are kept: at most SLOW_WORDS_MAX, of which the last one may tell how many more
-// there were. `more` has room for that.
+// Selects the words of an entry: at most SLOW_WORDS_MAX, the last of which may be the number of
+// omitted words. `more` has room for it.
 static struct slices choose_words(const struct command *command, struct slices words,
                                   struct slice chosen[SLOW_WORDS_MAX], char more[MORE_SIZE])
 {
@@ -116,7 +116,7 @@ static void keep(struct connection *connection, struct slices words, int64_t too
     uint64_t id = all->total++;
     struct slow_command *entry = entry_new(connection, words);
     if (!entry) {
-        return; // it is told in the log and counted
+        return; // the command is logged and counted without an entry
     }
     entry->id = id;
     entry->at_us = server_now(server);
@@ -204,7 +204,8 @@ static enum status run_reset(struct call *call, struct slices words, struct erro
     return STATUS_OK;
 }
 
-// Words of commands in every namespace are shown, so an administrator of all of them is needed.
+// The entries show the arguments of commands in all namespaces, so only an administrator of all
+// namespaces may read them.
 static const struct subcommand subcommands[] = {
     { "GET", "[<count>]", "The slow commands that are kept, the newest first.", 0, 1, true,
       run_get },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands of those who listen to channels, and of those who speak on them.
+// Commands that subscribe to channels, and commands that publish.
 #include "base/glob.h"
 #include "server/redis/answer.h"
 #include "server/redis/session.h"
@@ -28,8 +28,8 @@ static const struct argument maybe_patterns_takes[] = {
 // ---------------------------------------------------------------------------------------------
 // Subscribing
 
-// What has become of a subscription, and how many there are now. An empty name without bytes is
-// null.
+// Replies with the result for one channel and the number of subscriptions. An empty name without
+// bytes is null.
 static void confirm(struct connection *connection, const char *what, struct slice name)
 {
     struct buffer *out = &connection->output.bytes;
@@ -65,7 +65,7 @@ static enum status subscribe(struct call *call, bool pattern, struct error *erro
     for (size_t i = 0; i < given->names.count; i++) {
         struct error why;
         if (pubsub_subscribe(connection, given->names.items[i], pattern, &why)) {
-            // Those before it are there, and were confirmed.
+            // The subscriptions before this one were made and confirmed.
             answer_error(connection, "ERR", "%s", error_sentence(&why));
             break;
         }
@@ -130,7 +130,7 @@ static const struct argument publish_takes[] = {
     ARGUMENT(publish_arguments, message, TEXT, "message", "what to say"),
 };
 
-// Only the server publishes on its own channels, so that subscribers can trust the messages.
+// Only the server publishes on its own channels, so that subscribers can trust their messages.
 static enum status check_channel(const struct connection *connection, struct slice channel,
                                  struct error *error)
 {
@@ -168,15 +168,15 @@ static enum status run_publish(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // PUBSUB
 
-// Whether the rest of a name, behind "sluice:NS:", is that of one of the server's channels.
+// Whether the rest of a name after "sluice:NS:" is that of one of the server's channels.
 static bool is_own_channel(struct slice rest)
 {
     return slice_equal(rest, SLICE("log")) || slice_equal(rest, SLICE("tracked")) ||
            slice_starts_with(rest, SLICE("worker:"));
 }
 
-// Whether the user may know that the channel is listened to: of the server's own, those of
-// namespaces that the user may read. A namespace's name may have a ':' in it.
+// Whether the user may learn that the channel has subscribers: for the server's own channels, the
+// user must have the right to read the namespace. The name of a namespace may contain ':'.
 static bool may_see(const struct connection *connection, struct slice channel)
 {
     const struct slice own = SLICE("sluice:");
@@ -200,12 +200,12 @@ static bool may_see(const struct connection *connection, struct slice channel)
     return false;
 }
 
-// The channels that match a pattern are counted, then said.
+// The channels that match a pattern: the first pass counts them, the second writes them.
 struct channel_list {
-    const struct connection *connection; // that asks
+    const struct connection *connection; // that runs the command
     const struct glob *pattern;          // NULL: all
     size_t count;
-    struct reply *reply; // NULL: they are counted
+    struct reply *reply; // NULL: the channels are counted
 };
 
 static void visit_channel(void *context, struct slice name)

@@ -12,7 +12,8 @@
 #include <stdalign.h>
 
 enum {
-    ANSWERS_PART = 8, // of max-output that is kept for short errors, see transaction_reserve
+    // part of max-output that is reserved for short errors, see transaction_reserve
+    ANSWERS_PART = 8,
 };
 
 // A request in one block: the words' slices, then their bytes.
@@ -26,7 +27,7 @@ struct kept {
 struct transaction {
     struct kept *first, **last;
     size_t count, size;
-    size_t left; // while it runs: commands that are still to be run
+    size_t left; // while EXEC runs: commands that have not run yet
     bool spoiled, runs;
 };
 
@@ -60,7 +61,7 @@ static void free_all(const struct allocator *allocator, struct transaction *tran
 void transaction_forget(struct connection *connection)
 {
     struct transaction *transaction = transaction_of(connection);
-    // While it runs, EXEC owns it.
+    // While EXEC runs, it owns the transaction.
     if (transaction && !transaction->runs) {
         connection->resp->transaction = NULL;
         free_all(connection->server->settings.allocator, transaction);
@@ -94,7 +95,7 @@ int64_t transaction_count(const struct connection *connection)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Keeping
+// Queueing
 
 static struct kept *kept_new(const struct allocator *allocator, const struct command *command,
                              struct slices words)
@@ -142,7 +143,7 @@ static enum status keep(struct connection *connection, const struct command *com
     return STATUS_OK;
 }
 
-// What cannot be run at all is better refused now than found among the answers.
+// A request that cannot be run at all is refused now, not in the reply of EXEC.
 static enum status check_words(struct server *server, const struct command *command,
                                struct slices words, struct error *error)
 {
@@ -210,7 +211,7 @@ static enum status run_multi(struct call *call, struct error *error)
     return STATUS_OK;
 }
 
-// A command whose reply might not fit any more is not run.
+// A command whose reply might not fit is not run.
 static void run_one(struct connection *connection, struct slices words)
 {
     const struct output *output = &connection->output;
@@ -222,12 +223,12 @@ static void run_one(struct connection *connection, struct slices words)
     }
 }
 
-// All replies together are the one reply of EXEC, and count as one (connection_output_end).
+// All replies together are the one reply of EXEC (connection_output_end).
 static void run_kept(struct connection *connection, struct transaction *transaction)
 {
     transaction->runs = true;
     resp_array(&connection->output.bytes, transaction->count);
-    // A SHUTDOWN among them may close it.
+    // A SHUTDOWN among the commands may close the connection.
     transaction->left = transaction->count;
     for (struct kept *kept = transaction->first; kept && !connection->closed; kept = kept->next) {
         transaction->left--;
@@ -290,7 +291,7 @@ static enum status run_watch(struct call *call, struct error *error)
 static enum status run_unwatch(struct call *call, struct error *error)
 {
     (void)error;
-    reply_ok(call->reply); // nothing is ever watched
+    reply_ok(call->reply); // WATCH is refused, so no key is watched
     return STATUS_OK;
 }
 

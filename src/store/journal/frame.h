@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bytes of a group: a head, then records.
+// The format of a group: a head, then records.
 #ifndef SLUICE_STORE_JOURNAL_FRAME_H
 #define SLUICE_STORE_JOURNAL_FRAME_H
 
@@ -11,12 +11,12 @@ enum {
     FRAME_RECORD_HEAD_SIZE = 4 + KEY_SIZE,
 };
 
-// Room for the head; frame_seal fills it in.
+// Appends room for the head; frame_seal writes it.
 void frame_begin(struct buffer *group);
 void frame_add(struct buffer *records, struct store_key key, struct slice bytes);
 void frame_seal(struct buffer *group, uint64_t synced);
 
-// The head of a group, of which at least that much is there.
+// The head of a group. The bytes must be at least that many.
 struct frame_head {
     uint64_t synced;
     uint32_t size; // of the records
@@ -24,7 +24,7 @@ struct frame_head {
 
 struct frame_head frame_head(const char *bytes);
 
-// Takes the next record off the front. False at the end, or with *status CORRUPT.
+// Removes the first record. False at the end, or with *status CORRUPT.
 MUST_USE bool frame_next(struct slice *records, struct store_record *out, enum status *status);
 
 #endif

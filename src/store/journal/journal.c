@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a sector is written once between two checkpoints that cover it, so that no write can
-// harm what was acknowledged; and group n + 1 is not written before group n is durable.
+// Invariants: between two checkpoints that cover it, a sector is written only once, so that no
+// write can damage acknowledged data. Group n + 1 is not written before group n is durable.
 #include "store/journal/journal.h"
 
 #include "os/clock.h"
@@ -11,20 +11,21 @@
 #include <assert.h>
 
 enum {
-    KEPT_SIZE = 1 << 20, // of a buffer, for the next group
-    // While no thread waits for the disk, entries are gathered into larger groups: each group costs
-    // a write and a wake-up.
+    KEPT_SIZE = 1 << 20, // of a buffer that is reused for the next group
+    // While no thread waits for the disk, records gather longer, because each group costs a write
+    // and a wake-up.
     UNHURRIED_US = 2000,
     UNHURRIED_SIZE = 1 << 20,
 };
 
-// What the thread has to itself.
+// The state of the journal's thread.
 struct writer {
     struct store *store;
     struct buffer group; // the one being written
-    char *packed;        // a header, if need be, and up to JOURNAL_PACKED_SECTORS of the group
-    struct position at;  // where the next sector goes
-    uint64_t number;     // of the group
+    // a header if necessary, and up to JOURNAL_PACKED_SECTORS sectors of the group
+    char *packed;
+    struct position at; // the next sector to write
+    uint64_t number;    // of the group
 };
 
 static bool sync_is_due(const struct store *store, int64_t since_us, int64_t *wait_us)
@@ -69,8 +70,8 @@ bool journal_sync(struct store *store)
     return true;
 }
 
-// The file for the writer's place, which is at the beginning of a generation. Waits until one is free;
-// below 0 when none will be.
+// Returns the file for the writer's generation, at its beginning. Waits until a file is free;
+// negative if none will be.
 static int64_t take_segment(struct writer *writer, struct error *error)
 {
     struct store *store = writer->store;
@@ -86,7 +87,7 @@ static int64_t take_segment(struct writer *writer, struct error *error)
         pthread_cond_wait(&store->work, &store->mutex);
     }
     store->wants_segment = false;
-    // By the time this one is full there should be others.
+    // So that more files are free when this one is full.
     pthread_cond_signal(&store->wake);
     pthread_mutex_unlock(&store->mutex);
     return number;
@@ -106,8 +107,8 @@ static void pack(const struct writer *writer, char *sector, uint32_t first, uint
     }
 }
 
-// With no space left it waits and tries again: nothing was acknowledged, and the same bytes go to
-// the same place.
+// On a full disk it waits and repeats the write: nothing was acknowledged, and the same bytes go to
+// the same position.
 static enum status write_packed(struct writer *writer, uint32_t number, uint32_t sector,
                                 uint32_t count, struct error *error)
 {
@@ -124,7 +125,7 @@ static enum status write_packed(struct writer *writer, uint32_t number, uint32_t
             store->journal_full = full;
             store->space = full ? *error : store->space;
             store_tell(store);
-            pthread_cond_signal(&store->wake); // the reserve may help
+            pthread_cond_signal(&store->wake); // it may release the reserve
         }
         if (full && !stop) {
             store_sleep(store, &store->work, STORE_RETRY_US);
@@ -151,8 +152,8 @@ static enum status sync_segment(struct writer *writer, uint32_t number, struct e
     return status;
 }
 
-// Writes some sectors of the group to the segment that they belong to, behind its header if they
-// are the first in it, and syncs when no more of the group follows there.
+// Writes sectors of the group to their segment, after its header if they are the first in it. Syncs
+// if the rest of the group is in another segment.
 static enum status write_part(struct writer *writer, uint32_t *done, uint32_t total,
                               struct error *error)
 {
@@ -195,7 +196,7 @@ static enum status write_group(struct writer *writer, struct error *error)
     return status;
 }
 
-// With the mutex held. Says whether the checkpoint should wake up.
+// Returns whether the checkpoint's thread should wake up. With the mutex held.
 static bool note_durable(struct writer *writer)
 {
     struct store *store = writer->store;
@@ -216,7 +217,7 @@ static bool note_durable(struct writer *writer)
     return begins || (!was_much && store->behind_size >= store->much_size) || store_is_short(store);
 }
 
-// Without the mutex, so that those who wake up need not wait for it.
+// Called without the mutex, so that the threads that wake up need not wait for it.
 static void announce_durable(struct store *store, bool wake)
 {
     pthread_cond_broadcast(&store->progress);
@@ -226,7 +227,7 @@ static void announce_durable(struct store *store, bool wake)
     store_tell(store);
 }
 
-// Takes what has gathered as the writer's group. With the mutex held.
+// Takes the gathering group to write it. With the mutex held.
 static void take_group(struct writer *writer)
 {
     struct store *store = writer->store;
@@ -236,14 +237,14 @@ static void take_group(struct writer *writer)
         buffer_release(&store->gather);
     }
     writer->number = store->gathering++;
-    writer->at = store->end; // a checkpoint may have moved it on
+    writer->at = store->end; // a checkpoint may have moved it
     store->writing_size = writer->group.size;
     store_check(store);
     store_eased(store);
     frame_seal(&writer->group, store->synced);
 }
 
-// How long what gathers may still gather.
+// How much longer the group may gather.
 static int64_t may_gather_us(const struct store *store, int64_t last_us)
 {
     if (store->options.durability != STORE_NEVER || store->stopping ||

@@ -7,7 +7,7 @@
 
 enum {
     WINDOW_SECTORS = 256,
-    ROOM_MAX = 1 << 20, // that is made at once
+    ROOM_MAX = 1 << 20, // bytes that are allocated before a group is read
 };
 
 enum status reader_init(struct reader *reader, struct segments *segments, struct position at,
@@ -50,8 +50,8 @@ enum status reader_sector(struct reader *reader, uint32_t number, uint32_t secto
     return STATUS_OK;
 }
 
-// The sector at `at`, which goes on to the next generation where a segment ends. NULL when there is no
-// such segment.
+// Reads the sector at `at`, which moves to the next generation at the end of a segment. NULL if
+// there is no such segment.
 static enum status sector_at(struct reader *reader, struct position *at, const char **out,
                              uint32_t *number, struct error *error)
 {
@@ -65,7 +65,7 @@ static enum status sector_at(struct reader *reader, struct position *at, const c
     return reader_sector(reader, *number, at->sector, out, error);
 }
 
-// What was read is cut to what the head of the group says is in it.
+// Truncates the bytes to the size that the head of the group contains.
 static enum status take_records(struct reader *reader, struct slice *records, struct error *error)
 {
     struct slice bytes = buffer_slice(&reader->bytes);
@@ -80,8 +80,8 @@ static enum status take_records(struct reader *reader, struct slice *records, st
                      (unsigned long long)reader->group);
 }
 
-// The head of a group, in its first sector, says how large it is. A size that is wrong is found out
-// when all of the group was read.
+// The head of a group, in its first sector, contains its size. A wrong size is detected when the
+// whole group was read.
 static void make_room(struct reader *reader, const char *first)
 {
     size_t size = FRAME_HEAD_SIZE + (size_t)frame_head(first + SECTOR_HEAD_SIZE).size + SECTOR_ROOM;

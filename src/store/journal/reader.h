@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the journal back, group by group, from a place where a group begins.
+// Reads the journal, group by group, from a position where a group begins.
 #ifndef SLUICE_STORE_JOURNAL_READER_H
 #define SLUICE_STORE_JOURNAL_READER_H
 
@@ -11,7 +11,7 @@ struct reader {
     struct position at;        // where the next group begins
     uint64_t group;            // its number
     struct buffer bytes;       // of the last group
-    // Sectors that were read from a file ahead of time.
+    // Sectors of a file that were read ahead.
     char *window;
     int window_fd;
     uint32_t window_first, window_count;
@@ -21,13 +21,13 @@ MUST_USE enum status reader_init(struct reader *reader, struct segments *segment
                                  struct position at, uint64_t group);
 void reader_release(struct reader *reader);
 
-// The next group's records, which are borrowed until the next call; *found is false at the end of
-// the journal, and the reader then still stands before the group that is not there or is torn.
-// CORRUPT when a sector that is neither an old one nor a new one is in the way.
+// Reads the next group. Its records are borrowed until the next call. *found is false at the end of
+// the journal; then the position remains before the missing or torn group. CORRUPT if a sector is
+// neither an old one nor a new one.
 MUST_USE enum status reader_next(struct reader *reader, bool *found, struct slice *records,
                                  struct error *error);
 
-// One sector of a file, borrowed until the next one.
+// Reads one sector of a file; borrowed until the next call.
 MUST_USE enum status reader_sector(struct reader *reader, uint32_t number, uint32_t sector,
                                    const char **out, struct error *error);
 

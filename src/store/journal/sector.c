@@ -15,7 +15,7 @@ void sector_seal(char *sector, uint32_t seed, struct sector_stamp stamp)
 
 bool sector_is_blank(const char *sector)
 {
-    // All bytes are the same as the one before them, and the first is zero.
+    // True if the first byte is zero and every byte equals the one before it.
     return sector[0] == 0 && memcmp(sector, sector + 1, SECTOR_SIZE - 1) == 0;
 }
 

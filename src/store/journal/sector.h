@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A sector of the journal: the unit in which a write can be torn. Each has its own checksum, so
-// that one that was not written (it holds what it held before) can be told from one that was
-// damaged (it holds neither).
+// A sector of the journal: the unit in which a write can be torn. Each has a checksum, so that a
+// sector that was not written (it has its old contents) is distinguished from one that was damaged
+// (it has neither the old nor the new contents).
 #ifndef SLUICE_STORE_JOURNAL_SECTOR_H
 #define SLUICE_STORE_JOURNAL_SECTOR_H
 
@@ -17,7 +17,7 @@ enum {
 
 struct sector_stamp {
     uint64_t group;
-    uint32_t index; // in the group
+    uint32_t index; // position in the group
     bool last;
 };
 
@@ -27,10 +27,10 @@ enum sector_verdict {
     SECTOR_DAMAGED,
 };
 
-// Puts head and checksum in front of the SECTOR_ROOM bytes at sector + SECTOR_HEAD_SIZE.
+// Writes head and checksum before the SECTOR_ROOM bytes at sector + SECTOR_HEAD_SIZE.
 void sector_seal(char *sector, uint32_t seed, struct sector_stamp stamp);
 
-// The stamp of a valid sector.
+// Reads the stamp of a sector, if it is valid.
 enum sector_verdict sector_read(const char *sector, uint32_t seed, struct sector_stamp *stamp);
 
 bool sector_is_blank(const char *sector);

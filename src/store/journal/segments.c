@@ -132,7 +132,7 @@ enum status segments_make(const struct segments *segments, uint32_t number, int 
     if (status) {
         return status;
     }
-    // Where there is no space that is found out before anything is written.
+    // Allocating first detects a full disk before anything is written.
     uint64_t size = (uint64_t)segments->sectors * SECTOR_SIZE;
     status = file_allocate(*fd, name, 0, size, error);
     if (!status || status == STATUS_UNSUPPORTED) {
@@ -141,7 +141,7 @@ enum status segments_make(const struct segments *segments, uint32_t number, int 
     if (!status) {
         status = file_write(*fd, name, head, sizeof(head), 0, error);
     }
-    // Not only the contents: also the size, which fdatasync makes durable as well.
+    // Syncs the contents and the size, which fdatasync includes.
     if (!status) {
         status = file_sync(*fd, name, error);
     }
@@ -272,8 +272,8 @@ enum status segments_sync(struct segments *segments, uint32_t number, struct err
     return file_sync(segments_get(segments, number).fd, name, error);
 }
 
-// The first files come first, so that the others can be removed; of these the one that was used
-// longest ago.
+// Prefers the files with low numbers, so that the others can be removed; among these, the least
+// recently used one.
 static bool is_better(const struct segments *segments, int64_t number, int64_t than)
 {
     bool early = number < SEGMENTS_AT_FIRST, than_early = than < SEGMENTS_AT_FIRST;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which file is counted is said by the base. A file that has been used and is not counted would be
-// taken for damage, and so would one that is counted and missing. So a file is first marked as
-// never used; then it is not counted any more; then it is removed.
+// The base contains the number of files. A used file beyond that number would be treated as damage,
+// and so would a missing one. So a file is first marked as never used, then the number is
+// decreased, then the file is removed.
 //
-// Each record goes into both of LMDB's snapshots, since the older one may be all that is left of
-// the base, and must not count a file that is gone, or have the journal go on where it does not.
+// Each step is committed to both of LMDB's snapshots, because only the older one may survive: it
+// must not count a removed file, nor refer to a position in it.
 #include "store/journal/trim.h"
 
 #include "os/file.h"
@@ -41,7 +41,7 @@ static enum status commit_twice(struct store *store, struct base_record *record,
     if (status) {
         return status;
     }
-    // What the first one said holds, whether there is space for the second or not.
+    // The first commit is valid whether or not there is space for the second.
     status = base_commit(store->base, NULL, record, error);
     return store_is_lack(status) ? STATUS_OK : status;
 }
@@ -73,7 +73,7 @@ static enum status remove_last(struct store *store, struct segment *segment, str
     if (status) {
         segment->generation = 0;
         enum status added = segments_add(&store->segments, *segment);
-        assert(!added); // there was room for it before
+        assert(!added); // its slot was allocated before
         return status;
     }
     store->record = record;
@@ -81,8 +81,9 @@ static enum status remove_last(struct store *store, struct segment *segment, str
     return STATUS_OK;
 }
 
-// The next group begins with a new generation, in another file. The journal takes none before the base
-// says so: from either place alone it could not be read back.
+// Moves the end of the journal to a new generation in another file. The journal writes no group
+// before the base contains that: until then neither the old nor the new position alone is enough to
+// read it back.
 static enum status leave_last(struct store *store, struct error *error)
 {
     struct base_record record = store->record;
@@ -104,7 +105,7 @@ static enum status leave_last(struct store *store, struct error *error)
 
 enum status trim_step(struct store *store, struct error *error)
 {
-    // A backup copies the files by number, and the journal without a gap.
+    // A backup copies the files by number, and the journal without gaps.
     if (pthread_mutex_trylock(&store->backup)) {
         return STATUS_BUSY;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// LMDB never waits for more address space or disk in the middle of a transaction if that can be
-// helped: before each one the map and the file are made large enough for what it is expected to
-// write. So a full disk shows before anything was begun.
+// LMDB should not need more address space or disk in the middle of a transaction. So before each
+// transaction the map and the file are enlarged for what it is expected to write, and a full disk
+// is detected before anything was begun.
 #include "store/lmdb/base.h"
 
 #include "base/bytes.h"
@@ -16,12 +16,12 @@
 
 enum {
     MAP_SIZE_MIN = 256 << 20,
-    FILE_STEP = 4 << 20, // the file grows by at least that
+    FILE_STEP = 4 << 20, // the minimum growth of the file
     META_PAGES = 2,
-    SLACK_SIZE = 1 << 20, // what a transaction writes beside its images: paths, the free list
-    IMAGE_OVERHEAD = 64,  // of an image, beside its bytes
+    SLACK_SIZE = 1 << 20, // of a transaction, in addition to its images: paths, the free list
+    IMAGE_OVERHEAD = 64,  // of an image, in addition to its bytes
     ATTEMPTS = 8,         // at a transaction whose map was too small
-    SHORT_SIZE = 512,     // of a value that is copied once more
+    SHORT_SIZE = 512,     // of values that are copied on overwrite
 };
 
 static const char name[] = "base/data.mdb";
@@ -30,11 +30,11 @@ struct base {
     const struct allocator *allocator;
     MDB_env *env;
     MDB_dbi dbi;
-    int fd;             // LMDB's
+    int fd;             // owned by LMDB
     uint64_t allocated; // bytes of the file
     uint64_t map_size;
-    bool lost; // LMDB has no map any more: its calls would crash
-    // The map may move only while no copy is made.
+    bool lost; // LMDB has no map any more: its functions would crash
+    // Write-locked to move the map, which must not happen while a copy is made.
     pthread_rwlock_t map;
 };
 
@@ -110,7 +110,7 @@ static int open_env(struct base *base, const char *path, unsigned flags)
     if (!code) {
         code = mdb_env_set_mapsize(base->env, (size_t)base->map_size);
     }
-    // Reading ahead is for scans, which are not done through LMDB.
+    // Read-ahead is useful only for scans, which do not use LMDB.
     if (!code) {
         code = mdb_env_open(base->env, path, MDB_NOTLS | MDB_NORDAHEAD | flags, 0600);
     }
@@ -150,7 +150,7 @@ static enum status open_at(const char *path, const char *entry, unsigned flags,
         base_close(base);
         return lmdb_error(error, "open", code);
     }
-    // What the file was larger by, LMDB made the map larger by.
+    // If the file was larger, LMDB has enlarged the map.
     base->map_size = info.me_mapsize;
     enum status status = file_size(base->fd, name, &base->allocated, error);
     if (status) {
@@ -173,7 +173,7 @@ enum status base_open_file(const char *path, const char *file, const struct allo
     return open_at(path, file, MDB_NOSUBDIR, allocator, out, error);
 }
 
-// So that it is seen to be kept on purpose.
+// A reference, so that leak checkers do not report it.
 static MDB_env *last_lost __attribute__((used));
 
 void base_close(struct base *base)
@@ -181,7 +181,8 @@ void base_close(struct base *base)
     if (!base) {
         return;
     }
-    // Without its map LMDB would unmap what others have mapped there since: its memory stays.
+    // Without its map, LMDB would unmap memory that is in use for something else since: it is not
+    // closed.
     if (base->lost) {
         last_lost = base->env;
     } else if (base->env) {
@@ -217,8 +218,8 @@ struct base_sizes base_sizes(struct base *base)
     };
 }
 
-// LMDB lets go of its map before it asks for the larger one, and cannot go on without. So whether
-// there is address space for the larger one is found out first.
+// LMDB unmaps its map before it asks for a larger one, and cannot continue if that fails. So this
+// checks first whether there is address space for the larger one.
 static bool can_map(const struct base *base, uint64_t size)
 {
     void *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, base->fd, 0);
@@ -238,15 +239,15 @@ static enum status grow_map(struct base *base, uint64_t size, struct error *erro
     pthread_rwlock_unlock(&base->map);
     if (code) {
         (void)lmdb_error(error, "map", code);
-        error->status = STATUS_IO; // it cannot be repeated
+        error->status = STATUS_IO; // the transaction must not be repeated
         return STATUS_IO;
     }
     base->map_size = size;
     return STATUS_OK;
 }
 
-// Enlarges the file. Without space for as much as would be good it may do with what is needed, or
-// with pages inside the file that are free.
+// Enlarges the file. If there is not enough space for the preferred size, the required size is
+// enough, or free pages in the file.
 static enum status grow_file(struct base *base, uint64_t wanted, uint64_t free_size, uint64_t size,
                              struct error *error)
 {
@@ -262,13 +263,13 @@ static enum status grow_file(struct base *base, uint64_t wanted, uint64_t free_s
             break;
         }
     }
-    // Where a file system cannot allocate, LMDB finds out when it writes.
+    // If the file system cannot allocate, LMDB detects a full disk when it writes.
     return status == STATUS_UNSUPPORTED || (status == STATUS_NO_SPACE && free_size >= 2 * size)
                ? STATUS_OK
                : status;
 }
 
-// Room for a transaction that writes about `size` bytes.
+// Makes room for a transaction that writes about `size` bytes.
 static enum status make_room(struct base *base, uint64_t size, struct error *error)
 {
     if (base->lost) {
@@ -283,7 +284,7 @@ static enum status make_room(struct base *base, uint64_t size, struct error *err
             return status;
         }
     }
-    // Earlier than it must be, so that there is time to try again.
+    // Enlarged before it is necessary, so that a failure can be followed by another attempt.
     uint64_t good = wanted + wanted / 4;
     if (good <= base->map_size) {
         return STATUS_OK;
@@ -295,7 +296,7 @@ static enum status make_room(struct base *base, uint64_t size, struct error *err
     return status == STATUS_NO_MEMORY && wanted <= base->map_size ? STATUS_OK : status;
 }
 
-// An entry goes that had this value.
+// Subtracts a removed entry with this value from the count and the sum.
 static void count_off(struct base_record *record, const MDB_val *old)
 {
     record->count--;
@@ -319,8 +320,8 @@ static void fill(char *value, uint32_t checksum, struct slice bytes)
     memcpy(value + BASE_CHECKSUM_SIZE, bytes.data, bytes.size);
 }
 
-// Another value for the entry at the cursor. LMDB searches for it again if it is to make room, but
-// not if it is given the value, which is put together first where it is short.
+// Overwrites the value of the entry at the cursor. With MDB_RESERVE, LMDB searches for the entry
+// again; with the value it does not, so short values are assembled first.
 static int overwrite(MDB_cursor *cursor, MDB_val *key, uint32_t checksum, struct slice bytes)
 {
     char together[SHORT_SIZE];
@@ -336,7 +337,7 @@ static int overwrite(MDB_cursor *cursor, MDB_val *key, uint32_t checksum, struct
     return code;
 }
 
-// Writes or removes one entry, and keeps count and sum true.
+// Writes or removes one entry, and updates the count and the sum.
 static int apply(MDB_cursor *cursor, const struct image *image, struct base_record *record)
 {
     char bytes[KEY_SIZE];
@@ -348,7 +349,7 @@ static int apply(MDB_cursor *cursor, const struct image *image, struct base_reco
     uint32_t checksum = base_checksum(slice_make(bytes, KEY_SIZE), image->bytes);
     record->count++;
     record->sum += checksum;
-    // Many entries are new: they are looked for by the put alone, which finds the others too.
+    // Many entries are new. So put searches for them, and reports the entry if it exists.
     MDB_val value = { BASE_CHECKSUM_SIZE + image->bytes.size, NULL };
     int code = mdb_cursor_put(cursor, &key, &value, MDB_RESERVE | MDB_NOOVERWRITE);
     if (code == MDB_KEYEXIST) {
@@ -393,7 +394,8 @@ static int put_record(MDB_txn *txn, MDB_dbi dbi, const struct base_record *recor
     return mdb_put(txn, dbi, &key, &value, 0);
 }
 
-// What a transaction is to do. A status of LMDB; it may be called again after it failed.
+// The body of a transaction. Returns a status of LMDB. It is called again if the transaction has to
+// be repeated.
 typedef int act(struct base *base, MDB_txn *txn, void *context);
 
 static int try_once(struct base *base, act *run, void *context)
@@ -411,7 +413,7 @@ static int try_once(struct base *base, act *run, void *context)
     return mdb_txn_commit(txn);
 }
 
-// A transaction that writes about `size` bytes.
+// Runs a transaction that writes about `size` bytes.
 static enum status transact(struct base *base, uint64_t size, act *run, void *context,
                             struct error *error)
 {
@@ -421,7 +423,7 @@ static enum status transact(struct base *base, uint64_t size, act *run, void *co
         if (!code) {
             return STATUS_OK;
         }
-        // After both nothing has been written, and it may be tried again.
+        // After both errors nothing has been written, and the transaction may be repeated.
         if (code == MDB_MAP_FULL) {
             status = grow_map(base, 2 * base->map_size, error);
         } else if (code != EINTR) {
@@ -481,13 +483,13 @@ enum status base_copy(struct base *base, int fd, struct error *error)
 struct part {
     MDB_cursor *from;
     uint64_t size_max;
-    char first[KEY_SIZE]; // what was copied before ends with this key
-    char last[KEY_SIZE];  // and this part with that one
+    char first[KEY_SIZE]; // the entries up to this key were copied before
+    char last[KEY_SIZE];  // the last key of this part
     struct base_record before, after;
     bool ends;
 };
 
-// The entry behind the key that was reached.
+// Moves to the first entry after the key.
 static int go_behind(MDB_cursor *cursor, char reached[KEY_SIZE], MDB_val *key, MDB_val *value)
 {
     *key = (MDB_val){ KEY_SIZE, reached };
@@ -498,7 +500,7 @@ static int go_behind(MDB_cursor *cursor, char reached[KEY_SIZE], MDB_val *key, M
     return code;
 }
 
-// Entries come in order, so pages are filled one after the other.
+// The entries are sorted, so pages are filled one after the other.
 static int copy_part(struct base *to, MDB_txn *txn, void *context)
 {
     struct part *part = context;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A transaction of LMDB ends with a sync of all that it wrote, and the journal's syncs wait for the
-// same disk. So a checkpoint goes in slices, each as large as the disk has been seen to take in
-// `stall_us`, and rests between them as long as the journal has room. What counts is what is left
-// when only the newest image of each record is kept: a slice goes through as many groups as it
-// takes to have so much of it, and of jobs that came and went in between nothing is left.
+// A transaction of LMDB ends with a sync of everything that it wrote, and the journal's syncs wait
+// for the same disk. So a checkpoint is divided into slices, each as large as the disk can write in
+// `stall_us` by measurement, with pauses between them while the journal has room. The size of a
+// slice is what remains when only the newest image of each record is kept: a slice covers as many
+// groups as are needed for that size. Of jobs that were created and deleted in these groups nothing
+// remains.
 #include "store/lmdb/checkpoint.h"
 
 #include "os/clock.h"
@@ -21,8 +22,8 @@ enum {
     SPARE_SEGMENTS = 2,
     SLICE_SIZE_MIN = 64 << 10,
     SLICE_SIZE_MAX = 16 << 20,
-    GATHER_SIZE_MAX = 64 << 20, // that one slice goes through
-    CALM_INTERVALS = 10,        // so long nothing is written before journal files are removed
+    GATHER_SIZE_MAX = 64 << 20, // bytes of groups that one slice reads
+    CALM_INTERVALS = 10,        // so many intervals without writes before journal files are removed
     CALM_US_MAX = 60000000,
 };
 
@@ -38,7 +39,7 @@ static bool is_pressed(struct store *store)
     return store_is_short(store) || 2 * in_use > store->options.segments_max;
 }
 
-// How long nothing must be written yet for the journal to be calm.
+// How much longer nothing may be written until the journal counts as calm.
 static int64_t calm_left_us(const struct store *store)
 {
     int64_t interval_us = store->options.checkpoint_us;
@@ -47,7 +48,7 @@ static int64_t calm_left_us(const struct store *store)
     return store->covered_us + calm_us - monotonic_us();
 }
 
-// Whether a slice could not be covered, and has to be before the store can grow again.
+// Whether a slice could not be covered, and must be before the store may grow again.
 static bool has_lacked(const struct store *store)
 {
     return store->full && store->record.covered < store->lacked;
@@ -59,13 +60,13 @@ static bool is_urgent(struct store *store)
            is_pressed(store);
 }
 
-// Bytes that are free inside the base's file.
+// Free bytes in the base's file.
 static uint64_t free_inside(const struct store *store)
 {
     return store->figures.base_used_bytes - store->figures.base_live_bytes;
 }
 
-// Takes note of how large things are. With the mutex held, which it lets go of meanwhile.
+// Updates the sizes. With the mutex held, which it releases temporarily.
 static void measure(struct store *store)
 {
     struct statvfs volume = { 0 };
@@ -79,7 +80,7 @@ static void measure(struct store *store)
     store->figures.volume_free_bytes = (uint64_t)volume.f_bavail * volume.f_frsize;
 }
 
-// There is no space or memory, or there is again. With the mutex held.
+// Records that there is no disk space or memory, or that there is again. With the mutex held.
 static void set_full(struct store *store, const struct error *error)
 {
     if (error) {
@@ -98,9 +99,9 @@ static void set_full(struct store *store, const struct error *error)
     store_tell(store);
 }
 
-// The reserve is for work on the jobs there are, and for what was taken on already: no new ones are
-// taken on from now on. Says whether there was one. With the mutex held, which it lets go of
-// meanwhile.
+// Deletes the reserve, and accepts no new jobs from now on: the space is for changes to existing
+// jobs, and for what was accepted already. Returns whether there was a reserve. With the mutex
+// held, which it releases temporarily.
 static bool give_reserve(struct store *store, const struct error *lack)
 {
     set_full(store, lack);
@@ -114,9 +115,8 @@ static bool give_reserve(struct store *store, const struct error *lack)
     return true;
 }
 
-// Looks for space where the disk has none: that of a copy of the base comes first, which can be
-// made again, then the reserve. Says whether there was any. With the mutex held, which it lets go
-// of meanwhile.
+// Frees disk space: first a copy of the base that is being made, which can be made again, then the
+// reserve. Returns whether there was any. With the mutex held, which it releases temporarily.
 static bool find_space(struct store *store, const struct error *lack)
 {
     pthread_mutex_unlock(&store->mutex);
@@ -125,7 +125,7 @@ static bool find_space(struct store *store, const struct error *lack)
     return found || give_reserve(store, lack);
 }
 
-// All was tried to get the journal room. With the mutex held.
+// To be called when there is no way to get the journal more room. With the mutex held.
 static void set_stuck(struct store *store)
 {
     if (store->stuck || !store_is_short(store)) {
@@ -143,7 +143,8 @@ static void set_stuck(struct store *store)
 // ---------------------------------------------------------------------------------------------
 // A slice
 
-// The images of the groups after those covered, up to the group `last` or as many as make a slice.
+// Collects the images of the groups after the covered ones, up to the group `last` or as many as
+// make a slice.
 static enum status gather_images(struct store *store, struct images *images,
                                  struct base_record *record, uint64_t last, struct error *error)
 {
@@ -176,7 +177,7 @@ static enum status gather_images(struct store *store, struct images *images,
     return status;
 }
 
-// The next slice is larger or smaller, as the disk was fast or slow.
+// Adapts the size of the next slice to the speed of the disk.
 static void adapt(struct store *store, int64_t took_us)
 {
     uint64_t size = store->slice_size;
@@ -185,7 +186,7 @@ static void adapt(struct store *store, int64_t took_us)
     } else if (took_us < store->options.stall_us / 2) {
         size *= 2;
     }
-    // On a full disk small ones find room where others have been.
+    // On a full disk, small slices fit into space that earlier ones have freed.
     size = size < SLICE_SIZE_MIN || store->full ? SLICE_SIZE_MIN : size;
     store->slice_size = size > SLICE_SIZE_MAX ? SLICE_SIZE_MAX : size;
 }
@@ -211,7 +212,7 @@ static void note_covered(struct store *store, const struct base_record *record,
     pthread_cond_broadcast(&store->progress);
 }
 
-// Into the base, and into the copy of it that may be being made. Without the mutex.
+// Commits to the base, and to its copy if one is being made. Without the mutex.
 static enum status commit_images(struct store *store, const struct images *images,
                                  struct base_record *record, struct error *error)
 {
@@ -219,10 +220,10 @@ static enum status commit_images(struct store *store, const struct images *image
     return status ? status : compact_follow(store, images, error);
 }
 
-// With the mutex held, which it lets go of meanwhile.
+// With the mutex held, which it releases temporarily.
 static enum status cover_slice(struct store *store, struct images *images)
 {
-    // What is covered was synced before, so that the journal never has less than the base says.
+    // Groups are synced before they are covered, so that the journal never ends before the base.
     if (!journal_sync(store)) {
         return store->failure.status;
     }
@@ -250,8 +251,8 @@ static enum status cover_slice(struct store *store, struct images *images)
             store_sleep(store, &store->wake, took_us);
         }
     } else if (store_is_lack(status)) {
-        // A small slice finds room where others have been; a large one needs none for what it
-        // removes again. They are tried in generations.
+        // Small slices fit into space that earlier ones have freed; a large slice needs no space
+        // for records that it deletes again. Both sizes are tried alternately.
         store->slice_size = store->slice_size == SLICE_SIZE_MIN ? GATHER_SIZE_MAX : SLICE_SIZE_MIN;
         store->lacked = store->record.covered + 1;
         set_full(store, &error);
@@ -264,7 +265,7 @@ static enum status cover_slice(struct store *store, struct images *images)
 // ---------------------------------------------------------------------------------------------
 // Space
 
-// It is in the base's count before it is used, so that it is missed when it is gone. Without the
+// The base counts the file before it is used, so that a missing file is detected. Without the
 // mutex.
 static enum status add_segment(struct store *store, struct base_record *record, struct error *error)
 {
@@ -285,12 +286,12 @@ static enum status add_segment(struct store *store, struct base_record *record, 
         return status;
     }
     enum status added = segments_add(&store->segments, segment);
-    assert(!added); // there is room for it
+    assert(!added); // its slot was reserved
     return STATUS_OK;
 }
 
-// Makes one more segment, out of the reserve if the journal cannot do without. With the mutex held,
-// which it lets go of meanwhile.
+// Makes one more segment, using the reserve if the journal needs one urgently. With the mutex held,
+// which it releases temporarily.
 static enum status make_segment(struct store *store)
 {
     struct base_record record = store->record;
@@ -321,8 +322,8 @@ static bool is_idle(const struct store *store)
     return store->writing_size == 0 && store->gather.size == 0;
 }
 
-// Whether there may be one more segment. When a single group is larger than all of them, or a
-// backup keeps them in use, there may be as many as it takes.
+// Whether there may be one more segment. The limit does not apply if a single group is larger than
+// all segments, or if a backup keeps them in use.
 static bool may_have_segment(struct store *store)
 {
     return store->segments.count < store->options.segments_max ||
@@ -330,7 +331,7 @@ static bool may_have_segment(struct store *store)
             (store->wants_segment || (is_idle(store) && store_is_short(store))));
 }
 
-// Whether the journal is short of room, or has fewer than `spare` segments left, and may have
+// Whether the journal is short of room, or has fewer than `spare` free segments, and may have
 // another one.
 static bool needs_segment(struct store *store, uint32_t spare)
 {
@@ -338,15 +339,15 @@ static bool needs_segment(struct store *store, uint32_t spare)
            may_have_segment(store);
 }
 
-// Without a reserve on the disk, room inside the base's file that has become free since will do:
-// twice as much to begin with, and as much to go on.
+// Without a reserve, space inside the base's file that has become free is sufficient: twice the
+// size to start, the size to continue.
 static bool has_room_inside(const struct store *store, uint64_t times)
 {
     return free_inside(store) >= store->free_at_full + times * store->options.reserve_size;
 }
 
-// Tries to get back what was lacking. The journal's segments come first; and when it still has too
-// few of them, the next lack of space is near.
+// Tries to get back what is lacking. Segments for the journal come first: while it has too few, the
+// next lack of space is near.
 static enum status regain_space(struct store *store)
 {
     if (store->journal_full) {
@@ -375,13 +376,13 @@ static enum status regain_space(struct store *store)
 // ---------------------------------------------------------------------------------------------
 // Giving space back
 
-// Makes a step towards a smaller base. With the mutex held, which it lets go of meanwhile.
+// Makes a step of a compaction. With the mutex held, which it releases temporarily.
 static bool compact_some(struct store *store)
 {
     struct error error = { 0 };
     bool finished = false;
     uint64_t size = store->slice_size;
-    // With the mutex, since what wakes the thread may come in the moment that it is let go of.
+    // With the mutex held, so that a signal between the check and the wait is not missed.
     if (!compact_is_due(store)) {
         return false;
     }
@@ -400,7 +401,7 @@ static bool compact_some(struct store *store)
     return true;
 }
 
-// The same for the journal, when it has been calm, or the space is needed.
+// The same for the journal, when it has been calm, or when the space is needed.
 static bool trim_some(struct store *store)
 {
     struct error error = { 0 };
@@ -422,7 +423,7 @@ static bool tidy(struct store *store)
 // ---------------------------------------------------------------------------------------------
 // The thread
 
-// What it waits for when there is nothing to do at once.
+// Waits until there may be something to do.
 static void rest(struct store *store, int64_t since_us)
 {
     if (!is_behind(store)) {
@@ -442,14 +443,14 @@ static bool is_due(struct store *store, int64_t since_us)
             (since_us && monotonic_us() - since_us >= store->options.checkpoint_us));
 }
 
-// On a full disk, with nothing more that could be covered: does for the journal what can be done.
+// The disk is full, and nothing more can be covered: frees what it can for the journal.
 static enum status relieve(struct store *store, enum status status)
 {
     if (store->journal_full) {
         const struct error lack = store->space;
         (void)find_space(store, &lack);
     }
-    // A backup may have kept some in use until now.
+    // A backup that has ended may have kept some in use.
     segments_free_before(&store->segments, store->record.next.generation);
     store_eased(store);
     if (store_is_short(store) && may_have_segment(store)) {
@@ -463,7 +464,7 @@ static enum status relieve(struct store *store, enum status status)
 
 static void loop(struct store *store, struct images *images)
 {
-    int64_t since_us = 0; // when it was seen that there is something to cover
+    int64_t since_us = 0; // since when there has been something to cover
     while (!store_has_failed(store)) {
         enum status status = STATUS_OK;
         bool acted = true;
@@ -494,14 +495,14 @@ static void loop(struct store *store, struct images *images)
         if ((store->full || store->journal_full) && (!due || store_is_lack(status))) {
             status = relieve(store, status);
         }
-        // The reserve would take the space that a smaller base is to be made in; once that is made,
-        // it is its turn.
+        // The reserve would take the space that a compaction needs; it is made after the
+        // compaction.
         if (!status && store->full &&
             (store->stopping || store->figures.compactions > compactions ||
              !compact_is_due(store))) {
             status = regain_space(store);
         }
-        // Nothing tells when there is space again.
+        // No event reports free disk space, so it is polled.
         if (status || (store->full && !acted)) {
             store_sleep(store, &store->wake, STORE_RETRY_US);
         } else if (!acted) {

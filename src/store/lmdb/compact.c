@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 static const char copy_name[] = "base/compact.mdb";
-static const char lock_name[] = "base/compact.mdb-lock"; // LMDB's
+static const char lock_name[] = "base/compact.mdb-lock"; // made by LMDB
 
 enum {
-    WASTE_PARTS_FULL = 8,    // on a full disk it is done for that part of the file
-    PAUSE_US = 5000000,      // before the next try, after one that was of no use
-    SLACK_SIZE = 1280 << 10, // that a copy needs beside what is copied
-    EMPTY_SIZE = 256 << 10,  // with less than that it is as good as new
-    STEP_SIZE = 1 << 20,     // so much is copied at a time, at most
+    WASTE_PARTS_FULL = 8,    // on a full disk this part of the file is enough to gain
+    PAUSE_US = 5000000,      // until the next attempt, after one that gained nothing
+    SLACK_SIZE = 1280 << 10, // that a copy needs in addition to the copied entries
+    EMPTY_SIZE = 256 << 10,  // free space up to this size is not worth a compaction
+    STEP_SIZE = 1 << 20,     // copied at a time, at most
 };
 
 void compact_clean(int folder)
@@ -42,15 +42,15 @@ bool compact_abandon(struct store *store)
 }
 
 // ---------------------------------------------------------------------------------------------
-// When
+// Whether to compact
 
-// Half of the file, or more; on a full disk a part of it will do.
+// Half of the file; on a full disk less.
 static bool gains_enough(const struct store *store, const struct base_sizes *sizes)
 {
     uint64_t waste = sizes->used - sizes->live;
     uint64_t enough = store->full ? sizes->used / WASTE_PARTS_FULL : sizes->live;
     bool by_pages = waste >= store->options.compact_min && waste >= enough;
-    // A new file is never that large.
+    // False right after a rewrite, so the file is not rewritten again and again.
     bool by_file = sizes->file > 2 * sizes->compact;
     bool by_rest = sizes->live < EMPTY_SIZE && sizes->file > sizes->compact;
     return by_pages || by_file || by_rest;
@@ -107,7 +107,7 @@ enum status compact_follow(struct store *store, const struct images *images, str
     if (!compaction->to) {
         return STATUS_OK;
     }
-    // Those behind what is copied will be copied as they are then, if anything still will be.
+    // Entries after this key will be copied in their state at that time, if they still exist.
     struct store_key reached = key_read(compaction->progress.reached);
     struct images copied = *images;
     copied.count = 0;
@@ -137,8 +137,8 @@ static enum status sync_base_folder(const struct store *store, struct error *err
     return status;
 }
 
-// The copy takes the old file's name, and its place here. Nothing is committed to it, and no
-// segment used again, before its name is certain: up to then a crash may bring back the old one.
+// Renames the copy to the name of the old file, and uses it. Nothing is committed to it, and no
+// segment is reused, before the rename is durable: until then a crash may bring the old file back.
 static enum status put_in_place(struct store *store, struct error *error)
 {
     struct compaction *compaction = &store->compaction;
@@ -149,7 +149,7 @@ static enum status put_in_place(struct store *store, struct error *error)
     store->base = compaction->to;
     compaction->to = NULL;
     base_close(old);
-    // What one copy did not gain the next one would not gain either.
+    // If this copy gained little, the next one would not gain more.
     struct base_sizes sizes = base_sizes(store->base);
     if (gains_enough(store, &sizes)) {
         compaction->not_before_us = monotonic_us() + PAUSE_US;
@@ -171,7 +171,7 @@ static enum status finish(struct store *store, bool *finished, struct error *err
     if (pthread_mutex_trylock(&store->backup)) {
         return STATUS_BUSY;
     }
-    // Twice, so that both of LMDB's snapshots are whole.
+    // Twice, so that both of LMDB's snapshots contain everything.
     enum status status = base_commit(store->compaction.to, NULL, &record, error);
     if (!status) {
         status = base_commit(store->compaction.to, NULL, &record, error);

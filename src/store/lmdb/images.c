@@ -43,7 +43,7 @@ void images_release(struct images *images)
     images_init(images, images->allocator);
 }
 
-// The slot of a key: the one that has it, or the empty one where it belongs.
+// The slot of a key: the one that has it, or the empty slot for it.
 static uint32_t *find_slot(const struct images *images, const struct store_key *key)
 {
     uint64_t hash = hash_mix((uint64_t)key->space << 8 | (uint64_t)key->record.kind);
@@ -57,7 +57,7 @@ static uint32_t *find_slot(const struct images *images, const struct store_key *
     }
 }
 
-// Room for one more item. At least half of the slots stay empty.
+// Makes room for one more item. At least half of the slots stay empty.
 static enum status grow(struct images *images)
 {
     if (images->count < images->capacity) {

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: MIT
-// LMDB's file is two meta pages and, for each of the last two transactions, a snapshot: two trees
-// (B+ trees whose leaves are all at the same depth), one of the entries and one of the free pages.
-// A transaction writes to free pages and behind the last page, and at the end over the older one
-// of the two meta pages. For little-endian machines of 64 bits, as scan_page.h says.
+// LMDB's file consists of two meta pages and, for each of the last two transactions, a snapshot:
+// two B+ trees whose leaves are all at the same depth, one of the entries and one of the free
+// pages. A transaction writes to free pages and after the last page, and finally overwrites the
+// older one of the two meta pages. The format is that of little-endian 64-bit machines
+// (scan_page.h).
 //
-//      scan_file -> read_metas    which snapshot, and whether the other meta page fits to it
-//                -> walk_tree     of the free list: each entry is given to receive_free
-//                -> walk_tree     of the entries: each one is given to the sink
-//                -> check_pages   each page was met once
+//      scan_file -> read_metas    which snapshot, and whether the other meta page is consistent
+//                -> walk_tree     of the free list: receive_free gets each entry
+//                -> walk_tree     of the entries: the sink gets each one
+//                -> check_pages   each page was reached once
 //
-// A damaged number of a transaction can make the older snapshot the newer one, and that one is
-// whole as well. The same happens in good order when the system refuses LMDB the write of a meta
-// page. So which of the two it is, is for the caller to judge: a store has its journal, which goes
-// on from the older one too, or does not reach back that far, and then it is refused.
+// A damaged transaction number can make the older snapshot look like the newer one, and that
+// snapshot is valid too. The same happens without damage when the system refuses LMDB the write of
+// a meta page. So the caller decides which of the two it is: the journal of a store either
+// continues from the older snapshot, or does not reach back that far, and then the store is
+// refused.
 //
-// What keeps a hostile file in bounds: a page is claimed before it is read, and only once, so the
-// work is no more than the file; a tree is no deeper than its meta page says, at most 32; and the
-// last page's number is checked against the file's size before memory is taken for it.
+// A hostile file cannot cause unbounded work: a page is claimed before it is read, and only once,
+// so the work is limited by the size of the file; a tree is at most as deep as its meta page says,
+// and at most 32; and the last page's number is checked against the file's size before memory is
+// allocated.
 //
-// Pages that LMDB has used and given back within one transaction are never written. If they are
-// the last ones then the file ends before its last page, which is as it should be as long as they
-// are in the free list. And the file may be longer than its last page says: a transaction that did
-// not come to its end has left something there.
+// LMDB never writes pages that it has used and freed within one transaction. If these are the last
+// pages, the file ends before its last page, which is valid if the pages are in the free list. And
+// the file may be longer than its last page says: an interrupted transaction has written there.
 #include "store/lmdb/scan.h"
 
 #include "os/file.h"
@@ -36,7 +38,7 @@
 
 enum {
     WINDOW_SIZE = 256 << 10,
-    GAP_PAGES_MAX = 4, // so many pages that are not wanted are read to get at those behind them
+    GAP_PAGES_MAX = 4, // so many unneeded pages are read to reach the pages after them
     ID_SIZE = 8,       // of a transaction or a page in the free list
 };
 
@@ -46,11 +48,11 @@ struct scan {
     struct error *error;
     struct window_file file;
     struct window leaves, runs;
-    char *branches; // a page for each level above the leaves
+    char *branches; // one page for each level above the leaves
     size_t branches_size;
-    struct page_meta meta;     // the one that counts
+    struct page_meta meta;     // the current one
     struct page_meta previous; // the other one
-    uint64_t *used, *free;     // a bit for each page
+    uint64_t *used, *free;     // one bit for each page
     size_t bits_size;
     uint64_t used_count, free_count;
 };
@@ -60,15 +62,15 @@ struct walk {
     const struct page_tree *tree;
     const char *name;
     bool integer_keys;
-    uint64_t entries_max; // so many are received
+    uint64_t entries_max; // the scan ends after so many
     enum status (*receive)(struct scan *scan, struct slice key, struct slice value);
     struct page_tree counted;
-    struct slice previous; // the key that came last
+    struct slice previous; // the previous key
     char previous_bytes[PAGE_KEY_SIZE_MAX];
 };
 
-// What the keys below a branch's node have to be: at least `low`, and below `high`. Empty where
-// there is no bound.
+// The bounds of the keys below a node of a branch: at least `low`, and less than `high`. Empty: no
+// bound.
 struct bounds {
     struct slice low, high;
 };
@@ -93,7 +95,7 @@ static void *allocate(struct scan *scan, size_t size)
     return block;
 }
 
-// The pages of a tree, `count` of them in a row, are its own from here on.
+// Claims `count` consecutive pages for a tree.
 static enum status claim(struct walk *walk, uint64_t page, uint64_t count)
 {
     struct scan *scan = walk->scan;
@@ -125,8 +127,8 @@ static enum status claim(struct walk *walk, uint64_t page, uint64_t count)
     return STATUS_OK;
 }
 
-// The children of a branch that are neighbours in the file, from `index` on: where the last page
-// of them ends, and the index of the next child.
+// The children of a branch that are adjacent in the file, from `index` on: returns the end of their
+// pages, and the index of the next child.
 static uint64_t neighbours_end(const struct scan *scan, const struct scan_page *branch,
                                unsigned index, unsigned *next)
 {
@@ -145,8 +147,8 @@ static uint64_t neighbours_end(const struct scan *scan, const struct scan_page *
     return end;
 }
 
-// Has the system read what will be asked for, all at once, so that a disk is not asked for one page
-// after the other.
+// Asks the operating system to read the leaves ahead, so that the disk does not get one request per
+// page.
 static void announce_leaves(const struct scan *scan, const struct scan_page *branch)
 {
     uint64_t page_size = scan->file.page_size;
@@ -184,7 +186,7 @@ static enum status check_key_size(const struct walk *walk, const struct scan_pag
                      "page %" PRIu64 " of data.mdb has a key of %zu bytes", page->number, key.size);
 }
 
-// The value of a node that stands in pages of its own.
+// Returns the value of a node that is in overflow pages.
 static enum status read_run(struct walk *walk, const char *node, struct slice *out)
 {
     struct scan *scan = walk->scan;
@@ -193,7 +195,7 @@ static enum status read_run(struct walk *walk, const char *node, struct slice *o
     uint64_t count_min = (PAGE_HEADER_SIZE + size - 1) / scan->file.page_size + 1;
     uint64_t count = 0;
     const char *bytes = NULL;
-    // Values that were written one after the other lie one behind the other.
+    // Values that were written together are usually adjacent.
     bool goes_on = first == scan->runs.first + scan->runs.count;
     enum status status = claim(walk, first, count_min);
     if (!status) {
@@ -253,8 +255,8 @@ static enum status walk_leaf(struct walk *walk, uint64_t number, const char *byt
     if (status) {
         return status;
     }
-    // The bounds next above a leaf are enough: it is not empty and all keys are in order, so the
-    // bounds further up hold as well.
+    // The bounds of the direct parent are sufficient: the leaf is not empty and all keys are
+    // sorted, so the bounds of higher levels hold too.
     if ((bounds.low.size && compare_keys(walk, first, bounds.low) < 0) ||
         (bounds.high.size && compare_keys(walk, last, bounds.high) >= 0)) {
         return error_set(scan->error, STATUS_CORRUPT,
@@ -264,7 +266,7 @@ static enum status walk_leaf(struct walk *walk, uint64_t number, const char *byt
     for (unsigned i = 0; i < leaf.count && !status && !is_done(walk); i++) {
         status = receive_entry(walk, &leaf, i);
     }
-    // The page is gone when the window moves.
+    // Copied, because the page is invalid when the window moves.
     memcpy(walk->previous_bytes, last.data, last.size);
     walk->previous = slice_make(walk->previous_bytes, last.size);
     return status;
@@ -278,7 +280,7 @@ static enum status walk_child(struct walk *walk, const struct scan_page *branch,
 {
     struct scan *scan = walk->scan;
     uint64_t child = page_node_child(page_node(branch, index));
-    // LMDB does not look at a branch's first key.
+    // LMDB ignores the first key of a branch.
     if (index > 0) {
         bounds.low = page_node_key(page_node(branch, index));
     }
@@ -375,9 +377,9 @@ static enum status walk_tree(struct walk *walk)
     return status || is_done(walk) ? status : check_counts(walk);
 }
 
-// An entry of the free list: a transaction, and the pages that were in use before it, or are left
-// of those that some transaction found free. A list has its count first, its pages in descending
-// order, and maybe room behind them.
+// An entry of the free list: a transaction, and the pages that it freed, or that are left of the
+// free pages of an earlier one. A list contains its length, its pages in descending order, and
+// possibly unused space.
 static enum status receive_free(struct scan *scan, struct slice key, struct slice value)
 {
     uint64_t transaction = bytes_load_u64(key.data);
@@ -417,7 +419,7 @@ static enum status receive_main(struct scan *scan, struct slice key, struct slic
     return scan->sink->receive(scan->sink->context, key, value);
 }
 
-// As LMDB does: the newer one counts, and when there has not been a transaction, the first.
+// As LMDB does: the newer one is current, and if there has not been a transaction, the first.
 static enum status choose_meta(struct scan *scan, const struct page_meta metas[])
 {
     unsigned newer = metas[1].transaction > metas[0].transaction;
@@ -464,7 +466,7 @@ static enum status read_metas(struct scan *scan, int fd)
     }
     uint32_t page_size = scan->meta.page_size;
     scan->file = (struct window_file){ fd, page_size, size / page_size };
-    // Each page is in the file, or its number is.
+    // Each page is in the file, or its number is in the free list.
     uint64_t pages_max = size / page_size + size / ID_SIZE;
     if (scan->file.pages < PAGE_META_COUNT || scan->meta.last_page >= pages_max) {
         return error_set(scan->error, STATUS_CORRUPT,

@@ -9,17 +9,17 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(size_t) == si
 
 enum {
     VERSION = 1,
-    FLAG_INTEGER_KEYS = 0x08, // of the free list, always
-    FLAG_NO_FOLDER = 0x4000,  // kept with them: the file was opened by its own name
+    FLAG_INTEGER_KEYS = 0x08, // always set for the free list
+    FLAG_NO_FOLDER = 0x4000,  // stored with them: the file was opened by its own name
     NODE_BIG = 0x01,
     NODE_TREE = 0x02,
     NODE_DUPLICATES = 0x04,
 };
 
 #define MAGIC        UINT32_C(0xBEEFC0DE)
-#define MAP_SIZE_MAX (UINT64_C(1) << 46) // what fits into the memory of a process, halved
+#define MAP_SIZE_MAX (UINT64_C(1) << 46) // the address space of a process, halved
 
-// Offsets behind the header.
+// Offsets after the page header.
 enum {
     META_MAGIC = 0,
     META_VERSION = 4,
@@ -63,7 +63,7 @@ static struct page_tree tree_load(const char *bytes)
                                .root = bytes_load_u64(bytes + 40) };
 }
 
-// The pages of a tree are counted when it is walked; here is what has to hold before.
+// Checks that need only the meta page; the pages of a tree are counted when it is walked.
 static bool tree_is_sane(const struct page_tree *tree)
 {
     if (tree->root == PAGE_NONE) {
@@ -119,7 +119,7 @@ enum status page_meta_read(const char *bytes, uint64_t number, struct page_meta 
                : STATUS_OK;
 }
 
-// How far it is from a node to the one behind it.
+// The distance from a node to the next one.
 static uint64_t node_size(const char *node, enum page_kind kind)
 {
     uint64_t size = PAGE_NODE_HEADER_SIZE + (uint64_t)bytes_load_u16(node + 6);
@@ -144,9 +144,9 @@ static enum status check_leaf_flags(const struct scan_page *page, struct error *
     return STATUS_OK;
 }
 
-// Notes where the offsets say that nodes start, and then goes from node to node: if just as many
-// are met, each at such a place, and the last one ends with the page, then all are inside the page
-// and none overlap.
+// Marks the positions that the offsets contain, then walks from node to node. If the walk meets the
+// same number of nodes, each at a marked position, and the last one ends at the end of the page,
+// then all nodes are inside the page and none overlap.
 static bool nodes_are_in_place(const struct scan_page *page, unsigned upper, uint32_t page_size)
 {
     uint64_t starts[PAGE_SIZE_MAX / 2 / 64];
@@ -177,7 +177,7 @@ enum status page_read(const char *bytes, uint32_t page_size, uint64_t number, en
     }
     unsigned lower = bytes_load_u16(bytes + 12);
     unsigned upper = bytes_load_u16(bytes + 14);
-    // LMDB itself cannot do with a branch of one child.
+    // LMDB itself cannot handle a branch with one child.
     unsigned count_min = kind == PAGE_BRANCH ? 2 : 1;
     if (lower < PAGE_HEADER_SIZE + 2 * count_min || lower % 2 || upper < lower || upper % 2 ||
         upper > page_size) {
@@ -201,8 +201,8 @@ enum status page_run_read(const char *bytes, uint64_t number, uint64_t count_min
     if (status) {
         return status;
     }
-    // There may be more than it takes: a value that is written twice in one transaction, the second
-    // time shorter, keeps its pages.
+    // The run may be longer than necessary: a value that is overwritten in the same transaction by
+    // a shorter one keeps its pages.
     *count = bytes_load_u32(bytes + 12);
     if (*count < count_min) {
         return error_set(error, STATUS_CORRUPT,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What one page of LMDB's file says, and whether it can be true. Pages are read as the bytes that
-// LMDB wrote: in the order and the word size of the machine, so this is for little-endian machines
-// of 64 bits.
+// Decodes and checks one page of LMDB's file. LMDB writes pages in the byte order and the word size
+// of the machine, so this code is for little-endian 64-bit machines.
 //
 // A page starts with a header of 16 bytes: its own number [8], unused [2], flags [2], and then the
-// bounds of its free space, lower [2] and upper [2], or, for an overflow page, how many pages the
-// run has [4]. A branch or a leaf goes on with the offsets [2] of its nodes, in order of their
-// keys, up to `lower`. The nodes fill the page from `upper` to the end without a gap, in any order:
+// bounds of its free space, lower [2] and upper [2], or, for an overflow page, the number of pages
+// of the run [4]. In a branch or a leaf the offsets [2] of its nodes follow, in the order of their
+// keys, up to `lower`. The nodes fill the page from `upper` to the end without gaps, in any order:
 //
 //      size of the data, or low 32 bits of the child's page number  [4]
 //      flags, or the next 16 bits of it                             [2]
@@ -26,7 +25,7 @@ enum {
     PAGE_SIZE_MIN = 4096,
     PAGE_SIZE_MAX = 32768,
     PAGE_HEADER_SIZE = 16,
-    PAGE_META_SIZE = 152, // of a meta page: what is read of it
+    PAGE_META_SIZE = 152, // of a meta page: the part that is read
     PAGE_META_COUNT = 2,  // pages 0 and 1
     PAGE_KEY_SIZE_MAX = 511,
     PAGE_DEPTH_MAX = 32,
@@ -59,12 +58,12 @@ struct page_meta {
     uint64_t transaction;
 };
 
-// `bytes` are the first PAGE_META_SIZE of page `number`. Checks all that can be told from this page
-// alone.
+// `bytes` are the first PAGE_META_SIZE bytes of page `number`. Does all checks that need only this
+// page.
 MUST_USE enum status page_meta_read(const char *bytes, uint64_t number, struct page_meta *out,
                                     struct error *error);
 
-// The same without a check: what the bytes say, whether it can be true or not.
+// The same without checks: the contents, valid or not.
 struct page_meta page_meta_load(const char *bytes);
 
 // A branch or a leaf.
@@ -75,13 +74,13 @@ struct scan_page {
     unsigned count; // of nodes
 };
 
-// Makes `out` of the bytes of page `number`, if they are a page of that kind with at least one node
-// and the nodes are in their places; then the functions below stay inside the page.
+// Sets `out` from the bytes of page `number`, if they are a page of that kind with at least one
+// node and valid positions. Then the functions below stay inside the page.
 MUST_USE enum status page_read(const char *bytes, uint32_t page_size, uint64_t number,
                                enum page_kind kind, struct scan_page *out, struct error *error);
 
-// Checks the header of an overflow page, of a run that has to have at least `count_min` pages, and
-// says how many it has.
+// Checks the header of an overflow page whose run must have at least `count_min` pages, and returns
+// the number of pages.
 MUST_USE enum status page_run_read(const char *bytes, uint64_t number, uint64_t count_min,
                                    uint64_t *count, struct error *error);
 
@@ -105,7 +104,8 @@ static inline uint32_t page_node_data_size(const char *node)
     return bytes_load_u32(node);
 }
 
-// Whether the data stands in a run of overflow pages, and its number stands in the node.
+// Whether the data is in a run of overflow pages; then the node contains the number of the first
+// one.
 static inline bool page_node_is_big(const char *node)
 {
     return bytes_load_u16(node + 4) != 0;

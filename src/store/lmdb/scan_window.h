@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pages of a file in memory: those that were read last, one behind the other. With pread and
-// nothing else, since a page of mapped memory that the disk cannot give is a signal.
+// A window of consecutive pages of a file in memory. Read with pread, because with mapped memory a
+// read error of the disk would be a signal.
 #ifndef SLUICE_STORE_LMDB_SCAN_WINDOW_H
 #define SLUICE_STORE_LMDB_SCAN_WINDOW_H
 
@@ -14,7 +14,7 @@
 struct window_file {
     int fd;
     uint32_t page_size;
-    uint64_t pages; // whole ones
+    uint64_t pages; // complete ones
 };
 
 struct window {
@@ -22,7 +22,7 @@ struct window {
     const struct allocator *allocator; // borrowed
     char *bytes;                       // owned
     size_t capacity;                   // in bytes
-    uint64_t first, count;             // the pages in it
+    uint64_t first, count;             // the pages in the window
 };
 
 // Allocates nothing.
@@ -35,8 +35,9 @@ static inline bool window_holds(const struct window *window, uint64_t first, uin
     return first >= window->first && first + count <= window->first + window->count;
 }
 
-// The bytes of pages [first, first + count), which are in the file; valid until the next call. If
-// they are not in the window it is moved there, and takes in as much as `ahead` pages.
+// Returns the bytes of pages [first, first + count), which must be in the file; valid until the
+// next call. If they are not in the window it is moved there, and extended to as many as `ahead`
+// pages.
 MUST_USE enum status window_get(struct window *window, uint64_t first, uint64_t count,
                                 uint64_t ahead, const char **out, struct error *error);
 

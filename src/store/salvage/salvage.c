@@ -73,7 +73,7 @@ void salvage_let_go(struct salvage_folder *held)
     *held = (struct salvage_folder){ -1, -1 };
 }
 
-// OK when there is a base; NOT_FOUND when nothing was ever stored in the folder.
+// OK if there is a base; NOT_FOUND if nothing was ever stored in the folder.
 static enum status check_base(int folder, const char *path, struct error *error)
 {
     struct stat stat;
@@ -105,7 +105,7 @@ enum status salvage_look(const struct salvage_folder *held, const char *path,
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is left
+// Readable records
 
 static void snapshot_swap(struct snapshot *a, struct snapshot *b)
 {
@@ -114,7 +114,8 @@ static void snapshot_swap(struct snapshot *a, struct snapshot *b)
     *b = before;
 }
 
-// The base as it was before is as good as the newest one if the journal has all that came since.
+// The previous snapshot of the base is as good as the newest one if the journal has all later
+// changes.
 static const struct snapshot *
 choose(struct salvage_base *base, const struct salvage_journal *journal, struct reporter *reporter)
 {

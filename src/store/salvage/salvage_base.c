@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Every value of the base has a checksum, and the store's own record says how many entries there
-// are and what their checksums add up to. So any way of finding entries will do, and it can be told
-// afterwards whether they are the right ones:
+// Every value of the base has a checksum, and the store's own record contains the number of entries
+// and the sum of their checksums. So entries may be found in any way, and afterwards it can be
+// checked whether they are the right ones:
 //
-//      walk the tree from a meta page, past all that does not check     both meta pages are tried
-//      then look at all pages that it did not lead to and that are not free
+//      walk the tree from a meta page, skipping invalid pages           for both meta pages
+//      then read all pages that were not reached and are not free
 //
-// An entry is looked for in a page at every place where one can begin, since the bytes that say
-// where they are may be what was hit.
+// In a page, entries are searched at every position where one can begin, since the offsets of
+// entries may be damaged.
 #include "base/buffer.h"
 #include "base/bytes.h"
 #include "os/file.h"
@@ -22,11 +22,11 @@ enum {
     NODE_SIZE_MIN = PAGE_NODE_HEADER_SIZE + KEY_SIZE,
     NODE_BIG = 1,
     ID_SIZE = 8,        // of a page in the free list
-    SENTENCES_MAX = 20, // about pages, of a walk
-    SHARE_PAGES = 1024, // after so many pages it is said how far it is
+    SENTENCES_MAX = 20, // messages about pages per walk
+    SHARE_PAGES = 1024, // progress is reported after so many pages
 };
 
-#define SHARE_BASE 0.4 // of all the work
+#define SHARE_BASE 0.4 // of the whole work
 
 static const char name[] = "base/data.mdb";
 
@@ -36,16 +36,16 @@ struct reading {
     int fd;
     uint32_t page_size;
     uint64_t size, pages;                    // of the file
-    struct page_meta metas[PAGE_META_COUNT]; // what they say, whether it can be true or not
-    bool metas_follow;        // both can be true, and one is of the transaction after the other's
-    uint64_t *visited, *free; // a bit for each page
+    struct page_meta metas[PAGE_META_COUNT]; // their contents, valid or not
+    bool metas_follow;        // both are valid, and one is of the transaction after the other's
+    uint64_t *visited, *free; // one bit for each page
     size_t bits_size;
     char *levels; // a page for each level of a tree
     size_t levels_size;
-    struct buffer value; // one that stands in pages of its own
-    uint64_t seen;       // pages, of all walks
+    struct buffer value; // a value in overflow pages
+    uint64_t seen;       // pages read by all walks
     unsigned said;
-    bool quiet; // findings were said by another walk
+    bool quiet; // another walk has reported the findings
     enum status status;
     struct error *error;
 };
@@ -75,7 +75,7 @@ static void fail(struct reading *reading, enum status status)
 // ---------------------------------------------------------------------------------------------
 // Entries
 
-// Copies the value of an entry that has pages of its own.
+// Copies the value of an entry that is in overflow pages.
 static bool read_run(struct reading *reading, uint64_t page, uint32_t size, struct slice *out)
 {
     if (page < PAGE_META_COUNT || page >= reading->pages ||
@@ -96,7 +96,8 @@ static bool read_run(struct reading *reading, uint64_t page, uint32_t size, stru
     return true;
 }
 
-// The key and the value of what may be an entry at that place. `*big`: the page its value is in.
+// Returns the key and the value of a possible entry at that position. `*big`: the first overflow
+// page of its value.
 static bool read_node(struct reading *reading, const char *bytes, uint32_t at, struct slice *key,
                       struct slice *value, uint64_t *big)
 {
@@ -147,7 +148,7 @@ static enum status take_entry(struct reading *reading, struct snapshot *snapshot
     return images_put(&snapshot->images, at, bytes);
 }
 
-// Whether the offsets at the front of a page name that place.
+// Whether the offsets at the beginning of a page contain that position.
 static bool is_named(const char *bytes, uint32_t page_size, uint32_t at)
 {
     uint32_t lower = bytes_load_u16(bytes + 12);
@@ -160,8 +161,8 @@ static bool is_named(const char *bytes, uint32_t page_size, uint32_t at)
     return false;
 }
 
-// Takes all entries of what may be a leaf. Behind the page's free space all is in use; what stands
-// inside of it is what was there before, unless the offsets name it.
+// Takes all entries of a possible leaf. Everything after the page's free space is in use. Entries
+// inside the free space are old ones, unless the offsets contain their position.
 static uint64_t take_entries(struct reading *reading, struct snapshot *snapshot, const char *bytes)
 {
     uint64_t taken = 0;
@@ -221,7 +222,7 @@ static void take_leaf(struct reading *reading, struct snapshot *snapshot, const 
     }
 }
 
-// With `but_free` what the free list names does not belong to the tree.
+// With `but_free`, pages in the free list are not part of the tree.
 static void walk(struct reading *reading, struct snapshot *snapshot, uint64_t number,
                  unsigned depth, bool but_free)
 {
@@ -245,7 +246,7 @@ static void walk(struct reading *reading, struct snapshot *snapshot, uint64_t nu
     }
 }
 
-// An entry of the free list: how many pages, then their numbers.
+// An entry of the free list: the number of pages, then the pages.
 static void note_free(struct reading *reading, struct slice list)
 {
     uint64_t room = list.size / ID_SIZE;
@@ -258,7 +259,7 @@ static void note_free(struct reading *reading, struct slice list)
     }
 }
 
-// The free list's own pages are visited.
+// Marks the pages of the free list itself as visited.
 static void walk_free(struct reading *reading, uint64_t number, unsigned depth)
 {
     if (reading->status || depth >= PAGE_DEPTH_MAX || number < PAGE_META_COUNT ||
@@ -317,7 +318,7 @@ static void start_walks(struct reading *reading, const struct page_meta *meta)
     walk_free(reading, meta->free.root, 0);
 }
 
-// A page that is free and in the tree as well: one of the two is wrong.
+// If a page is free and in the tree, one of the two is wrong.
 static void read_snapshot(struct reading *reading, const struct page_meta *meta,
                           struct snapshot *out)
 {
@@ -330,7 +331,7 @@ static void read_snapshot(struct reading *reading, const struct page_meta *meta,
     }
 }
 
-// What no page leads to any more.
+// Reads the pages that no other page refers to.
 static void read_rest(struct reading *reading, const struct page_meta *meta, struct snapshot *out)
 {
     bool knows_end = meta->last_page && meta->last_page < reading->pages;
@@ -402,7 +403,7 @@ static bool read_meta(struct reading *reading, unsigned number, uint64_t offset,
     return !status;
 }
 
-// The size of a page stands in both meta pages, and the second one is found by it.
+// Both meta pages contain the page size, which is also the position of the second one.
 static void find_page_size(struct reading *reading)
 {
     reading->page_size = PAGE_SIZE_MIN;
@@ -430,7 +431,7 @@ static void read_metas(struct reading *reading)
 
 static enum status allocate(struct reading *reading)
 {
-    // A run ends at most so many pages behind the file's.
+    // An overflow run that begins in the file may end after it.
     reading->bits_size = (size_t)(reading->pages / 64 + 2) * sizeof(uint64_t);
     reading->levels_size = (size_t)PAGE_DEPTH_MAX * reading->page_size;
     reading->visited = mem_zalloc(reading->allocator, reading->bits_size);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Each sector says which part of which group it is, so the groups are found without the headers of
-// the segments, and without knowing in which order the files were used.
+// Each sector contains its group and its index in the group, so groups are found without the
+// headers of the segments, and without knowing the order in which the files were used.
 //
-// Images of records are whole. So when a group is lost, those that came after it are worth having
-// all the same: they hold what their records became in the end. Whether they go together with what
-// was lost is for the engine to judge.
+// Images of records are complete. So when a group is lost, later groups are still useful: they
+// contain the final state of their records. The engine decides whether that state is consistent
+// with what was lost.
 #include "base/bytes.h"
 #include "os/file.h"
 #include "store/journal/frame.h"
@@ -18,13 +18,13 @@
 enum {
     FILES_MAX = 4096,
     WINDOW_SECTORS = 256,
-    SENTENCES_MAX = 20, // about groups
+    SENTENCES_MAX = 20, // messages about groups
 };
 
-#define SHARE_JOURNAL_FROM 0.4 // of all the work
+#define SHARE_JOURNAL_FROM 0.4 // of the whole work
 #define SHARE_JOURNAL_TO   0.6
 
-// A sector that was found.
+// A valid sector.
 struct part {
     uint64_t group;
     uint32_t index;
@@ -35,23 +35,23 @@ struct part {
 struct file {
     int fd;
     uint32_t number;
-    uint32_t sectors; // whole ones
+    uint32_t sectors; // complete ones
 };
 
 struct salvage_journal {
     const struct allocator *allocator;
     struct reporter *reporter;
-    struct segments segments; // for what headers are compared with
+    struct segments segments; // the properties with which headers are compared
     bool has_segments;
     struct file *files;
     uint32_t file_count, file_capacity;
-    struct part *parts; // in order of group and index
+    struct part *parts; // sorted by group and index
     size_t count, capacity;
-    bool hurt; // there may have been more sectors
+    bool hurt; // some sectors could not be read
     char window[WINDOW_SECTORS * SECTOR_SIZE];
 };
 
-// The parts of a group.
+// The sectors of a group.
 struct parts {
     const struct part *items;
     size_t count;
@@ -112,7 +112,7 @@ static enum status open_file(struct salvage_journal *journal, int folder, uint32
     return status;
 }
 
-// The id that most headers have.
+// The store id that most headers contain.
 static bool find_id(const struct salvage_journal *journal, char id[STORE_ID_SIZE])
 {
     unsigned votes_most = 0;
@@ -153,7 +153,8 @@ static enum status add_part(struct salvage_journal *journal, struct part part)
     return STATUS_OK;
 }
 
-// Fills the window from a sector on, with zeros for what cannot be read. Says how many there are.
+// Fills the window from a sector on, with zeros for unreadable sectors. Returns the number of
+// sectors.
 static uint32_t fill_window(struct salvage_journal *journal, const struct file *file,
                             uint32_t first, uint64_t *unreadable)
 {
@@ -215,8 +216,8 @@ static int compare_parts(const void *a, const void *b)
     return order ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-// A file with the header of another store holds nothing of this one; any other damage to a header
-// does not matter to what is behind it.
+// A file with the header of another store contains nothing of this one. Other damage to a header
+// does not affect the sectors after it.
 static enum status check_head(struct salvage_journal *journal, const struct file *file,
                               bool *foreign, struct error *error)
 {
@@ -308,7 +309,7 @@ void salvage_journal_close(struct salvage_journal *journal)
 // ---------------------------------------------------------------------------------------------
 // Groups
 
-// The first part of that group or a later one.
+// The first sector of that group or a later one.
 static size_t first_part(const struct salvage_journal *journal, uint64_t group)
 {
     size_t low = 0, high = journal->count;
@@ -359,7 +360,7 @@ static bool read_part(const struct salvage_journal *journal, const struct part *
                       (uint64_t)part->sector * SECTOR_SIZE, NULL);
 }
 
-// The bytes of a group as far as they go without a gap.
+// Copies the bytes of a group up to the first missing sector.
 static enum status read_parts(const struct salvage_journal *journal, struct parts parts,
                               struct buffer *out)
 {
@@ -368,7 +369,7 @@ static enum status read_parts(const struct salvage_journal *journal, struct part
     for (size_t i = 0; i < parts.count && parts.items[i].index <= expected; i++) {
         char sector[SECTOR_SIZE];
         if (parts.items[i].index < expected) {
-            continue; // the same file twice
+            continue; // the same file was found twice
         }
         if (!read_part(journal, &parts.items[i], sector)) {
             break;
@@ -379,7 +380,7 @@ static enum status read_parts(const struct salvage_journal *journal, struct part
     return out->status;
 }
 
-// The records that are there completely.
+// The records that are complete.
 static struct slice whole_records(struct slice bytes)
 {
     if (bytes.size < FRAME_HEAD_SIZE) {
@@ -393,7 +394,7 @@ static struct slice whole_records(struct slice bytes)
     return slice_sub(all, 0, all.size - left.size);
 }
 
-// Whether a group that came later says that this one was on disk.
+// Whether a later group proves that this group was on disk.
 static bool was_on_disk(const struct salvage_journal *journal, uint64_t group)
 {
     for (size_t i = first_part(journal, group + 1); i < journal->count; i++) {
@@ -407,7 +408,7 @@ static bool was_on_disk(const struct salvage_journal *journal, uint64_t group)
     return false;
 }
 
-// Where groups that are not whole are told of.
+// State for applying groups and reporting incomplete ones.
 struct applying {
     const struct salvage_journal *journal;
     struct images *images;
@@ -449,7 +450,7 @@ static void write_damaged(struct applying *applying, struct parts parts)
     }
 }
 
-// All groups from `group` on, whatever is missing in between.
+// Applies all groups from `group` on, skipping missing ones.
 static enum status apply_rest(struct applying *applying, uint64_t group)
 {
     const struct salvage_journal *journal = applying->journal;
@@ -469,7 +470,8 @@ static enum status apply_rest(struct applying *applying, uint64_t group)
     return status;
 }
 
-// What follows the last whole group was torn by a power loss, unless something says otherwise.
+// The end of the journal. What follows the last complete group is treated as torn by a power loss,
+// unless a later group proves that it was on disk.
 static enum status end_at(struct applying *applying, uint64_t group)
 {
     const struct salvage_journal *journal = applying->journal;
@@ -495,8 +497,8 @@ static enum status end_at(struct applying *applying, uint64_t group)
     return STATUS_OK;
 }
 
-// The first of the groups that follow one another up to `last`, all of them whole; the one after it
-// when that is not.
+// The first of the consecutive complete groups that end with `last`; last + 1 if `last` is
+// incomplete.
 static uint64_t first_of_run(const struct salvage_journal *journal, uint64_t last)
 {
     uint64_t group = last + 1;
@@ -506,7 +508,7 @@ static uint64_t first_of_run(const struct salvage_journal *journal, uint64_t las
     return group;
 }
 
-// The last group that is whole.
+// The last complete group.
 static uint64_t last_whole(const struct salvage_journal *journal)
 {
     uint64_t last = 0;
@@ -518,7 +520,7 @@ static uint64_t last_whole(const struct salvage_journal *journal)
     return last;
 }
 
-// Records of earlier groups that are nowhere else.
+// Adds records of earlier groups that are found nowhere else.
 static enum status fill_in(struct applying *applying, uint64_t end)
 {
     struct images *images = applying->images, earlier;

@@ -17,7 +17,7 @@ struct range {
     uint8_t bits;
 };
 
-// IANA's registry of special-purpose addresses, without those that anybody can reach.
+// IANA's registry of special-purpose addresses, except for those that are globally reachable.
 static const struct range v4_special[] = {
     { { 0 }, 8 },
     { { 10 }, 8 },
@@ -37,9 +37,9 @@ static const struct range v4_special[] = {
 };
 
 static const struct range v6_special[] = {
-    { { 0x01, 0x00 }, 64 },                         // to be dropped
-    { { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 48 }, // translation of one's own
-    { { 0x20, 0x01 }, 23 },                         // protocols, Teredo among them
+    { { 0x01, 0x00 }, 64 },                         // discard only
+    { { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 48 }, // local-use IPv4/IPv6 translation
+    { { 0x20, 0x01 }, 23 },                         // protocol assignments, with Teredo
     { { 0x20, 0x01, 0x0d, 0xb8 }, 32 },             // documentation
     { { 0x3f, 0xff }, 20 },                         // documentation
     { { 0x5f, 0x00 }, 16 },                         // segment routing
@@ -49,7 +49,7 @@ static const struct range v6_special[] = {
     { { 0xff }, 8 },                                // multicast
 };
 
-// Where in an address of IPv6 one of IPv4 stands.
+// The positions of IPv4 addresses that are embedded in IPv6 addresses.
 static const struct {
     struct range range;
     size_t offset;

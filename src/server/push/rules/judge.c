@@ -9,10 +9,11 @@
 enum {
     SECOND_US = 1000000,
     DATE_SIZE_MAX = 64,
-    LATER_MIN_US = SECOND_US, // a job without a counted retry must not be sent in a busy loop
+    // so that a job whose retries are not counted is not sent in a busy loop
+    LATER_MIN_US = SECOND_US,
 };
 
-// A longer time than a week is taken for an error of the worker.
+// A longer delay is treated as an error of the worker.
 #define RETRY_AFTER_MAX (INT64_C(7) * 86400 * SECOND_US)
 
 static int64_t limited(int64_t seconds)
@@ -67,11 +68,11 @@ static const char *word_of(CURLcode code)
     }
 }
 
-// Nothing that can be called an answer came.
+// libcurl received no complete response.
 static struct push_judgement judge_error(const struct push_answer *answer)
 {
     struct push_judgement judgement = { .verdict = PUSH_RETRY, .health = PUSH_ILL };
-    // The server's own settings and limits are not the job's fault.
+    // Limits and settings of this server are not failures of the job.
     if (answer->starved || answer->refused) {
         judgement.verdict = PUSH_LATER;
         judgement.health = PUSH_UNKNOWN;
@@ -83,13 +84,13 @@ static struct push_judgement judge_error(const struct push_answer *answer)
     return judgement;
 }
 
-// Whether what was asked is at fault, and would be the next time too.
+// Whether the request itself is at fault, so that the same request would fail again.
 static bool is_own_fault(long status)
 {
     return status >= 400 && status < 500 && status != 408 && status != 425 && status != 429;
 }
 
-// The destination asked for a delay.
+// The destination requested a delay.
 static struct push_judgement judge_delay(const struct push_answer *answer,
                                          const struct push_rules *rules, int64_t attempts)
 {
@@ -107,7 +108,7 @@ struct push_judgement push_judge(const struct push_answer *answer, const struct 
                                  int64_t attempts)
 {
     long status = answer->status;
-    // A status that says that the job was not done counts whatever comes after it.
+    // A status that reports a failure is used even if the transfer fails after it.
     if (answer->curl != CURLE_OK && (!answer->too_large || status < 300)) {
         return judge_error(answer);
     }

@@ -20,7 +20,7 @@ enum {
     SECOND_US = 1000000,
     HREF_SIZE_MAX = 2048,
     REPEATED_MAX = 64,                 // headers or queues of a push
-    WORDS_MAX = 64 + 4 * REPEATED_MAX, // with all other options
+    WORDS_MAX = 64 + 4 * REPEATED_MAX, // including all other options
     HOST_SHOWN_MAX = 80,
 };
 
@@ -49,7 +49,7 @@ static bool is_web(CURLU *url)
     return web;
 }
 
-// The address may have a token in it, so it is not shown.
+// The address may contain a secret, so the message does not show it.
 static enum status check_href(struct slice href, struct error *error)
 {
     char text[HREF_SIZE_MAX + 1];
@@ -92,7 +92,7 @@ static bool is_token(struct slice name)
     return name.size > 0;
 }
 
-// Headers that the server itself has to say.
+// Headers that the server sets itself.
 static bool is_reserved(struct slice name)
 {
     static const char *const names[] = {
@@ -205,7 +205,7 @@ void push_plan_release(struct push_plan *plan)
     scratch_release(&plan->scratch);
 }
 
-// Names that lead to this machine, whatever a name server says (RFC 6761).
+// Names that resolve to this machine, whatever a name server replies (RFC 6761).
 static bool is_localhost(struct slice host)
 {
     const struct slice name = SLICE("localhost");
@@ -218,7 +218,7 @@ static bool is_localhost(struct slice host)
            (start == 0 || host.data[start - 1] == '.');
 }
 
-// What stands between the brackets of an address of IPv6, without its zone.
+// Whether a host is a private address. In the brackets of an IPv6 address a zone is ignored.
 static bool is_private(char *host)
 {
     uint8_t bytes[sizeof(struct in6_addr)];

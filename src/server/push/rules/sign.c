@@ -10,10 +10,10 @@
 enum {
     KEY_MIN = 16, // bytes; the standard asks for 24 to 64
     DIGEST_SIZE = 32,
-    DIGEST_TEXT_SIZE = 45, // in base64, with a zero behind it
+    DIGEST_TEXT_SIZE = 45, // in base64, with the terminating zero
 };
 
-// The bytes of the key; SIZE_MAX when the secret is none.
+// Decodes the key of a secret; SIZE_MAX if the secret is invalid.
 static size_t read_key(struct slice secret, uint8_t key[PUSH_SECRET_MAX])
 {
     if (!slice_starts_with(secret, PREFIX)) {
@@ -26,7 +26,7 @@ static size_t read_key(struct slice secret, uint8_t key[PUSH_SECRET_MAX])
     if (count < 0) {
         return SIZE_MAX;
     }
-    // What fills the last four characters is decoded as zeros.
+    // The padding of the last four characters is decoded as zero bytes.
     return (size_t)count - (slice_ends_with(text, SLICE("=="))  ? 2
                             : slice_ends_with(text, SLICE("=")) ? 1
                                                                 : 0);
