@@ -6,7 +6,7 @@
 #include "api/page.h"
 
 static const char *const state_words[] = { "any",     "waiting",  "running", "stalled", "scheduled",
-                                           "depends", "complete", "failed",  NULL };
+                                           "depends", "complete", "failed",  "expired", NULL };
 _Static_assert(sizeof(state_words) / sizeof(state_words[0]) == LIST_COUNT + 2,
                "one word for each list, in the order of enum list");
 

@@ -469,7 +469,7 @@ static const struct command commands[] = {
         .summary = "Says why a job is not running, and when it could.",
         .details =
             "Reasons: next, behind, paused, lane-rate, lane-concurrency, "
-            "queue-concurrency, scheduled, depends, running, grace, stalled, failed, complete.",
+            "queue-concurrency, scheduled, depends, running, grace, expired, failed, complete.",
         .replies =
             "A reason, a sentence, and what they are made of: `behind` is how many jobs are "
             "handed out before it, if workers ask as soon as a job may run and no lease "

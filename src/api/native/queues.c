@@ -206,7 +206,6 @@ static enum status run_count(struct call *call, struct error *error)
         .has_state = given->has_state,
         .priority = (int32_t)given->priority,
         .state = (enum job_state)given->state,
-        .now_us = call->now_us,
     };
     reply_count(call->reply, engine_count(call->engine, &filter));
     return STATUS_OK;
@@ -399,8 +398,9 @@ static const struct command commands[] = {
         .run = run_queue,
         .summary = "Says how many jobs a queue has in each state.",
         .details =
-            "Each job counts by its state, as in Q.GET and Q.COUNT. Stalled are those whose lease "
-            "was lost, and which are first in line; while its grace period lasts a job is running. "
+            "Each job counts by its state, as in Q.GET and Q.COUNT. Stalled jobs are first in line "
+            "again, since their lease was lost or ended; a job whose lease has expired is running "
+            "until its grace period is over (Q.JOBS expired lists such jobs). "
             "Complete and failed jobs count in the queue that they finished in. Listeners are "
             "workers that have popped from it and are not offline.",
         .replies =

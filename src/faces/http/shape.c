@@ -28,7 +28,7 @@ static const struct http_shape shared[] = {
                    "checkpoint:string?,tags:[string]}" },
     { "JobPage", "{total:integer?,?jobs:[Job],?jids:[string],next:string?}" },
     { "HeldJobs", "{total:integer,?jobs:[Job],?jids:[string]}" },
-    { "Worker", "{worker:string,seen:moment,running:integer,stalled:integer,offline:boolean,"
+    { "Worker", "{worker:string,seen:moment,running:integer,expired:integer,offline:boolean,"
                 "host:string?,started:moment?,pid:integer?,done:integer,queues:[string],"
                 "queue_count:integer}" },
     { "Queue", "{queue:string,waiting:integer,running:integer,stalled:integer,scheduled:integer,"
@@ -139,7 +139,7 @@ static const struct http_shape answers[] = {
     { "Q.ZONES", "[string]" },
     { "Q.WORKERS", "{total:integer,workers:[Worker]}" },
     { "Q.LISTENERS", "{total:integer,workers:[Worker]}" },
-    { "Q.WORKER", "{running:HeldJobs,stalled:HeldJobs,seen:moment?,started:moment?,host:string?,"
+    { "Q.WORKER", "{running:HeldJobs,expired:integer,seen:moment?,started:moment?,host:string?,"
                   "offline:boolean,queues:[string]}" },
     { "Q.CONFIG.GET", "{*:string?}" },
     { "Q.LIMITS", "[{queue:string?,domain:string?,rate:integer?,period:seconds?,burst:integer?,"

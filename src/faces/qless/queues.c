@@ -171,7 +171,8 @@ static void score_job(struct qless_ask *ask, const struct qless_job_list *list,
     job_view(ask->engine, job, &view);
     switch ((enum list)list->which) {
     case LIST_RUNNING:
-    case LIST_STALLED:
+    case LIST_EXPIRED:
+    case LIST_UNEXPIRED:
         out->score = view.expires_us;
         out->alone = view.grace; // it stands where the grace ends, which is not shown
         break;
@@ -179,6 +180,8 @@ static void score_job(struct qless_ask *ask, const struct qless_job_list *list,
         out->score = view.scheduled_us;
         break;
     case LIST_WAITING:
+    case LIST_STALLED:
+    case LIST_LINE:
     case LIST_DEPENDS:
     case LIST_COMPLETE:
     case LIST_FAILED:
@@ -253,8 +256,8 @@ static const struct state_list {
     enum list list;
     bool limit; // its page is given by LIMIT
 } state_lists[] = {
-    { { "running", 7 }, LIST_RUNNING, true },
-    { { "stalled", 7 }, LIST_STALLED, true },
+    { { "running", 7 }, LIST_UNEXPIRED, true },
+    { { "stalled", 7 }, LIST_EXPIRED, true },
     { { "scheduled", 9 }, LIST_SCHEDULED, false },
     { { "depends", 7 }, LIST_DEPENDS, false },
 };

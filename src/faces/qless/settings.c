@@ -144,7 +144,8 @@ static enum status read_workers(struct qless_ask *ask, const struct qless_list *
 
 static void fill_worker(struct qless_ask *ask, const struct qless_job_list *list, struct page *page)
 {
-    engine_worker_jobs(ask->engine, ask->now_us, list->name, list->which != 0, page);
+    engine_worker_jobs(ask->engine, ask->now_us, list->name,
+                       list->which ? LIST_EXPIRED : LIST_UNEXPIRED, page);
 }
 
 static void score_lease(struct qless_ask *ask, const struct qless_job_list *list,
@@ -195,7 +196,8 @@ static enum status print_worker(struct qless_ask *ask, struct slice worker)
 static size_t count_jobs(struct qless_ask *ask, struct slice worker, bool stalled)
 {
     struct page page = { 0 };
-    engine_worker_jobs(ask->engine, ask->now_us, worker, stalled, &page);
+    engine_worker_jobs(ask->engine, ask->now_us, worker, stalled ? LIST_EXPIRED : LIST_UNEXPIRED,
+                       &page);
     return page.total;
 }
 
