@@ -9,6 +9,7 @@
 #include "server/redis/transaction.h"
 #include "server/server.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -43,6 +44,27 @@ void reply_error_code(struct connection *connection, const char *code, const cha
 void connection_reply_error(struct connection *connection, const struct error *error)
 {
     reply_failure(connection, NULL, error);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Limits
+
+enum status execute_check_words(const struct settings *settings, struct slices words,
+                                struct error *error)
+{
+    if (words.count > settings->max_arguments) {
+        return error_set(error, STATUS_TOO_LARGE,
+                         "a request of %zu values; at most %" PRIu64 " are allowed", words.count,
+                         settings->max_arguments);
+    }
+    for (size_t i = 0; i < words.count; i++) {
+        if (words.items[i].size > settings->max_payload) {
+            return error_set(error, STATUS_TOO_LARGE,
+                             "a value of %zu bytes; at most %" PRIu64 " are allowed",
+                             words.items[i].size, settings->max_payload);
+        }
+    }
+    return STATUS_OK;
 }
 
 // ---------------------------------------------------------------------------------------------

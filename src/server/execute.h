@@ -7,11 +7,16 @@
 #include "base/slice.h"
 #include "engine/engine.h"
 #include "server/blocked.h"
+#include "server/config/settings.h"
 
 struct connection;
 
 // `words` is borrowed for the call, and has at least one.
 void execute(struct connection *connection, struct slices words);
+
+// The limits of words that come by RESP, for those that come otherwise: TOO_LARGE.
+MUST_USE enum status execute_check_words(const struct settings *settings, struct slices words,
+                                         struct error *error);
 
 // Runs a waiting command again. Returns whether it has replied; with `last` it always replies.
 bool execute_again(struct blocked *blocked, bool last);

@@ -13,7 +13,6 @@
 #include "wire/http_reply.h"
 
 #include <assert.h>
-#include <inttypes.h>
 
 enum {
     BODY_RATE = 16 << 10, // bytes a second: the minimum rate of a request body
@@ -76,25 +75,6 @@ static void write_problem(struct connection *connection, unsigned status, const 
 // ---------------------------------------------------------------------------------------------
 // Complete requests
 
-// The limits are the same as for the arguments of a RESP request.
-static enum status check_words(const struct settings *settings, struct slices words,
-                               struct error *error)
-{
-    if (words.count > settings->max_arguments) {
-        return error_set(error, STATUS_TOO_LARGE,
-                         "a request of %zu values; at most %" PRIu64 " are allowed", words.count,
-                         settings->max_arguments);
-    }
-    for (size_t i = 0; i < words.count; i++) {
-        if (words.items[i].size > settings->max_payload) {
-            return error_set(error, STATUS_TOO_LARGE,
-                             "a value of %zu bytes; at most %" PRIu64 " are allowed",
-                             words.items[i].size, settings->max_payload);
-        }
-    }
-    return STATUS_OK;
-}
-
 // A task that could not become a command is recorded as a refused task, as a refused command is.
 // The caller must have the right to put; otherwise it could fill the list of any namespace.
 static void note_refused(struct connection *connection, const struct error *why)
@@ -145,7 +125,7 @@ static void answer(struct connection *connection)
     case HTTP_RUN:
         break;
     }
-    if (check_words(&server->settings, web->call.words, &error)) {
+    if (execute_check_words(&server->settings, web->call.words, &error)) {
         note_refused(connection, &error);
         write_problem(connection, 0, &error);
         return;

@@ -2,17 +2,13 @@
 #include "server/http/web_admit.h"
 
 #include "base/ascii.h"
+#include "server/access/credentials.h"
 #include "server/access/logins.h"
 #include "server/http/dashboard.h"
 #include "server/http/session_page.h"
 #include "server/server.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-
-enum {
-    CREDENTIALS_SIZE = 1024,
-};
 
 static enum web_step refuse(struct web_refusal *refusal, unsigned status)
 {
@@ -169,39 +165,6 @@ static enum web_step check_origin(struct connection *connection, struct web_refu
 // ---------------------------------------------------------------------------------------------
 // Authorization
 
-static struct slice decode_basic(struct slice text, char bytes[CREDENTIALS_SIZE])
-{
-    int count =
-        EVP_DecodeBlock((unsigned char *)bytes, (const unsigned char *)text.data, (int)text.size);
-    // The padding of the last four characters is decoded as zero bytes.
-    int padding = slice_ends_with(text, SLICE("==")) ? 2 : slice_ends_with(text, SLICE("="));
-    return count > padding ? slice_make(bytes, (size_t)(count - padding)) : SLICE_EMPTY;
-}
-
-// Decodes the name and the password after "Basic" or "Bearer". A password alone is that of the user
-// `default`.
-static bool read_credentials(struct slice header, char bytes[CREDENTIALS_SIZE], struct slice *name,
-                             struct slice *password)
-{
-    const char *space = header.size ? memchr(header.data, ' ', header.size) : NULL;
-    size_t size = space ? (size_t)(space - header.data) : header.size;
-    struct slice scheme = slice_sub(header, 0, size);
-    struct slice rest = slice_sub(header, size + 1, SIZE_MAX);
-    if (rest.size >= CREDENTIALS_SIZE) {
-        return false;
-    }
-    if (ascii_equal(scheme, SLICE("Basic"))) {
-        rest = decode_basic(rest, bytes);
-    } else if (!ascii_equal(scheme, SLICE("Bearer"))) {
-        return false;
-    }
-    const char *colon = rest.size ? memchr(rest.data, ':', rest.size) : NULL;
-    size = colon ? (size_t)(colon - rest.data) : 0;
-    *name = slice_sub(rest, 0, size);
-    *password = colon ? slice_sub(rest, size + 1, SIZE_MAX) : rest;
-    return rest.size > 0;
-}
-
 // Checking a password is slow by design. A password that was accepted on this connection is
 // recognised by its digest, until the users change.
 static bool is_known(const struct connection *connection, const uint8_t digest[SHA256_SIZE])
@@ -244,7 +207,7 @@ static enum web_step log_in(struct connection *connection, struct slice header,
     struct web_side *web = connection->web;
     char bytes[CREDENTIALS_SIZE];
     struct slice name, password;
-    if (!read_credentials(header, bytes, &name, &password)) {
+    if (!credentials_read(header, bytes, &name, &password)) {
         (void)error_set(&refusal->error, STATUS_DENIED,
                         "Authorization is neither Basic nor Bearer with a user and a password");
         return refuse(refusal, 401);
