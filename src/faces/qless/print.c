@@ -49,7 +49,7 @@ static void print_edges(struct buffer *out, const char *key, const struct job *j
     qless_cjson_end(&array);
 }
 
-// `worker` had the job, for a failure that no worker reported.
+// `worker` had the job, for a failure that no worker has reported.
 static void print_failure(struct buffer *out, const struct job_view *view, struct slice worker)
 {
     qless_cjson_key(out, "failure");
@@ -58,7 +58,7 @@ static void print_failure(struct buffer *out, const struct job_view *view, struc
         print_string(out, "group", view->failure_group);
         print_string(out, "message", view->failure_message);
         qless_cjson_key(out, "when");
-        // qless writes down the very moment only where no worker reported it.
+        // qless writes the exact time only if no worker has reported the failure.
         if (view->failure_worker.size) {
             qless_cjson_seconds_floor(out, view->failure_when_us);
         } else {
@@ -69,7 +69,8 @@ static void print_failure(struct buffer *out, const struct job_view *view, struc
     buffer_append_char(out, '}');
 }
 
-// The engine notes starts and retries, which qless does not; one that a logger wrote has no worker.
+// The engine records starts and retries, which qless does not have; an entry of Q.LOG has no
+// worker.
 static bool is_of_qless(const struct history_view *entry)
 {
     bool native =
@@ -116,7 +117,7 @@ static void print_history(struct buffer *out, const struct engine *engine, const
 // ---------------------------------------------------------------------------------------------
 // Stages: the history as the split generation has it
 
-// What happened to a job between one put and the next.
+// The history of a job between one put and the next.
 struct stage {
     struct slice queue, worker;
     int64_t put_us, popped_us, done_us, failed_us; // or NEVER
@@ -156,7 +157,7 @@ static void print_stage(struct qless_cjson_array *array, const struct stage *sta
     buffer_append_char(out, '}');
 }
 
-// Adds to a stage what an entry that is no put says.
+// Adds an entry that is not a put to a stage.
 static void stage_add(struct stage *stage, const struct history_view *entry)
 {
     if (slice_equal(entry->what, SLICE("popped")) && entry->worker.size) {
@@ -169,7 +170,7 @@ static void stage_add(struct stage *stage, const struct history_view *entry)
     }
 }
 
-// Gives the worker that had the job when it last failed.
+// Returns the worker that had the job when it last failed.
 static struct slice print_stages(struct buffer *out, const struct engine *engine,
                                  const struct job *job)
 {
@@ -201,7 +202,7 @@ static struct slice print_stages(struct buffer *out, const struct engine *engine
 
 // ---------------------------------------------------------------------------------------------
 
-// The members that both generations have alike.
+// The members that are the same in both generations.
 static void print_head(struct buffer *out, const struct job_view *view)
 {
     print_string(out, "jid", view->jid);
@@ -218,7 +219,7 @@ static void print_head(struct buffer *out, const struct job_view *view)
     print_integer(out, "remaining", view->remaining);
 }
 
-// The split generation decodes the data; the unified one passes it on as a text.
+// The split generation decodes the data; the unified one passes it on as text.
 static void print_data(struct buffer *out, struct slice data, bool split)
 {
     qless_cjson_key(out, "data");
@@ -317,7 +318,8 @@ void qless_print_queue(struct buffer *out, const struct queue_view *view, bool s
 {
     buffer_append_char(out, '{');
     print_string(out, "name", view->name);
-    // As qless: those whose lease was lost for good are in line, all others are stalled.
+    // As in qless: jobs that have lost their lease are waiting; those whose lease has expired are
+    // stalled.
     print_count(out, "waiting", view->waiting + view->lost);
     print_count(out, "stalled", view->lapsed);
     print_count(out, "running", view->running + view->stalled - view->lost - view->lapsed);
