@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands that look for jobs by what is in them, in the background.
+// Commands that search jobs by their contents, in the background.
 #include "engine/look/find.h"
 
 #include "api/job_words.h"
@@ -32,7 +32,7 @@ static const struct argument find_takes[] = {
     OPTION(find_arguments, group, NAME, "GROUP", "only jobs that have failed in that group"),
 };
 
-// Seven members of a map that has been begun.
+// Writes seven members of a map that has been begun.
 static void write_find(struct reply *reply, const struct find_view *view)
 {
     reply_key(reply, "id");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands that list jobs by what they have in common, and what failed.
+// Commands that list jobs by a common property, and failures.
 #include "engine/look/list.h"
 
 #include "api/job_words.h"
@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-// ---------------------------------------------------------------------------------------------
-// The cursor of a list that no one index makes up, as digits
+// --------------------------------------------------------------------------------------------- The
+// cursor of a list that needs more than one index, as digits
 
 enum {
     CURSOR_SIZE = 2 + 3 * 16 + 1, // stage, part, container, key, and whether it is in an index
@@ -51,7 +51,7 @@ static void write_list_cursor(struct reply *reply, const struct list_cursor *at)
 // ---------------------------------------------------------------------------------------------
 // Jobs
 
-// The first is for all; the others are enum list.
+// The first means all; the others are enum list.
 static const char *const list_words[] = { "any",     "waiting",  "running", "stalled", "scheduled",
                                           "depends", "complete", "failed",  "expired", NULL };
 _Static_assert(sizeof(list_words) / sizeof(list_words[0]) == LIST_COUNT + 2,
@@ -77,7 +77,7 @@ static const struct argument jobs_takes[] = {
     LONG_PAGE_OPTIONS(jobs_arguments),
 };
 
-// Whether an index holds exactly the jobs that are asked for, in their order.
+// Whether one index contains exactly the requested jobs, in their order.
 static bool is_plain(const struct jobs_arguments *given)
 {
     bool filtered = given->klass.size || given->worker.size || given->tag.size ||

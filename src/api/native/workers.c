@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands about those who do the work.
+// Commands about workers.
 #include "engine/lease/workers.h"
 #include "api/job_words.h"
 #include "api/page.h"
@@ -13,7 +13,7 @@ static const struct argument list_takes[] = {
 };
 
 enum {
-    QUEUES_SHOWN_MAX = 10, // of each worker of a list
+    QUEUES_SHOWN_MAX = 10, // of each worker in a list
 };
 
 static void write_worker(struct call *call, const struct worker_view *view)
@@ -57,7 +57,7 @@ static void write_worker(struct call *call, const struct worker_view *view)
     reply_end(reply);
 }
 
-// How many of a list of workers are to be said, which has begun then.
+// The number of workers that will be listed; begins the list.
 static size_t begin_list(struct call *call, const struct page_words *page, size_t total)
 {
     size_t offset = (size_t)page->offset;
@@ -71,8 +71,8 @@ static size_t begin_list(struct call *call, const struct page_words *page, size_
     return count;
 }
 
-// Listing workers makes the engine forget those that are too old to be listed: no client can see
-// that change, and so the command only reads.
+// Listing workers makes the engine remove those that are too old to be listed. No client can see
+// that change, so the command counts as one that only reads.
 static enum status run_workers(struct call *call, struct error *error)
 {
     const struct list_arguments *given = call->arguments;
@@ -136,7 +136,7 @@ static const struct argument worker_takes[] = {
     JOB_PAGE_OPTIONS(worker_arguments),
 };
 
-// Where it is from and what it listens to.
+// The host of the worker and the queues that it pops from.
 static void write_origin(struct call *call, struct slice name)
 {
     struct reply *reply = call->reply;

@@ -198,7 +198,7 @@ const char *http_shape_of(const char *command)
 // ---------------------------------------------------------------------------------------------
 // The notation
 
-// A word of letters and digits at the front of what is left, which it is taken off.
+// Reads a word of letters and digits.
 static struct slice take_word(const char **at)
 {
     const char *start = *at;
@@ -222,7 +222,7 @@ static void write_text(struct json_writer *writer, const char *key, struct slice
     json_write_string(writer, text);
 }
 
-// Skips a type, so that one knows whether '?' follows it.
+// Skips a type, to find out whether '?' follows it.
 static bool is_nullable(const char *at)
 {
     int depth = 0;
@@ -263,7 +263,7 @@ static void write_word(struct json_writer *writer, struct slice word)
     }
 }
 
-// The names of the members that are always there; `at` is behind '{'.
+// Writes the names of the members that are always there; `at` is after '{'.
 static void write_required(struct json_writer *writer, const char *at)
 {
     json_write_key(writer, SLICE("required"));

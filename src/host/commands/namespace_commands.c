@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Namespaces: which there are, made and deleted.
+// Commands that list, create and delete namespaces.
 #include "api/table.h"
 #include "engine/measure/metrics.h"
 #include "host/commands/services.h"
