@@ -31,18 +31,29 @@ enum {
     GRPC_FIELD_SIZE_MAX = 80,
 };
 
-struct command;
-
 struct grpc_fault {
     enum grpc_code code;             // GRPC_OK: the one that fits the error
     struct error error;              // why
-    const struct command *command;   // whose error it is, or NULL
     char field[GRPC_FIELD_SIZE_MAX]; // the field that was wrong, "options.backoff"; "": none
 };
 
 // The code that fits an error. DENIED is PERMISSION_DENIED; a client that has not authenticated is
 // refused with a fault that says UNAUTHENTICATED.
 enum grpc_code grpc_code_of(const struct error *error);
+
+struct grpc_plan;
+
+// The fault of an error that is told to a client of that plan's message: without the name of the
+// command in front, and with the argument that it is about called as its field, which is kept.
+// `plan` may be NULL. `error` may be &fault->error.
+enum status grpc_fault_of(struct grpc_fault *fault, const struct grpc_plan *plan,
+                          const struct error *error);
+
+// The reason of an error in its details: "STALE".
+enum {
+    GRPC_REASON_SIZE_MAX = 24,
+};
+size_t grpc_reason(enum status status, char reason[GRPC_REASON_SIZE_MAX]);
 
 // A fault with that code (GRPC_OK: the one that fits) and that sentence. Returns the status.
 enum status grpc_fault_set(struct grpc_fault *fault, enum grpc_code code, enum status status,

@@ -12,7 +12,8 @@
 //         struct reply *reply = grpc_face_reply(face, &call, out);
 //         ... call_run with that reply ...
 //         // If the command waits: copy the words; call grpc_face_reply before each further run.
-//         // If it worked and call.more is set: grpc_face_decode again with the same message.
+//         // If it worked and call.more is set: grpc_face_decode again with the same message, and so
+//         // on; only the last run is answered.
 //         status = failed ? grpc_face_refuse(face, &call, &error, out, &fault)
 //                         : grpc_face_answer(face, &call, out, &fault);
 //         // A status: the call ends with `fault`. OK: `out` has whole frames.
@@ -68,6 +69,10 @@ struct grpc_face;
 MUST_USE enum status grpc_face_new(const struct grpc_face_options *options, struct grpc_face **out);
 void grpc_face_free(struct grpc_face *face);
 
+// The time of what is told from now on: how long leases last is told beside when they end. Call it
+// once in a turn.
+void grpc_face_set_time(struct grpc_face *face, int64_t now_us);
+
 // The method at a path, or NULL. Valid as long as the face.
 const struct grpc_method *grpc_face_find(const struct grpc_face *face, struct slice path);
 
@@ -82,10 +87,10 @@ struct grpc_call {
     const struct command *command; // the command to run; NULL: `query` says what to do
     struct slices words;           // borrowed from the face and the message, until the next decode
     struct slice ns;               // likewise
-    struct slice query; // GRPC_ACT_EVENTS: as the query of GET /v1/ns/NS/events; likewise
-    bool more;          // after the run another decode of the same message follows
-    unsigned step;      // how many decodes of this message there were
-    bool raw;           // payloads are answered as bytes
+    struct slice query;  // GRPC_ACT_EVENTS: as the query of GET /v1/ns/NS/events; likewise
+    bool more;           // after the run another decode of the same message follows
+    unsigned step, item; // which of the commands of the message it is; the face's own
+    bool raw;            // payloads are answered as bytes
     // Keepalive, Next, StreamNext: what the stream is about, from its first message.
     char stream_ns[ENGINE_NAME_SIZE_MAX], worker[ENGINE_NAME_SIZE_MAX];
     uint8_t stream_ns_size, worker_size;
@@ -144,16 +149,16 @@ void grpc_tasks_init(struct grpc_tasks *tasks, const struct grpc_method *method,
 bool grpc_tasks_next(struct grpc_tasks *tasks, struct grpc_task *out);
 
 // ---------------------------------------------------------------------------------------------
-// What happens by itself
+// What happens by itself. These can be called while a command runs.
 
 // Keepalive: appends a frame that tells of a lease that the stream's worker has lost, if the event
 // is one of a lost lease (lock_lost, canceled); false: it is not, nothing was appended.
-bool grpc_face_lost(struct grpc_face *face, const struct event *event, struct buffer *out);
+bool grpc_face_lost(const struct event *event, struct buffer *out);
 
 // Events: appends an event as a frame. `json` is its text (host/event_json.h).
-void grpc_face_event(struct grpc_face *face, uint64_t id, struct slice json, struct buffer *out);
+void grpc_face_event(uint64_t id, struct slice json, struct buffer *out);
 
 // Events: events between the number that the client named and the oldest that is kept are lost.
-void grpc_face_gap(struct grpc_face *face, uint64_t id, struct buffer *out);
+void grpc_face_gap(uint64_t id, struct buffer *out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compressed messages of gRPC.
-#ifndef SLUICE_WIRE_GRPC_UNPACK_H
-#define SLUICE_WIRE_GRPC_UNPACK_H
+#ifndef SLUICE_SERVER_GRPC_UNPACK_H
+#define SLUICE_SERVER_GRPC_UNPACK_H
 
 #include "base/buffer.h"
 #include "wire/grpc_header.h"
