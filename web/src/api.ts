@@ -203,7 +203,7 @@ export const settings = {
   config: (signal?: AbortSignal) => get<Record<string, string | null>>(here() + '/config', signal),
   set: (option: string, value: string) => send('PUT', `${here()}/config/${seg(option)}`, { value }),
   unset: (option: string) => send('DELETE', `${here()}/config/${seg(option)}`),
-  limits: async (signal?: AbortSignal) => (await get<{ limits: T.Limit[] }>(here() + '/limits', signal)).limits,
+  limits: async (signal?: AbortSignal) => (await get<{ limits: T.Limit[] }>(here() + '/limits?count=1000', signal)).limits,
   setLimit: (limit: Query) => send('PUT', here() + '/limits', limit),
   unsetLimit: (queue: string | null, domain: string | null) => send('DELETE', here() + '/limits' + search({ queue, domain })),
   policies: async (signal?: AbortSignal) => (await get<{ policies: T.Policy[] }>(here() + '/policies', signal)).policies,

@@ -181,6 +181,9 @@ export interface Limit {
   burst: number | null
   concurrency: number | null
   weight: number | null
+  waiting: number // in line in the lanes in which it holds
+  running: number
+  held: number // in line in lanes that have used it up
 }
 
 export interface Policy { scope: 'klass' | 'queue'; name: string; options: JobOptions }

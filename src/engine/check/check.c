@@ -324,6 +324,25 @@ static void check_lane_saved(struct check *check, struct lane *lane)
     }
 }
 
+// What the limits of a lane have of it.
+static void check_use(struct check *check, const struct lane *lane)
+{
+    bool limited = false;
+    for (enum limit_kind kind = LIMIT_RATE; kind < LIMIT_KINDS; kind++) {
+        struct limit_entry *limit = lane->limits.of[kind];
+        if (limit_is_first(&lane->limits, kind)) {
+            size_t held = limit == lane->held_by ? lane->line.count : 0;
+            limit->counted += lane->line.count + lane->running + held;
+            limited = true;
+        }
+    }
+    if (limited &&
+        (lane->used.waiting != lane->line.count || lane->used.running != lane->running)) {
+        check_problem(check, "the limits of a lane of queue %.*s do not count its jobs",
+                      SLICE_PRINT(queue_name(lane->queue)));
+    }
+}
+
 static void check_lanes(struct check *check)
 {
     check_index(check, &check->engine->lanes_saved, "the lanes with a record", SLICE("the engine"));
@@ -334,6 +353,7 @@ static void check_lanes(struct check *check)
         lane->counted = 0;
         check_index(check, &lane->line, "the line of a lane", name);
         check_lane_saved(check, lane);
+        check_use(check, lane);
         if (!lane_check(check->engine, lane)) {
             check_problem(check, "a lane of queue %.*s is not where it belongs", SLICE_PRINT(name));
         }

@@ -86,6 +86,12 @@ static void check_limits(struct check *check)
         check_number(check, "limit", name, node, entry->id);
         check_found(check, &engine->limits, limit_key(entry), entry, "limit", name);
         patterns += entry->pattern != NULL;
+        size_t used = entry->use.waiting + entry->use.running + entry->use.held;
+        if (used != entry->counted) {
+            check_problem(check, "the use of limit %.*s adds up to %zu, and its lanes to %zu",
+                          SLICE_PRINT(name), used, entry->counted);
+        }
+        entry->counted = 0;
     }
     check_map_count(check, &engine->limits, &engine->limit_order, "limits");
     check_patterns(check, patterns);

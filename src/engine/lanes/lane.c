@@ -218,11 +218,70 @@ static void set_rate(const struct engine *engine, struct lane *lane, const struc
     lane->level_us = lane->level >= full_level(lane) ? 0 : engine->call_us;
 }
 
+// Adds what the lane uses to each of its limits, or takes it away.
+static void add_use(struct lane *lane, bool add)
+{
+    for (enum limit_kind kind = LIMIT_RATE; kind < LIMIT_KINDS; kind++) {
+        struct limit_entry *limit = lane->limits.of[kind];
+        if (!limit_is_first(&lane->limits, kind)) {
+            continue;
+        }
+        size_t held = limit == lane->held_by ? lane->used.waiting : 0;
+        if (add) {
+            limit->use.waiting += lane->used.waiting;
+            limit->use.running += lane->used.running;
+            limit->use.held += held;
+        } else {
+            limit->use.waiting -= lane->used.waiting;
+            limit->use.running -= lane->used.running;
+            limit->use.held -= held;
+        }
+    }
+}
+
+void lane_count_use(struct lane *lane)
+{
+    add_use(lane, false);
+    lane->used.waiting = lane->line.count;
+    lane->used.running = lane->running;
+    lane->held_by = lane->line.count == 0         ? NULL
+                    : lane_room(lane) == 0        ? lane->limits.of[LIMIT_CONCURRENCY]
+                    : lane->place == LANE_LIMITED ? lane->limits.of[LIMIT_RATE]
+                                                  : NULL;
+    add_use(lane, true);
+}
+
+// A limit that allows any number is none for a lane, and so is a weight in a queue that is not fair.
+static void set_sources(struct engine *engine, struct lane *lane,
+                        const struct limit_sources *sources)
+{
+    const struct limit_sources before = lane->limits;
+    const bool holds[LIMIT_KINDS] = { [LIMIT_RATE] = lane->rate_count > 0,
+                                      [LIMIT_CONCURRENCY] = lane->concurrency > 0,
+                                      [LIMIT_WEIGHT] = lane->fair };
+    add_use(lane, false);
+    lane->used.waiting = lane->used.running = 0;
+    lane->held_by = NULL;
+    for (enum limit_kind kind = LIMIT_RATE; kind < LIMIT_KINDS; kind++) {
+        lane->limits.of[kind] = sources && holds[kind] ? sources->of[kind] : NULL;
+        if (lane->limits.of[kind]) {
+            limit_share(lane->limits.of[kind]);
+        }
+    }
+    for (enum limit_kind kind = LIMIT_RATE; kind < LIMIT_KINDS; kind++) {
+        if (before.of[kind]) {
+            limit_drop(engine, before.of[kind]);
+        }
+    }
+    lane_count_use(lane);
+}
+
 static void apply_limits(struct engine *engine, struct lane *lane)
 {
     struct limit limit;
+    struct limit_sources sources;
     struct slice domain = intern_get(&engine->names, (uint32_t)lane->key.domain);
-    limits_find(engine, queue_name(lane->queue), domain, &limit);
+    limits_find(engine, queue_name(lane->queue), domain, &limit, &sources);
     set_rate(engine, lane, &limit);
     lane->concurrency = limit.concurrency;
     lane->weight = limit.weight;
@@ -231,6 +290,7 @@ static void apply_limits(struct engine *engine, struct lane *lane)
     }
     lane->fair = lane->queue->fair;
     lane->version = engine->limits_version;
+    set_sources(engine, lane, &sources);
     see_whether_lanes_count(lane->queue);
 }
 
@@ -238,7 +298,7 @@ void lane_imagine(const struct engine *engine, struct lane *lane, struct queue *
                   uint32_t domain)
 {
     struct limit limit;
-    limits_find(engine, queue_name(queue), intern_get(&engine->names, domain), &limit);
+    limits_find(engine, queue_name(queue), intern_get(&engine->names, domain), &limit, NULL);
     *lane = (struct lane){ .queue = queue, .weight = limit.weight };
     lane->concurrency = limit.concurrency;
     set_rate(engine, lane, &limit);
@@ -300,6 +360,7 @@ void lane_release(struct engine *engine, struct lane *lane)
 {
     leave_place(lane);
     unlist_touched(engine, lane);
+    set_sources(engine, lane, NULL);
     list_remove(engine, lane);
     index_release(&lane->line);
     if (lane->id) {
@@ -515,6 +576,7 @@ static void settle(struct engine *engine, struct lane *lane, bool loaded)
     } else {
         keep_record(engine, lane);
         set_place(engine, lane);
+        lane_count_use(lane);
         if (lane->place == LANE_READY) {
             watch_wake(engine, queue);
         }

@@ -390,6 +390,7 @@ static enum status read_lease(struct engine *engine, struct job *job, struct que
         return STATUS_NO_MEMORY;
     }
     lane->running++;
+    lane_touch(engine, lane);
     struct lease *lease = slab_take(&engine->leases);
     *lease = (struct lease){ .worker = worker,
                              .job = job,

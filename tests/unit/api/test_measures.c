@@ -3,23 +3,6 @@
 
 #include <stdio.h>
 
-// Whether an answer has these pieces, with `...` between them, one after the other.
-static void has(struct talk *t, const char *line, const char *pieces)
-{
-    const char *text = run(t, line), *at = text;
-    while (*pieces) {
-        const char *end = strstr(pieces, "...");
-        size_t size = end ? (size_t)(end - pieces) : strlen(pieces);
-        const char *found = size ? memmem(at, strlen(at), pieces, size) : at;
-        if (!found) {
-            print_error("> %s\n%s\nhas no\n%.*s\n", line, text, (int)size, pieces);
-        }
-        assert_non_null(found);
-        at = found + size;
-        pieces += end ? size + 3 : size;
-    }
-}
-
 static void test_measures__totals_are_those_of_all_queues(void **state)
 {
     struct talk *t = *state;
