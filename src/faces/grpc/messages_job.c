@@ -109,8 +109,8 @@ const struct grpc_message grpc_failure = {
 };
 
 static const struct grpc_field progress_fields[] = {
-    { DOUBLE(1, "fraction"), .as = "fraction" },
-    { STRING(2, "message"), .as = "MESSAGE" },
+    { DOUBLE(1, "fraction"), .as = "fraction", .given = "0" },
+    { STRING(2, "message"), .as = "message" },
 };
 const struct grpc_message grpc_progress = {
     .name = "sluice.v1.Progress",
