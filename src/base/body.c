@@ -1,100 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "base/body.h"
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 
-#include <stdint.h>
-#include <string.h>
-
-static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-enum {
-    GROUP_BYTES = 3, // bytes that a group of base64 encodes
-    GROUP_SIZE = 4,  // characters
-    LETTER_BITS = 6,
-    LETTER_MASK = (1 << LETTER_BITS) - 1,
-};
-
-// ---------------------------------------------------------------------------------------------
-// Base64 (RFC 4648, with padding)
-
-static void append_group(struct buffer *out, struct slice bytes)
-{
-    uint32_t bits = 0;
-    char group[GROUP_SIZE];
-    for (size_t i = 0; i < GROUP_BYTES; i++) {
-        bits = bits << 8 | (i < bytes.size ? (uint8_t)bytes.data[i] : 0U);
-    }
-    for (size_t i = 0; i < GROUP_SIZE; i++) {
-        size_t shift = LETTER_BITS * (GROUP_SIZE - 1 - i);
-        group[i] = '=';
-        if (i <= bytes.size) {
-            group[i] = letters[bits >> shift & LETTER_MASK];
-        }
-    }
-    buffer_append(out, slice_make(group, sizeof(group)));
-}
-
-static void append_base64(struct buffer *out, struct slice bytes)
-{
-    for (size_t i = 0; i < bytes.size; i += GROUP_BYTES) {
-        append_group(out, slice_sub(bytes, i, GROUP_BYTES));
-    }
-}
-
-// The value of a base64 character; -1 if it is not one.
-static int value_of(char letter)
-{
-    const char *at = letter ? strchr(letters, letter) : NULL;
-    return at ? (int)(at - letters) : -1;
-}
-
-// Decodes a group into `bytes`; returns their number, or 0 if the group is invalid. Unused bits
-// must be 0, so that each group has exactly one encoding.
-static size_t read_group(const char *group, bool last, char bytes[GROUP_BYTES])
-{
-    size_t size = GROUP_SIZE;
-    while (last && size > 2 && group[size - 1] == '=') {
-        size--;
-    }
-    uint32_t bits = 0;
-    for (size_t i = 0; i < GROUP_SIZE; i++) {
-        int value = i < size ? value_of(group[i]) : 0;
-        if (value < 0) {
-            return 0;
-        }
-        bits = bits << LETTER_BITS | (uint32_t)value;
-    }
-    size_t count = size - 1;
-    for (size_t i = 0; i < GROUP_BYTES; i++) {
-        bytes[i] = (char)(uint8_t)(bits >> 8 * (GROUP_BYTES - 1 - i));
-    }
-    bool rest = (count < 3 && bytes[2]) || (count < 2 && bytes[1]);
-    return rest ? 0 : count;
-}
-
-static bool decode_base64(struct slice text, struct buffer *out)
-{
-    if (text.size % GROUP_SIZE) {
-        return false;
-    }
-    for (size_t i = 0; i < text.size; i += GROUP_SIZE) {
-        char bytes[GROUP_BYTES];
-        size_t count = read_group(text.data + i, i + GROUP_SIZE == text.size, bytes);
-        if (!count) {
-            return false;
-        }
-        buffer_append(out, slice_make(bytes, count));
-    }
-    return true;
-}
-
-// ---------------------------------------------------------------------------------------------
-// Bodies
-
-// Whether a valid text contains no insignificant white space.
+// Whether a valid text has no white space that could be left out.
 static bool is_stripped(struct slice text)
 {
     while (text.size) {
@@ -140,7 +52,7 @@ static bool is_text(struct slice body)
     return body.size == 0;
 }
 
-// Removes what was appended if there was not enough room for all of it.
+// What was appended stays only if there was room for all of it.
 static enum status finish(struct buffer *out, size_t start)
 {
     if (out->status) {
@@ -160,13 +72,13 @@ enum status body_encode(struct slice body, struct buffer *out)
         json_write_string(&writer, body);
     } else {
         buffer_append(out, SLICE("{\"$base64\":\""));
-        append_base64(out, body);
+        base64_append(out, body);
         buffer_append(out, SLICE("\"}"));
     }
     return finish(out, start);
 }
 
-// Appends the bytes of {"$base64":"..."}; false for any other value.
+// Appends the bytes of {"$base64":"..."}; false when it is something else.
 static bool decode_object(struct slice data, struct buffer *out)
 {
     struct slice value;
@@ -174,21 +86,21 @@ static bool decode_object(struct slice data, struct buffer *out)
     if (!first_is_base64(data, &value, &alone) || !alone || value.data[0] != '"') {
         return false;
     }
-    // Base64 characters need no escapes, but JSON may contain one, as `\/`.
+    // No letter of base64 needs an escape. JSON may have one all the same, as `\/`.
     size_t start = out->size;
     enum status status = json_unescape(value, out);
     if (status) {
-        return status != STATUS_INVALID; // the status of the buffer remains
+        return status != STATUS_INVALID; // the buffer keeps its status
     }
     struct slice text = slice_sub(buffer_slice(out), start, SIZE_MAX);
     if (!text.size) {
         return true;
     }
-    // A group is read before its bytes, which are fewer, overwrite it.
+    // A group is read before the bytes that it stands for, which are fewer, are written over it.
     struct buffer decoded = { .data = out->data + start,
                               .capacity = text.size,
                               .size_max = text.size };
-    if (!decode_base64(text, &decoded)) {
+    if (base64_decode(text, BASE64_PADDED, &decoded)) {
         buffer_truncate(out, start);
         return false;
     }
