@@ -41,7 +41,7 @@ enum status call_check_room(const struct call *call, size_t size, struct error *
         call->command->name, size, room);
 }
 
-// How large the answer of a command with these words may become, if it changes something.
+// How large the reply of a command with these words may be, if it changes something.
 static size_t room_needed(const struct command *command, struct slices words)
 {
     size_t size = command->flags & COMMAND_WRITES ? REPLY_SIZE_LEAST : 0;
@@ -80,7 +80,7 @@ static void note_refused(const struct call *call, struct slices words, const str
     }
 }
 
-// The words of the element that starts at `*position`, which is moved behind it.
+// Returns the words of the element that starts at `*position`, which is moved to its end.
 static enum status next_element(const struct command *command, struct slices words,
                                 size_t *position, struct slices *out, struct error *error)
 {
@@ -100,8 +100,8 @@ static enum status next_element(const struct command *command, struct slices wor
     return STATUS_OK;
 }
 
-// How many elements there are. All are looked at before the first is run, so that a request whose
-// words do not add up changes nothing; nor does one that there is no room to answer.
+// Counts the elements. All are checked before the first is run, so that a malformed request changes
+// nothing, nor does one whose reply has no room.
 static enum status count_elements(const struct call *call, struct slices words, size_t *count,
                                   struct error *error)
 {
@@ -118,8 +118,8 @@ static enum status count_elements(const struct call *call, struct slices words, 
                            error);
 }
 
-// Runs an element, unless the answers so far leave it no room beside the errors for the `left`
-// others.
+// Runs an element, unless the replies so far leave no room for its reply and for the errors of the
+// `left` others.
 static enum status run_element(struct call *call, struct slices words, size_t left,
                                struct scratch *scratch, struct error *error)
 {

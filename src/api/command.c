@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words to arguments, by the command's own table; and the same table as a line of usage.
+// Parses words as arguments by the command's table, and writes the usage line from the same table.
 #include "api/command.h"
 
 #include "base/ascii.h"
@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-// Up to here every whole number is a double.
+// Up to this number every integer is a double.
 static const double DOUBLE_WHOLE_MAX = 9007199254740992;
 
 void scratch_init(struct scratch *scratch, const struct allocator *allocator)
@@ -23,7 +23,7 @@ void scratch_release(struct scratch *scratch)
     scratch_init(scratch, scratch->allocator);
 }
 
-// Room for so many slices, none of them used.
+// Makes room for so many slices, and marks all of them as unused.
 static enum status scratch_clear(struct scratch *scratch, size_t room)
 {
     scratch->count = 0;
@@ -41,7 +41,7 @@ static enum status scratch_clear(struct scratch *scratch, size_t room)
     return STATUS_OK;
 }
 
-// What is being read: the words that are left, and what for.
+// The state of the parser.
 struct parse {
     const struct command *command;
     struct slices words;
@@ -104,7 +104,8 @@ static enum status read_moment(const struct parse *parse, const struct argument 
                : STATUS_OK;
 }
 
-// A whole number, which may be written as 5.0 or 5e3: JSON's writers do so. TOO_LARGE: of any size.
+// Parses an integer, which may be written as 5.0 or 5e3, as some JSON writers do. TOO_LARGE: out of
+// range.
 static enum status parse_integer(struct slice word, int64_t *out)
 {
     double number;
@@ -155,7 +156,7 @@ static enum status read_number(const struct parse *parse, const struct argument 
                : STATUS_OK;
 }
 
-// Not inlined, so that other texts are checked without room for an error.
+// Not inlined, so that valid texts are checked without stack space for an error.
 static __attribute__((noinline)) enum status
 check_json(const struct parse *parse, const struct argument *argument, struct slice word)
 {
@@ -183,7 +184,7 @@ static enum status check_text(const struct parse *parse, const struct argument *
     return argument->type == ARGUMENT_JSON ? check_json(parse, argument, word) : STATUS_OK;
 }
 
-// One word as the argument's value.
+// Parses one word as the argument's value.
 static enum status read_value(const struct parse *parse, const struct argument *argument,
                               struct slice word)
 {
@@ -233,7 +234,7 @@ static enum status refuse_count(const struct parse *parse, const char *what)
     return status;
 }
 
-// One more word of an option that may come again.
+// Adds a word of a repeated option.
 static enum status add_word(const struct parse *parse, const struct argument *argument,
                             struct slice word)
 {
@@ -243,8 +244,8 @@ static enum status add_word(const struct parse *parse, const struct argument *ar
     return status;
 }
 
-// All values of an option that may come again, in the scratch one after the other: those that come
-// later are looked for when the first one is met.
+// Collects all values of a repeated option in the scratch memory: when the first one is found, the
+// others are searched.
 static enum status read_repeated(struct parse *parse, const struct argument *argument,
                                  struct slice value)
 {
@@ -279,7 +280,7 @@ static enum status read_repeated(struct parse *parse, const struct argument *arg
     return STATUS_OK;
 }
 
-// Options up to the first word that is none.
+// Parses options up to the first word that is not one.
 static enum status read_options(struct parse *parse)
 {
     while (parse->position < parse->words.count) {
@@ -304,8 +305,8 @@ static enum status read_options(struct parse *parse)
     return STATUS_OK;
 }
 
-// The name of an option among the words of a list is refused: taken as a word it would silently
-// become, for example, a queue without jobs.
+// The name of an option among the words of a list is refused: as a word it would silently become,
+// for example, a queue without jobs.
 static enum status check_rest(const struct parse *parse, const struct argument *argument,
                               const struct slices *list)
 {
@@ -321,7 +322,7 @@ static enum status check_rest(const struct parse *parse, const struct argument *
     return STATUS_OK;
 }
 
-// The last argument: all words that are left, after options and perhaps `--`.
+// The last argument: all remaining words, after options and possibly `--`.
 static enum status read_rest(struct parse *parse, const struct argument *argument)
 {
     enum status status = read_options(parse);
@@ -347,8 +348,8 @@ static enum status read_rest(struct parse *parse, const struct argument *argumen
     return status;
 }
 
-// Whether `--` stands before an argument that may be missing, so that one with the name of an
-// option is not taken for it.
+// Whether `--` precedes an optional argument, so that a value with the name of an option is not
+// taken for the option.
 static bool is_marked(const struct parse *parse, const struct argument *argument)
 {
     assert(parse->position < parse->words.count);

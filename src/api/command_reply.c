@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Commands described as Redis 7 describes its own. Clients ask for it to learn where the key is,
-// which commands write, and what to hint at while a command is typed.
+// Describes commands as Redis 7 describes its own. Clients use this to find the position of keys
+// and the commands that write, and for hints while a command is typed.
 #include "api/reference.h"
 
 #include "base/ascii.h"
@@ -23,13 +23,13 @@ void command_reply_name(struct reply *reply, const char *name)
 // ---------------------------------------------------------------------------------------------
 // COMMAND INFO
 
-// A word of Redis's for commands that have one flag of ours and not another.
+// The name of a Redis flag for commands that have one of our flags and not another.
 struct flag_word {
     unsigned with, without;
     const char *word;
 };
 
-// denyoom is what Redis does not allow when memory is full: with us, the disk.
+// denyoom means in Redis: refused when memory is full; here: when the disk is full.
 static const struct flag_word flag_words[] = {
     { COMMAND_WRITES, 0, "write" },
     { COMMAND_READS, 0, "readonly" },
@@ -84,7 +84,7 @@ static void write_integer(struct reply *reply, const char *key, int64_t value)
     reply_integer(reply, value);
 }
 
-// Where the namespace stands.
+// Writes the position of the namespace.
 static void write_key_spec(struct reply *reply, const struct command *command)
 {
     bool reads = command->flags & COMMAND_READS;
@@ -127,7 +127,7 @@ void command_reply_info(struct reply *reply, const struct command *command)
     command_reply_name(reply, command->name);
     reply_integer(reply, arity(command));
     write_words(reply, command, flag_words, sizeof(flag_words) / sizeof(flag_words[0]));
-    reply_integer(reply, has_key); // the first key, the last, and the step
+    reply_integer(reply, has_key); // the first key, the last key, and the step
     reply_integer(reply, has_key);
     reply_integer(reply, has_key);
     write_words(reply, command, category_words, sizeof(category_words) / sizeof(category_words[0]));
@@ -138,7 +138,7 @@ void command_reply_info(struct reply *reply, const struct command *command)
         write_key_spec(reply, command);
     }
     reply_end(reply);
-    reply_list(reply, 0); // subcommands: ours have names of their own
+    reply_list(reply, 0); // subcommands: here they are separate commands
     reply_end(reply);
     reply_end(reply);
 }
@@ -165,7 +165,7 @@ static const char *type_word(enum argument_type type)
     }
 }
 
-// What the map of an argument that is made of others begins with.
+// The beginning of the map of an argument that contains others.
 static void write_outer(struct reply *reply, const char *name, const char *type)
 {
     reply_key(reply, "name");
@@ -174,7 +174,7 @@ static void write_outer(struct reply *reply, const char *name, const char *type)
     write_text(reply, type);
 }
 
-// What the map of every other argument begins with.
+// The beginning of the map of any other argument.
 static void write_argument(struct reply *reply, const char *name, const char *type)
 {
     write_outer(reply, name, type);
@@ -223,7 +223,7 @@ static void write_documented(struct reply *reply, const struct argument *argumen
 {
     bool option = argument->flags & ARGUMENT_OPTION;
     bool one_of = argument->type == ARGUMENT_WORD;
-    // Either the words that it may be, or a text to display.
+    // The allowed words, or a text to display.
     reply_map(reply, 4 + (size_t)option + (size_t)(argument->flags != 0));
     (one_of ? write_outer : write_argument)(reply, argument->name, type_word(argument->type));
     if (option) {
@@ -241,7 +241,7 @@ static void write_documented(struct reply *reply, const struct argument *argumen
     reply_end(reply);
 }
 
-// The elements of a command that repeats another: each a count and so many words.
+// The elements of a bulk command: each a count and that many words.
 static void write_elements(struct reply *reply)
 {
     reply_map(reply, 4);
@@ -260,7 +260,7 @@ static void write_elements(struct reply *reply)
     reply_end(reply);
 }
 
-// Those whose flags, of these, are just so.
+// Writes the arguments with exactly these flags, out of the flags in the mask.
 static void write_those(struct reply *reply, const struct command *command, unsigned flags)
 {
     const unsigned looked_at = ARGUMENT_OPTION | ARGUMENT_REPEATED;
@@ -273,7 +273,7 @@ static void write_those(struct reply *reply, const struct command *command, unsi
     }
 }
 
-// In the order in which they are typed: options stand before an argument that is repeated.
+// In the order in which they are typed: options precede a repeated argument.
 static void write_arguments(struct reply *reply, const struct command *command)
 {
     bool has_key = command->flags & COMMAND_NAMESPACE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All commands of a host by name: an open hash table that is made once.
+// The commands of a host by name: an open hash table that is made once.
 #include "api/command.h"
 #include "base/ascii.h"
 #include "base/nearest.h"
@@ -13,7 +13,7 @@ struct slot {
 
 struct commands {
     const struct allocator *allocator;
-    const struct command **ordered; // as in the tables
+    const struct command **ordered; // in the order of the tables
     size_t count;
     struct slot *slots; // by name
     size_t slot_count;  // a power of two
@@ -83,7 +83,7 @@ void commands_free(struct commands *commands)
     }
 }
 
-// Nearly always a name comes as it stands in the table.
+// Names are nearly always in capitals, as in the table.
 static bool is_name(const struct slot *slot, struct slice name)
 {
     struct slice known = slice_make(slot->command->name, slot->name_size);

@@ -4,8 +4,8 @@
 #include <assert.h>
 
 enum {
-    MEASURE_FROM = 16 << 10, // with rough bounds, what may be larger is measured
-    LEASE_SIZE = 128,        // what the numbers of a lease may add
+    MEASURE_FROM = 16 << 10, // with rough bounds, larger jobs are measured
+    LEASE_SIZE = 128,        // bytes that the numbers of a lease may add
 };
 
 void fit_init(struct fit *fit, struct reply *reply, const struct engine *engine, size_t around)
@@ -23,7 +23,7 @@ static size_t measured(const struct fit *fit, const struct job *job)
     return size < SIZE_MAX - LEASE_SIZE ? size + LEASE_SIZE : SIZE_MAX;
 }
 
-// What was accepted by its bounds is measured, so that as many fit as possible.
+// Measures the jobs that were accepted by their bounds, so that as many fit as possible.
 static void measure_accepted(struct fit *fit, const struct job *const *popped, size_t count)
 {
     fit->used = 0;

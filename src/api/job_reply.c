@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Jobs in answers. Every field is always there, so that programs need not ask; what there is none
-// of is null.
+// Jobs in replies. Every field is always present, so that programs need not test for it; a missing
+// value is null.
 #include "api/job_words.h"
 
 static void write_tags(struct reply *reply, const struct engine *engine, const struct job *job,
@@ -14,7 +14,7 @@ static void write_tags(struct reply *reply, const struct engine *engine, const s
 }
 
 enum {
-    BACKOFF_TEXT_SIZE = 1024, // more than the longest has
+    BACKOFF_TEXT_SIZE = 1024, // longer than any
 };
 
 static void write_backoff(struct reply *reply, const struct backoff *backoff)
@@ -27,7 +27,7 @@ static void write_backoff(struct reply *reply, const struct backoff *backoff)
     reply_text_or_null(reply, buffer_slice(&text));
 }
 
-// What is below 0 says that there is to be none.
+// The engine stores "none" as a negative number.
 static int64_t limit_or_none(int64_t value)
 {
     return value > 0 ? value : 0;
@@ -103,10 +103,10 @@ void reply_popped(struct reply *reply, const struct engine *engine, const struct
 }
 
 // ---------------------------------------------------------------------------------------------
-// How large it is
+// Sizes
 
 enum {
-    POPPED_FIXED = 512, // keys and numbers of a popped job, and the list of its tags, in any form
+    POPPED_FIXED = 512, // keys and numbers of a popped job, and the list of its tags, in any format
     LIST_SIZE = 32,     // around the jobs
 };
 
@@ -215,7 +215,7 @@ static void write_lease(struct reply *reply, const struct job_view *view)
     reply_end(reply);
 }
 
-// Of a running job: whether its worker has limit_or_none that it has begun.
+// Of a running job: whether its worker has reported the start.
 static void write_stage(struct reply *reply, const struct job_view *view)
 {
     reply_text_or_null(reply, !view->token    ? SLICE_EMPTY
@@ -262,7 +262,7 @@ static void write_unique(struct reply *reply, const struct job_view *view)
     reply_end(reply);
 }
 
-// Of the jobs it depends or depended on.
+// Writes the jobs that it depends on or depended on.
 static void write_members(struct reply *reply, const struct job_view *view)
 {
     reply_map(reply, 2);
@@ -284,7 +284,7 @@ struct slice text_up_to(struct slice text, size_t size_max)
     return slice_sub(text, 0, size_max);
 }
 
-// JSON, or as much of its text as there may be. Says whether it was cut.
+// Writes JSON, or as text as much of it as is allowed. Returns whether it was truncated.
 static bool write_json_up_to(struct reply *reply, struct slice json, size_t size_max)
 {
     if (json.size <= size_max) {

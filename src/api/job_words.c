@@ -12,7 +12,7 @@ bool job_option_words_given(const struct job_option_words *words)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Backoff as a word: kind:delay[,delay...][:cap[:jitter]]
+// Backoff as text: kind:delay[,delay...][:cap[:jitter]]
 
 static const struct {
     struct slice word;
@@ -28,7 +28,7 @@ enum {
     BACKOFF_KINDS = sizeof(backoff_kinds) / sizeof(backoff_kinds[0]),
 };
 
-// The part before the next `separator`, which is taken off the front of `*rest`.
+// Splits off the part before the next `separator`, and removes both from `*rest`.
 static struct slice next_part(struct slice *rest, char separator)
 {
     const char *end = rest->size ? memchr(rest->data, separator, rest->size) : NULL;
@@ -38,7 +38,7 @@ static struct slice next_part(struct slice *rest, char separator)
     return part;
 }
 
-// How many delays a list has: one more than it has commas.
+// The number of delays in a list.
 static size_t count_delays(struct slice text)
 {
     size_t count = 1;
@@ -119,7 +119,7 @@ void backoff_append(const struct backoff *backoff, struct buffer *out)
     }
 }
 
-// The engine takes 0 as "nothing said", and less as "none".
+// In the engine 0 means "not set" and a negative number means "none".
 static int64_t none_or(bool given, int64_t value)
 {
     return !given ? 0 : value == 0 ? -1 : value;

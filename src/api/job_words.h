@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the commands that make jobs have in common: how a job is run, as options; and how jobs are
-// said in answers.
+// What commands that create jobs share: the options of jobs as arguments, and jobs in replies.
 #ifndef SLUICE_API_JOB_WORDS_H
 #define SLUICE_API_JOB_WORDS_H
 
 #include "api/fit.h"
 #include "api/table.h"
 
-// The options of engine.h's struct job_options as they are given.
+// The parsed words for struct job_options.
 struct job_option_words {
     struct slice backoff;
     bool has_timeout_us, has_lease_us, has_result_ttl_us, has_crashes_max, has_dependency_policy;
@@ -16,7 +15,7 @@ struct job_option_words {
 
 extern const char *const dependency_policy_words[]; // hold, cancel, fail, run
 
-// The entries for a struct that has `struct job_option_words words` in it.
+// The table entries for a struct with a member `struct job_option_words words`.
 #define JOB_OPTIONS(of)                                                                            \
     OPTION(of, words.backoff, TEXT, "BACKOFF",                                                     \
            "how long to wait before it is tried again: fixed:S, linear:S, exponential:S or "       \
@@ -39,28 +38,29 @@ extern const char *const dependency_policy_words[]; // hold, cancel, fail, run
                    "what becomes of it when a job that it depends on fails (hold)",                \
                    .words = dependency_policy_words)
 
-// Whether any was given; what they say. INVALID names what is wrong with the backoff.
+// Whether any option was given; the options. INVALID names the error in the backoff.
 bool job_option_words_given(const struct job_option_words *words);
 MUST_USE enum status job_option_words_read(const struct job_option_words *words,
                                            struct job_options *out, struct error *error);
 
-// "exponential:1:300:20", appended; nothing for BACKOFF_UNSET.
+// Appends "exponential:1:300:20"; nothing for BACKOFF_UNSET.
 void backoff_append(const struct backoff *backoff, struct buffer *out);
 
-// How jobs are run, as a map; null for what is not said.
+// Writes the options of a job as a map; null for what is not set.
 void reply_job_options(struct reply *reply, const struct job_options *options);
 
-// A job as a worker receives it: what it needs to do the work, and its lease.
+// Writes a job for the worker that popped it: what it needs for the work, and its lease.
 void reply_popped(struct reply *reply, const struct engine *engine, const struct job *job);
-// How many of them fit the answer, with nothing but a list around them.
+// For replies that contain only a list of popped jobs.
 void fit_init_popped(struct fit *fit, struct reply *reply, const struct engine *engine);
-// A text, cut between two characters when it is longer.
+// A text, truncated between two characters if it is longer.
 struct slice text_up_to(struct slice text, size_t size_max);
 
-// All that there is to know of a job. The history and the log are commands of their own.
+// Writes all fields of a job. There are separate commands for the history and the log.
 void reply_job(struct reply *reply, const struct engine *engine, const struct job *job);
-// The same for lists: data and result longer than `data_max` bytes are cut, between two characters,
-// and are texts then. `data-cut` and `result-cut` say so, `data-size` how long the data is.
+// The same for lists: data and result longer than `data_max` bytes are truncated, between two
+// characters, and written as text. `data-cut` and `result-cut` are true then, and `data-size` is
+// the size of the data.
 void reply_job_cut(struct reply *reply, const struct engine *engine, const struct job *job,
                    size_t data_max);
 

@@ -16,7 +16,7 @@ size_t page_count(const struct page_words *words)
     return words->has_count ? (size_t)words->count : PAGE_COUNT;
 }
 
-// A cursor is a place in an index, as digits.
+// A cursor is a position in an index, as digits.
 static bool read_cursor(struct slice text, struct index_key *out)
 {
     return text.size == CURSOR_SIZE && ascii_hex_read(slice_sub(text, 0, HALF_SIZE), &out->high) &&

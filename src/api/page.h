@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Lists that may be long are asked for and answered in pages.
+// Long lists are requested and returned in pages.
 #ifndef SLUICE_API_PAGE_H
 #define SLUICE_API_PAGE_H
 
 #include "api/table.h"
 
 enum {
-    PAGE_COUNT = 25, // when nothing is said
+    PAGE_COUNT = 25, // the default
     PAGE_COUNT_MAX = 1000,
 };
 
@@ -17,7 +17,7 @@ struct page_words {
     struct slice cursor;
 };
 
-// The entries for a struct that has `struct page_words page` in it.
+// The table entries for a struct with a member `struct page_words page`.
 #define PAGE_OPTIONS(of)                                                                           \
     OPTION(of, page.offset, INTEGER, "OFFSET", "how many of the first to leave out (0)", .min = 0, \
            .max = INT64_MAX),                                                                      \
@@ -35,38 +35,38 @@ struct page_words {
                    "and result-cut say so",                                                        \
                    .min = 0, .max = INT64_MAX)
 
-// The same for one that can be long.
+// The same for a list that may be long.
 #define LONG_PAGE_OPTIONS(of)                                                                      \
     JOB_PAGE_OPTIONS(of), OPTION(of, page.cursor, TEXT, "CURSOR",                                  \
                                  "where to go on: what the page before gave as `next`")
 
 size_t page_count(const struct page_words *words);
 
-// A page to be filled, with room for the jobs. INVALID for a cursor that no page gave.
+// Prepares a page with room for the jobs. INVALID for a cursor that no page returned.
 MUST_USE enum status page_start(const struct call *call, const struct page_words *words,
                                 const struct job *room[PAGE_COUNT_MAX], struct page *out,
                                 struct error *error);
 
-// The cursor of a page of other things than jobs: the place of the last one, or null at the end.
+// Parses the cursor of a page of other objects: the position of the last one, or null at the end.
 MUST_USE enum status page_read_cursor(const struct call *call, struct slice text,
                                       struct index_key *out, struct error *error);
 void reply_page_next(struct reply *reply, const struct index_key *last);
 
-// What is said of a cursor that no page gave.
+// The error for a cursor that no page returned.
 enum status page_refuse_cursor(const struct call *call, struct error *error);
 
-// The jobs or their jids: the member `jobs` or `jids` of a map that has been begun.
+// Writes the jobs or their jids: the member `jobs` or `jids` of a map that has been begun.
 void reply_page_jobs(struct call *call, const struct page_words *words,
                      const struct job *const *jobs, size_t count);
 
-// The same behind `total`, how many there are in all: two members of a map that has been begun.
+// Writes these after `total`, the number of all jobs: two members of a map that has been begun.
 void reply_page_members(struct call *call, const struct page_words *words, const struct page *page);
 
-// A map of these and of where the page behind it begins, `next`.
+// Writes a map of these members and `next`, the cursor of the next page.
 void reply_page(struct call *call, const struct page_words *words, const struct page *page);
 
-// Names and how many jobs each has, from a function that gives them one after the other: a list of
-// maps of `label` and `count`.
+// Writes names and the number of jobs of each, from a function that returns them one after the
+// other: a list of maps with `label` and `count`.
 void reply_counts(struct call *call, const struct page_words *words, struct slice label,
                   bool (*at)(const struct engine *engine, size_t index, struct count_view *view));
 

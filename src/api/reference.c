@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The texts about commands.
+// Texts about commands.
 #include "api/reference.h"
 
 #include "base/ascii.h"
 #include "base/num.h"
 
 enum {
-    LINE_SIZE = 80, // of plain text
+    LINE_SIZE = 80, // columns of plain text
 };
 
 // ---------------------------------------------------------------------------------------------
-// What the texts have in common
+// Shared parts
 
-// The first command of each group, in order.
+// Whether the command is the first of its group.
 static bool opens_group(const struct commands *commands, size_t index)
 {
     const struct command *command = commands_at(commands, index);
@@ -24,7 +24,7 @@ static bool opens_group(const struct commands *commands, size_t index)
     return true;
 }
 
-// The next command of a group from `*index` on, which is moved behind it; NULL at the end.
+// The next command of a group from `*index` on; `*index` is moved after it. NULL at the end.
 static const struct command *next_of_group(const struct commands *commands, const char *group,
                                            size_t *index)
 {
@@ -47,8 +47,8 @@ static bool is_int32(const struct argument *argument)
     return argument->min == INT32_MIN && argument->max == INT32_MAX;
 }
 
-// A bound that is only there because there must be one is not worth a word; of a range that has
-// two, as that of priorities, both are.
+// A limit that exists only for technical reasons is not mentioned; a range with two such limits, as
+// that of priorities, is.
 static bool is_bounded(const struct argument *argument)
 {
     return argument->type == ARGUMENT_SECONDS ? argument->max < INT64_C(100) * 365 * 86400 * 1000000
@@ -111,7 +111,7 @@ static void append_type(const struct argument *argument, struct buffer *out)
     }
 }
 
-// What a command may do, as a sentence: "It writes, may wait."
+// The flags of a command as a sentence: "It writes, may wait."
 static void append_flags(const struct command *command, struct buffer *out)
 {
     static const struct {
@@ -145,7 +145,7 @@ static void append_title(const char *group, struct buffer *out)
     append(out, group + 1);
 }
 
-// A link to a heading as the usual renderers name it: in small letters, without dots.
+// A link to a heading, with the anchor that common renderers generate: in lower case, without dots.
 static void append_link(const struct command *command, struct buffer *out)
 {
     buffer_printf(out, "[%s](#", command->name);
@@ -157,7 +157,7 @@ static void append_link(const struct command *command, struct buffer *out)
     buffer_append_char(out, ')');
 }
 
-// In a cell of a table a bar would end it.
+// '|' would end the cell, so it is escaped.
 static void append_cell(struct buffer *out, const char *text)
 {
     for (; *text; text++) {
@@ -265,7 +265,7 @@ void reference_markdown(const struct commands *commands, struct buffer *out)
 // ---------------------------------------------------------------------------------------------
 // Plain text
 
-// Words, in lines that begin at `indent`; the first line begins at `column`.
+// Appends words in lines that begin at `indent`; the first line begins at `column`.
 static void append_wrapped(struct buffer *out, struct slice text, size_t column, size_t indent)
 {
     while (text.size) {
@@ -309,7 +309,7 @@ void reference_overview(const struct commands *commands, struct buffer *out)
     }
 }
 
-// The usage in lines; what is in brackets is not torn apart.
+// Appends the usage in lines; text in brackets is not split.
 static void append_usage(const struct command *command, struct buffer *out)
 {
     size_t start = out->size;
@@ -333,7 +333,7 @@ static void append_usage(const struct command *command, struct buffer *out)
     buffer_append_char(out, '\n');
 }
 
-// Ends a line that began at `start` where it is too long, and goes on in the next one.
+// Breaks a line that began at `start` if it is too long.
 static void break_line(struct buffer *out, size_t start)
 {
     size_t at = start + LINE_SIZE;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
-// What there is to read about commands, made from their table: the reference, the help, and the
-// answers to Redis's own questions about commands.
+// Documentation of commands, generated from their tables: the reference, the help, and the replies
+// to Redis's commands about commands.
 #ifndef SLUICE_API_REFERENCE_H
 #define SLUICE_API_REFERENCE_H
 
 #include "api/command.h"
 
-// Appends a document in Markdown about all commands, by group, each group where its first command
-// stands. The buffer's status says whether it fitted.
+// Appends a Markdown document about all commands by group; groups are in the order of their first
+// commands. The status of the buffer says whether it fitted.
 void reference_markdown(const struct commands *commands, struct buffer *out);
 
 // Appends a list of all commands by group, with their summaries, as plain text.
 void reference_overview(const struct commands *commands, struct buffer *out);
 
-// Appends all there is to say about one command as plain text.
+// Appends the full help of one command as plain text.
 void reference_help(const struct command *command, struct buffer *out);
 
-// A name as Redis says those of commands and arguments: in small letters.
+// Writes the name of a command or an argument as Redis does: in lower case.
 void command_reply_name(struct reply *reply, const char *name);
 
-// What COMMAND and COMMAND INFO of Redis 7 answer for a command: a list of its name, arity (as many
-// words, or below 0 at least as many, with the name), flags, first key, last key and step (the
-// namespace is the key), categories, tips, key specifications and subcommands.
+// Writes the reply of Redis 7 to COMMAND and COMMAND INFO for one command: a list of its name,
+// arity (the number of words including the name; negative: the minimum), flags, first key, last key
+// and step (the namespace is the key), categories, tips, key specifications and subcommands.
 void command_reply_info(struct reply *reply, const struct command *command);
 
-// What COMMAND DOCS of Redis 7 answers for a command: a map, which stands behind its name there.
+// Writes the reply of Redis 7 to COMMAND DOCS for one command: a map, which follows its name there.
 void command_reply_docs(struct reply *reply, const struct command *command);
 
 #endif

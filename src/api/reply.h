@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reply of a command: one value, given piece by piece, which the face encodes (as RESP or as
-// JSON). The command states what a value means, and the face how it is written.
+// The reply of a command: one value, written piece by piece, which the face encodes (as RESP or as
+// JSON). The command specifies what a value means, and the face how it is encoded.
 //
 //     reply_map(reply, 2);
 //     reply_text(reply, SLICE("jid"));     // keys are texts
@@ -20,45 +20,46 @@
 
 struct reply;
 
-// Says something about something: a part of an answer.
+// Writes a part of a reply.
 typedef void reply_writer(struct reply *reply, const void *about);
 
 struct reply_ops {
     void (*null)(struct reply *reply);
     void (*word)(struct reply *reply, struct slice word);   // a fixed word, such as OK
     void (*text)(struct reply *reply, struct slice bytes);  // any bytes
-    void (*json)(struct reply *reply, struct slice valid);  // a value that is JSON
+    void (*json)(struct reply *reply, struct slice valid);  // a value that is valid JSON
     void (*prose)(struct reply *reply, struct slice lines); // for people to read
     void (*integer)(struct reply *reply, int64_t value);
     void (*boolean)(struct reply *reply, bool value);
     void (*number)(struct reply *reply, double value);
-    void (*seconds)(struct reply *reply, int64_t us); // a length of time
-    void (*moment)(struct reply *reply, int64_t us);  // since 1970
+    void (*seconds)(struct reply *reply, int64_t us); // a duration
+    void (*moment)(struct reply *reply, int64_t us);  // a time since 1970
     void (*error)(struct reply *reply, const struct error *error);
     void (*list)(struct reply *reply, size_t count);
     void (*map)(struct reply *reply, size_t pairs);
-    void (*end)(struct reply *reply); // of the innermost list or map, which is full
-    // The answer, which follows, is about something that has this number: made just now, or there
-    // before. NULL: this form has no place to say so.
+    void (*end)(struct reply *reply); // of the innermost list or map, which must be complete
+    // The following reply is about an object with this number, which was created now or existed
+    // before. NULL: the format cannot express that.
     void (*made)(struct reply *reply, uint64_t id, bool is_new);
-    // How many bytes can still be said, and how many could be if nothing had been said before.
-    // NULL, both: there is no limit.
+    // How many bytes can still be written, and how many could be if nothing had been written. NULL,
+    // both: there is no limit.
     size_t (*room)(const struct reply *reply);
     size_t (*room_max)(const struct reply *reply);
-    // How many bytes `write` writes, without writing them; SIZE_MAX: more than `room_max`.
+    // How many bytes `write` would write; SIZE_MAX: more than `room_max`.
     size_t (*measure)(struct reply *reply, reply_writer *write, const void *about);
-    size_t growth;     // a byte of a text takes at most so many in the answer
-    size_t error_size; // what a short error takes at most, see REPLY_SHORT_ERROR
+    size_t growth;     // a byte of a text takes at most so many in the reply
+    size_t error_size; // the maximum size of a short error, see REPLY_SHORT_ERROR
 };
 
-// A command that changes something is run only when there is room for so much, so that it cannot be
-// its answer that fails. Larger answers see to it themselves (COMMAND_FITS, COMMAND_ECHOES).
+// A command that changes something is run only if there is this much room, so that it cannot fail
+// because of its reply. Commands with larger replies check the room themselves (COMMAND_FITS,
+// COMMAND_ECHOES).
 enum {
     REPLY_SIZE_LEAST = 8 << 10,
-    REPLY_SHORT_ERROR = 40, // bytes of the sentence of a short error
+    REPLY_SHORT_ERROR = 40, // bytes of the message of a short error
 };
 
-// A face puts this first in a struct of its own.
+// A face embeds this as the first member of a struct of its own.
 struct reply {
     const struct reply_ops *ops;
 };
@@ -83,7 +84,7 @@ static inline void reply_text(struct reply *reply, struct slice bytes)
     reply->ops->text(reply, bytes);
 }
 
-// An empty text says that there is none.
+// An empty text is written as null.
 static inline void reply_text_or_null(struct reply *reply, struct slice bytes)
 {
     if (bytes.size) {
@@ -142,7 +143,7 @@ static inline void reply_moment(struct reply *reply, int64_t us)
     reply->ops->moment(reply, us);
 }
 
-// 0 says that there is none.
+// 0 is written as null.
 static inline void reply_moment_or_null(struct reply *reply, int64_t us)
 {
     if (us) {
@@ -194,11 +195,11 @@ static inline size_t reply_measure(struct reply *reply, reply_writer *write, con
     return reply->ops->measure ? reply->ops->measure(reply, write, about) : 0;
 }
 
-// At most how many bytes so many texts take, with so many bytes in all.
+// The maximum size of so many texts with so many bytes in total.
 static inline size_t reply_texts_max(const struct reply *reply, size_t count, size_t bytes)
 {
     enum {
-        FRAME = 16, // around a text
+        FRAME = 16, // of a text, in addition to its bytes
     };
     size_t growth = reply->ops->growth ? reply->ops->growth : 1;
     return growth * bytes + FRAME * count;

@@ -12,7 +12,7 @@ static const struct {
 } names[] = {
     { "admin", RIGHTS_ADMIN }, { "write", RIGHTS_WRITE }, { "read", RIGHT_READ },
     { "put", RIGHT_PUT },      { "work", RIGHT_WORK },    { "operate", RIGHT_OPERATE },
-    { "admin", RIGHT_ADMIN }, // alone, as commands need it
+    { "admin", RIGHT_ADMIN }, // commands need it alone, without the others
 };
 
 enum {

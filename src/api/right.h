@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a user may do. A command needs one right (command_right); a user has a set of them on a
+// What a user may do. A command needs one right (command_right); a user has a set of rights on a
 // namespace, or on some of its queues.
 //
-//     read      look at jobs, queues, workers and settings; hear events
+//     read      read jobs, queues, workers and settings; receive events
 //     put       put jobs
-//     work      pop jobs, and settle those whose lease the caller holds, with its TOKEN
+//     work      pop jobs, and settle jobs whose lease the caller holds, with its TOKEN
 //     operate   change, cancel and delete jobs; pause queues; set limits, options, recurring jobs
 //     write     read + put + work + operate
-//     admin     all of these, and what concerns the namespace or the server as a whole
+//     admin     all of these, and administration of the namespace or the server as a whole
 #ifndef SLUICE_API_RIGHT_H
 #define SLUICE_API_RIGHT_H
 
@@ -29,14 +29,14 @@ enum right {
     RIGHTS_ADMIN = RIGHTS_WRITE | RIGHT_ADMIN,
 };
 
-// The right that a command needs, by its flags. A command that writes needs `operate` unless its
+// The right that a command needs, from its flags. A command that writes needs `operate` unless its
 // entry says otherwise.
 enum right command_right(const struct command *command);
 
-// "put+work" as a set; false when it is malformed.
+// Parses "put+work" as a set; false if it is malformed.
 bool rights_parse(struct slice text, unsigned *out);
 
-// The set as text, and the name of one right: "put+work".
+// The set as text, "put+work"; the name of one right.
 enum {
     RIGHTS_TEXT_SIZE = 40,
 };

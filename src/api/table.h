@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the files of commands write their tables down.
+// Macros for the tables of commands.
 #ifndef SLUICE_API_TABLE_H
 #define SLUICE_API_TABLE_H
 
@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-// Each hands a word over as member `field` of `struct of`. Behind the label come the summary
-// and what else is to be set: .min and .max, .words.
+// An argument whose value is member `field` of `struct of`. After the label: the summary, then
+// further fields such as .min and .max, .words.
 #define ARGUMENT(of, field, kind, label, ...)                                                      \
     {                                                                                              \
         .name = (label), .type = ARGUMENT_##kind, .offset = offsetof(struct of, field),            \
@@ -22,7 +22,7 @@
         .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = __VA_ARGS__       \
     }
 
-// The last argument, names that come one or more times.
+// The last argument: one or more names.
 #define REST(of, field, kind, label, ...)                                                          \
     {                                                                                              \
         .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_REPEATED,                      \
@@ -42,7 +42,7 @@
         .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = __VA_ARGS__       \
     }
 
-// The same, and member `given` says whether it was.
+// The same; member `given` is set if it was given.
 #define OPTION_HAS(of, field, given, kind, label, ...)                                             \
     {                                                                                              \
         .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_OPTION,                        \
@@ -50,14 +50,14 @@
         .summary = __VA_ARGS__                                                                     \
     }
 
-// An option that may come again.
+// An option that may be repeated.
 #define OPTION_EACH(of, field, kind, label, ...)                                                   \
     {                                                                                              \
         .name = (label), .type = ARGUMENT_##kind, .flags = ARGUMENT_OPTION | ARGUMENT_REPEATED,    \
         .offset = offsetof(struct of, field), .has = ARGUMENT_NO_HAS, .summary = __VA_ARGS__       \
     }
 
-// The ends of a command's entry that its arguments, struct and examples make up.
+// The end of a command's entry: its arguments, struct and examples.
 #define TAKES(of, list)                                                                            \
     .arguments = (list), .argument_count = sizeof(list) / sizeof((list)[0]),                       \
     .arguments_size = sizeof(struct of)
@@ -76,14 +76,14 @@
         }                                                                                          \
     }
 
-// What most commands are.
+// Common combinations of flags.
 enum {
     READS = COMMAND_NAMESPACE | COMMAND_READS,
     WRITES = COMMAND_NAMESPACE | COMMAND_WRITES,
     SHRINKS = COMMAND_NAMESPACE | COMMAND_WRITES | COMMAND_SHRINKS,
 };
 
-// Lengths of time that an argument may have: up to a hundred years.
+// The range of durations: up to a hundred years.
 #define SECONDS_RANGE  .min = 0, .max = INT64_C(100) * 366 * 86400 * 1000000
 #define LEASE_RANGE    .min = 0, .max = LEASE_US_MAX
 #define INT32_RANGE    .min = INT32_MIN, .max = INT32_MAX

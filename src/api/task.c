@@ -40,22 +40,22 @@ enum task_state task_state(const struct job_view *view)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What the history tells
+// Information from the history
 
 struct run {
-    int64_t when_us; // 0: there was none
+    int64_t when_us; // 0: none
     struct slice worker;
 };
 
 struct past {
-    struct run first, before, last; // runs; `before` is the one before the last
-    int64_t first_due_us;           // what it was first to run at
-    int64_t due_us;                 // what it is, or was last, to run at
-    struct slice error;             // how the last attempt that did not work ended
-    bool lost;                      // the lease of the last run
+    struct run first, before, last; // `before` is the one before the last
+    int64_t first_due_us;           // the time for which it was first scheduled
+    int64_t due_us;                 // the time for which it is scheduled, or was last
+    struct slice error;             // the error of the last failed attempt
+    bool lost;                      // the lease of the last run was lost
 };
 
-// A moment as a JSON string, which has no escapes.
+// Parses a time that is a JSON string without escapes.
 static bool moment_of(struct slice json, int64_t *out)
 {
     return json.size > 2 && json.data[0] == '"' &&
@@ -71,10 +71,10 @@ static void note_run(struct past *past, const struct history_view *entry)
     }
 }
 
-// One reason for both: a worker did not report in time, or did not answer in time.
+// One reason for both: a worker has not reported in time, or has not replied in time.
 #define TIMED_OUT SLICE("timed-out")
 
-// A job whose lease was lost fails by itself when its retries or its crashes are exhausted.
+// A job whose lease was lost fails automatically when its retries or its crashes are exhausted.
 static bool is_timeout(const struct past *past, const struct history_view *entry)
 {
     bool exhausted = slice_starts_with(entry->group, SLICE("failed-retries-")) ||
@@ -83,7 +83,7 @@ static bool is_timeout(const struct past *past, const struct history_view *entry
            (past->lost && exhausted && entry->worker.size == 0);
 }
 
-// A worker need not say why it gives a task back.
+// A worker may return a task without a reason.
 static void note_error(struct past *past, const struct history_view *entry)
 {
     if (is_timeout(past, entry)) {
@@ -130,17 +130,17 @@ static void read_past(const struct engine *engine, const struct job *job,
     if (view->scheduled_us) {
         past->due_us = view->scheduled_us;
     } else if (view->history_count == 1 && view->line_us) {
-        past->due_us = view->line_us; // its first put does not say that it was for later
+        past->due_us = view->line_us; // its first put does not contain the scheduled time
     }
-    // The history cuts long messages; the job itself does not.
+    // The history truncates long messages; the job itself does not.
     if (past->error.size && !slice_equal(past->error, TIMED_OUT) &&
         slice_starts_with(view->failure_message, past->error)) {
         past->error = view->failure_message;
     }
 }
 
-// ---------------------------------------------------------------------------------------------
-// As an answer
+// --------------------------------------------------------------------------------------------- In
+// replies
 
 static void write_time(struct reply *reply, int64_t us)
 {
@@ -154,7 +154,7 @@ static void write_time(struct reply *reply, int64_t us)
 
 static void write_times(struct reply *reply, const struct job_view *view, const struct past *past)
 {
-    // A task that is only reserved has not run yet this time.
+    // A reserved task has not been started since it was popped.
     bool reserved = task_state(view) == TASK_RESERVED;
     struct run last = reserved ? past->before : past->last;
     reply_key(reply, "queuedAt");

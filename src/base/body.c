@@ -6,7 +6,7 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 
-// Whether a valid text has no white space that could be left out.
+// Whether a valid text contains no insignificant white space.
 static bool is_stripped(struct slice text)
 {
     while (text.size) {
@@ -52,7 +52,7 @@ static bool is_text(struct slice body)
     return body.size == 0;
 }
 
-// What was appended stays only if there was room for all of it.
+// Removes what was appended if there was not enough room for all of it.
 static enum status finish(struct buffer *out, size_t start)
 {
     if (out->status) {
@@ -78,7 +78,7 @@ enum status body_encode(struct slice body, struct buffer *out)
     return finish(out, start);
 }
 
-// Appends the bytes of {"$base64":"..."}; false when it is something else.
+// Appends the bytes of {"$base64":"..."}; false for any other value.
 static bool decode_object(struct slice data, struct buffer *out)
 {
     struct slice value;
@@ -86,17 +86,17 @@ static bool decode_object(struct slice data, struct buffer *out)
     if (!first_is_base64(data, &value, &alone) || !alone || value.data[0] != '"') {
         return false;
     }
-    // No letter of base64 needs an escape. JSON may have one all the same, as `\/`.
+    // Base64 characters need no escapes, but JSON may contain one, as `\/`.
     size_t start = out->size;
     enum status status = json_unescape(value, out);
     if (status) {
-        return status != STATUS_INVALID; // the buffer keeps its status
+        return status != STATUS_INVALID; // the status of the buffer remains
     }
     struct slice text = slice_sub(buffer_slice(out), start, SIZE_MAX);
     if (!text.size) {
         return true;
     }
-    // A group is read before the bytes that it stands for, which are fewer, are written over it.
+    // A group is read before its bytes, which are fewer, overwrite it.
     struct buffer decoded = { .data = out->data + start,
                               .capacity = text.size,
                               .size_max = text.size };

@@ -17,6 +17,9 @@ struct page_source {
 
 void page_fill(struct page *page, const struct page_source *source);
 
+// Fills a page from two indexes as if they were one index; none is `backwards`.
+void page_merge(struct page *page, const struct page_source sources[2]);
+
 // For a list that consists of several indexes: `before` of its `total` jobs come before the cursor of
 // the page. Returns how many jobs the page takes; `*from` is the rank of the first one.
 size_t page_begin(struct page *page, size_t total, size_t before, size_t *from);

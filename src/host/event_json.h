@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "engine/event.h"
 
-// Appended.
+// Appends the event.
 void event_json(const struct event *event, struct buffer *out);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum {
-    DRIFT_PART = 16, // of the time that has passed, by which drift is made up for at most
+    DRIFT_PART = 16, // drift is corrected by at most this part of the elapsed time
 };
 
 static int64_t distance(int64_t difference_us)

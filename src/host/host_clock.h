@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The time by which a host runs its engines. It follows a clock that is never set and that goes on
-// while the machine is suspended (CLOCK_BOOTTIME, "monotonic" here), anchored to the wall clock
-// (CLOCK_REALTIME):
+// The time by which a host runs its engines. It follows a clock that is never set and that
+// continues while the machine is suspended (CLOCK_BOOTTIME, "monotonic" here), anchored to the wall
+// clock (CLOCK_REALTIME):
 //
-//   - a difference of up to HOST_CLOCK_STEP_US is drift, and is made up for bit by bit, so that the
+//   - a difference of up to HOST_CLOCK_STEP_US is drift, and is corrected gradually, so that the
 //     host's time never goes back;
-//   - a larger one is a step. It is followed when it has lasted for HOST_CLOCK_WAIT_US, by as much
-//   as
-//     has lasted; one that is taken back before has no effect.
+//   - a larger one is a step. It is followed when it has lasted for HOST_CLOCK_WAIT_US, and only
+//     the part that has lasted; a step that is taken back before that has no effect.
 //
-// Pure: readings of both clocks come in, the host's time comes out. host_clock_look takes the
-// readings of the system.
+// Pure functions of the readings of both clocks. host_clock_look takes the readings of the system.
 #ifndef SLUICE_HOST_HOST_CLOCK_H
 #define SLUICE_HOST_HOST_CLOCK_H
 
@@ -27,38 +25,37 @@ struct clock_reading {
 
 enum clock_change {
     CLOCK_STEADY,
-    CLOCK_STEPPED,  // the wall clock was set; nothing has changed yet
+    CLOCK_STEPPED,  // the wall clock was set; the host's time has not changed yet
     CLOCK_RETURNED, // a step was taken back before it was followed
-    CLOCK_FOLLOWED, // the host's time was set: the engines are to be told (engine_set_time)
+    CLOCK_FOLLOWED, // the host's time was set: engine_set_time must be called
 };
 
 struct host_clock {
     int64_t ahead_us;      // the host's time less the monotonic one
     int64_t compared_us;   // when the clocks were last compared, monotonic
-    int64_t difference_us; // how far the wall clock was ahead of the host's time then
+    int64_t difference_us; // wall clock less the host's time at that moment
     int64_t pending_us;    // the part of a step that has lasted since `pending_since_us`; 0: none
     int64_t pending_since_us;
-    uint64_t steps, returned, followed; // ever
+    uint64_t steps, returned, followed; // since the start
 };
 
 struct clock_news {
     enum clock_change change;
-    int64_t step_us; // how far the wall clock was set, or the host's time
+    int64_t step_us; // the change of the wall clock, or of the host's time
 };
 
 void host_clock_init(struct host_clock *clock, struct clock_reading reading);
 
-// The host's time at a moment of the monotonic clock, and the wall clock's anchoring as of the last
-// comparison.
+// The host's time at a monotonic time, with the anchor of the last comparison.
 static inline int64_t host_clock_time(const struct host_clock *clock, int64_t monotonic_us)
 {
     return clock->ahead_us + monotonic_us;
 }
 
-// Compares the clocks. To be called every HOST_CLOCK_CHECK_US, as long as time matters.
+// Compares the clocks. To be called every HOST_CLOCK_CHECK_US.
 struct clock_news host_clock_compare(struct host_clock *clock, struct clock_reading reading);
 
-// What the system's clocks say now.
+// The current readings of the system's clocks.
 struct clock_reading host_clock_look(void);
 int64_t host_clock_monotonic(void);
 

@@ -12,19 +12,20 @@
 
 enum {
     RESERVE_SIZE = 8 << 20,   // address space; its pages are never touched
-    LOOK_SIZE_MIN = 4 << 20,  // with so much more or less used it is looked again,
-    LOOK_PARTS = 64,          // or with such a part of the limit
-    TRIM_SIZE_MIN = 16 << 20, // so much more that was freed is given back to the system,
-    TRIM_PARTS = 20,          // or such a part of what is resident, whichever is more
-    EXCESS_PARTS = 20,        // resident may be so much beyond the limit
+    LOOK_SIZE_MIN = 4 << 20,  // a change of the allocated memory by this, or by the next part
+    LOOK_PARTS = 64,          // of the limit, makes memory_look due
+    TRIM_SIZE_MIN = 16 << 20, // freed memory is returned to the system if it has grown by this,
+    TRIM_PARTS = 20,          // or by this part of the resident memory if that is more
+    EXCESS_PARTS = 20,        // resident memory may exceed the limit by this part of it
     DEFAULT_PERCENT = 80,
     PATH_SIZE = 4096,
-    GROUPS_SIZE = 16384, // of /proc/self/cgroup: a line for each hierarchy
+    GROUPS_SIZE = 16384, // bytes of /proc/self/cgroup: a line for each hierarchy
     MIB = 1 << 20,
-    MAPPED_SIZE = 1 << 20, // as in base/alloc.c, which counts whole pages from here on
+    // as in base/alloc.c, which counts whole pages for blocks from this size on
+    MAPPED_SIZE = 1 << 20,
 };
 
-// Under a sanitizer most pages are its own; then what is allocated is all there is to go by.
+// Sanitizers use most of the resident memory themselves, so only allocated memory is measured.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #    define HAS_RESIDENT false
 #elif defined(__has_feature)
@@ -37,9 +38,9 @@ enum {
 #endif
 
 // ---------------------------------------------------------------------------------------------
-// What the system says
+// Measurements of the system
 
-// The beginning of a small file as a string; false when it cannot be read. Allocates nothing.
+// Reads the beginning of a small file as a string; false if it cannot be read. Allocates nothing.
 static bool read_text(const char *path, char *text, size_t capacity)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -57,7 +58,7 @@ static uint64_t read_resident(void)
     if (!HAS_RESIDENT || !read_text("/proc/self/statm", text, sizeof(text))) {
         return mem_used();
     }
-    (void)strtoull(text, &at, 10); // all of the address space
+    (void)strtoull(text, &at, 10); // the size of the address space
     uint64_t resident = strtoull(at, &at, 10);
     uint64_t shared = strtoull(at, &at, 10);
     return (resident > shared ? resident - shared : 0) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -68,8 +69,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-// The least of what a control group and those around it allow. In a container the group's path may
-// be that outside of it: what is not found is passed over, up to where the groups are mounted.
+// The minimum of the limits of a control group and its parents. In a container the path may be the
+// one outside of it: missing folders are skipped, up to the mount point.
 static uint64_t read_group(const char *top, const char *group, const char *name)
 {
     char folder[PATH_SIZE], path[PATH_SIZE], text[64];
@@ -90,7 +91,7 @@ static uint64_t read_group(const char *top, const char *group, const char *name)
     }
 }
 
-// Whether "memory" is in a list with commas.
+// Whether "memory" is in a comma-separated list.
 static bool has_memory(const char *controllers)
 {
     for (const char *at = controllers; at; at = strchr(at, ',')) {
@@ -154,7 +155,8 @@ static void take_reserve(struct memory *memory)
 
 void memory_init(struct memory *memory, uint64_t limit)
 {
-    // Otherwise glibc raises it with every large block that is freed, and keeps such blocks.
+    // Without this call glibc raises the threshold when a large block is freed, and keeps such
+    // blocks.
     (void)mallopt(M_MMAP_THRESHOLD, MAPPED_SIZE);
     *memory = (struct memory){ .base = UINT64_MAX };
     memory_set_limit(memory, limit);
@@ -172,15 +174,14 @@ void memory_set_limit(struct memory *memory, uint64_t limit)
     memory->limit = limit == MEMORY_AUTO ? memory_default_limit() : limit;
 }
 
-// What was freed and is still resident.
+// Memory that was freed and is still resident.
 static uint64_t freed_size(const struct memory *memory)
 {
     uint64_t live = memory->base + memory->looked_used;
     return memory->resident > live ? memory->resident - live : 0;
 }
 
-// Of what was freed the C library keeps pages in the middle of its memory unless it is told to give
-// them back.
+// The C library returns freed pages in the middle of its memory only if it is told to.
 static void trim(struct memory *memory)
 {
     uint64_t free_size = freed_size(memory), step = memory->resident / TRIM_PARTS;
@@ -198,7 +199,7 @@ void memory_look(struct memory *memory)
     take_reserve(memory);
     memory->looked_used = mem_used();
     memory->resident = read_resident();
-    // The least difference is seen when nothing that was freed lies about.
+    // The base is the smallest difference seen, when no freed memory is resident.
     uint64_t base =
         memory->resident > memory->looked_used ? memory->resident - memory->looked_used : 0;
     memory->base = smaller(memory->base, base);

@@ -11,9 +11,9 @@
 #include <assert.h>
 
 enum {
-    // A namespace that is made again under the name of a deleted one has another space, and tokens
-    // beyond those of the deleted one: who held a lease there holds none here. The tokens of a
-    // million namespaces still fit the numbers of JavaScript.
+    // A namespace that is created again after it was deleted has another space, and tokens above
+    // those of the deleted one, so that its old tokens are not valid in the new one. The tokens of
+    // a million namespaces are still exact in JavaScript's numbers.
     TOKEN_BITS = 32,
 };
 
@@ -36,8 +36,8 @@ static enum status write_directory(const struct ns *ns, bool deleted, struct err
     return store_append(ns->all->store, &record, 1, &ns->all->group, error);
 }
 
-// ---------------------------------------------------------------------------------------------
-// One of them
+// --------------------------------------------------------------------------------------------- A
+// namespace
 
 static void on_event(void *context, const struct event *event)
 {
@@ -81,7 +81,7 @@ static void ns_free(struct ns *ns)
     mem_free(allocator, ns, sizeof(*ns) + ns->name_size);
 }
 
-// In no list yet.
+// The namespace is in no list yet.
 static struct ns *ns_new(struct namespaces *all, struct slice name, uint32_t space,
                          enum engine_clock clock)
 {
@@ -138,8 +138,8 @@ static void ns_remove(struct namespaces *all, struct ns *ns)
     all->count--;
 }
 
-// ---------------------------------------------------------------------------------------------
-// All of them
+// --------------------------------------------------------------------------------------------- The
+// list of namespaces
 
 enum status namespaces_init(struct namespaces *all, const struct namespaces_options *options,
                             struct error *error)
@@ -176,7 +176,7 @@ struct ns *namespaces_find(struct namespaces *all, struct slice name)
     return all->recent;
 }
 
-// In memory alone.
+// Creates the namespace in memory only.
 static enum status make(struct namespaces *all, struct slice name, enum engine_clock clock,
                         struct ns **out, struct error *error)
 {
@@ -218,8 +218,8 @@ enum status namespaces_acquire(struct namespaces *all, struct slice name, enum e
     return make(all, name, clock, out, error);
 }
 
-// Takes a namespace out of memory that the store does not know. Its space is given again where that
-// is possible: there are not so many that refused commands may use them up.
+// Frees a namespace that is not in the store. Its space is used again if it was the last one, so
+// that refused commands cannot use up the numbers of spaces.
 static void drop(struct ns *ns)
 {
     struct namespaces *all = ns->all;
@@ -312,7 +312,7 @@ enum status namespaces_delete(struct namespaces *all, struct slice name, struct 
     if (!removal) {
         return error_set(error, STATUS_NO_MEMORY, "no memory to delete a namespace");
     }
-    // What was changed before is stored before, so that it is in the list of what is removed.
+    // Earlier changes are stored first, so that they are in the list of records to remove.
     uint64_t group;
     enum status status = ns_store(ns, error);
     if (!status) {
@@ -490,7 +490,7 @@ void namespaces_hold_growth(struct namespaces *all, enum growth_reason reason, b
     }
     for (struct ns *ns = all->first; ns; ns = ns->next) {
         engine_hold_recurring(ns->engine, all->growth_held != 0);
-        ns_touch(ns); // what was held may be due
+        ns_touch(ns); // work that was held back may be due
     }
 }
 
@@ -498,7 +498,7 @@ static void tick(struct ns *ns, int64_t now_us)
 {
     ns->due_us = engine_tick(ns->engine, now_us);
     waiting_serve(ns);
-    // What those who wait were given has changed what is due next.
+    // The jobs that waiters were given have changed what is due next.
     if (ns->due_us > now_us) {
         ns->due_us = engine_due(ns->engine);
     }
@@ -532,7 +532,7 @@ enum status namespaces_append(struct namespaces *all, struct error *error)
     enum status status = STATUS_OK;
     while (all->touched) {
         struct ns *ns = all->touched;
-        // Of one that is behind the store may hold changes that the engine has forgotten.
+        // While it is behind, the store may have changes that the engine no longer has.
         bool unused = !ns->stored && engine_is_unused(ns->engine);
         if (!status && !unused && (all->behind || engine_has_changes(ns->engine))) {
             status = ns_store(ns, error);
@@ -547,7 +547,7 @@ enum status namespaces_append(struct namespaces *all, struct error *error)
         all->touched = ns->touched_next;
         ns->touched = false;
         if (!status) {
-            ns_drop_unused(ns); // a command that waited may have ended
+            ns_drop_unused(ns); // a waiting command may have ended
         }
     }
     return status;
@@ -563,7 +563,8 @@ enum status namespaces_remove(struct namespaces *all, bool *more, struct error *
     bool done = false;
     enum status status = removal_run(removal, all->store, &all->group, &done, error);
     if (!status && done) {
-        // That of the newest space stays, so that the next start does not give that one again.
+        // The record of the newest space is kept, so that the next start does not use that space
+        // again.
         const struct store_record gone = { directory_key(removal_space(removal)), SLICE_EMPTY };
         if (removal_space(removal) != all->space) {
             status = store_append(all->store, &gone, 1, &all->group, error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The time of namespaces, and of the host that runs them. An engine's time never goes back by
-// itself: it stands until the host's has caught up. So the host sets it, when it follows a step of
-// the wall clock back, and when a namespace was stored by a clock that was ahead.
+// itself: it stands still until the host's time has caught up. So the host sets it when it follows
+// a step of the wall clock back, and when a namespace was stored with a clock that was ahead.
 #include "host/namespaces.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ enum status ns_set_back(struct ns *ns, int64_t now_us, struct error *error)
     return status;
 }
 
-// Those that stay ahead for want of memory are looked at with the next comparison.
+// Namespaces that stay ahead for lack of memory are tried again with the next comparison.
 static void set_back_all(struct namespaces *all, int64_t now_us, int64_t again_us)
 {
     struct error error;

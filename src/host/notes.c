@@ -14,7 +14,7 @@ enum {
     NOTE_HEADER = DIRECTORY_NOTE_HEADER,
 };
 
-// A text may have secrets in it.
+// The text is cleared, because it may contain secrets.
 static void note_free(const struct allocator *allocator, struct note *note)
 {
     explicit_bzero(note->text, note->size);
@@ -33,7 +33,7 @@ static struct note *note_new(const struct allocator *allocator, uint64_t id, str
     return note;
 }
 
-// Whose notes they are: a namespace's, or with the space of the directory the host's own.
+// The owner of notes: a namespace, or with DIRECTORY_SPACE the host itself.
 struct owner {
     struct namespaces *all;
     struct note **first;
@@ -173,7 +173,7 @@ void notes_free(struct ns *ns)
     free_all(owner_of(ns));
 }
 
-// The directory was read before: a kind below this one.
+// The namespaces were read before, because their kind is less than this one.
 enum status notes_visit(struct namespaces *all, struct record_key key, struct slice bytes,
                         struct error *error)
 {

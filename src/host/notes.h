@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Notes of a namespace: texts that its host keeps with it, such as where jobs are pushed to. They
-// are stored beside the names of the namespaces, so that a folder has them in whatever host it is
-// opened, also in one that has no use for them. What they say is their owner's business.
+// Notes of a namespace: texts that its host stores with it, such as pushes. They are stored beside
+// the names of the namespaces, so that they are kept by any host that opens the folder, also by one
+// that does not use them. Their contents are defined by the code that sets them.
 #ifndef SLUICE_HOST_NOTES_H
 #define SLUICE_HOST_NOTES_H
 
@@ -28,23 +28,23 @@ static inline struct slice note_text(const struct note *note)
     return slice_make(note->text, note->size);
 }
 
-// Keeps a text, in place of the note `before` unless that is NULL; `before` is gone then.
+// Stores a text. It replaces the note `before`, which is freed, unless that is NULL.
 MUST_USE enum status note_set(struct ns *ns, struct note *before, struct slice text,
                               struct note **out, struct error *error);
 MUST_USE enum status note_unset(struct ns *ns, struct note *note, struct error *error);
 
-// Notes of the host itself, of no namespace: namespaces.notes.
+// The same for notes of the host itself: namespaces.notes.
 MUST_USE enum status host_note_set(struct namespaces *all, struct note *before, struct slice text,
                                    struct note **out, struct error *error);
 MUST_USE enum status host_note_unset(struct namespaces *all, struct note *note,
                                      struct error *error);
 void host_notes_free(struct namespaces *all);
 
-// With the namespace all its notes go: first from the store, then from memory.
+// Deletes all notes of a namespace: first from the store, then from memory.
 MUST_USE enum status notes_delete(struct ns *ns, struct error *error);
 void notes_free(struct ns *ns);
 
-// A record of one, while the store is opened.
+// Loads the record of a note while the store is opened.
 MUST_USE enum status notes_visit(struct namespaces *all, struct record_key key, struct slice bytes,
                                  struct error *error);
 

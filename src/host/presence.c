@@ -13,7 +13,7 @@ enum {
 
 struct presence {
     struct presence *next; // of the connection
-    struct ns *ns;         // NULL when it is gone
+    struct ns *ns;         // NULL when it was deleted
     struct presence *ns_next, *ns_previous;
     size_t size;
     char worker[];

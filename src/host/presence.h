@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which workers pop on a connection (a handle, in a process). The engine has no connections: it is
-// told that a worker has one, so that it is not forgotten while it waits long, and that one is
-// closed, after which the worker listens no more.
+// Which workers pop on a connection (in process, on a handle). The engine has no connections: it is
+// told that a worker has one, so that a worker that waits long is not removed, and when it is
+// closed, so that the worker is no longer listed as connected.
 #ifndef SLUICE_HOST_PRESENCE_H
 #define SLUICE_HOST_PRESENCE_H
 
@@ -13,22 +13,23 @@
 struct ns;
 struct presence;
 
-// Of a connection. Zeroed it is empty.
+// The workers of a connection. All zeros is empty.
 struct presences {
     struct presence *first; // owned
     size_t count;
 };
 
-// A worker has popped on the connection, from `host`. Does nothing when that is noted already. A
-// connection notes a few workers; one that is not noted, also for want of memory, is forgotten by
-// its age.
+// To be called when a worker has popped on the connection, from `host`. Does nothing if the worker
+// is known. Only a few workers of a connection are recorded; others, and those for which there is
+// no memory, are removed by their age.
 void presence_note(struct presences *presences, struct ns *ns, struct slice worker,
                    struct slice host);
 
-// The connection is closed, and its workers are `gone`; or it has only stopped waiting for a job.
+// `gone`: the connection was closed, and so its workers are gone. Otherwise it has only stopped
+// waiting for a job.
 void presences_end(struct presences *presences, bool gone);
 
-// A namespace is about to be gone.
+// To be called before a namespace is freed.
 void presences_leave(struct ns *ns);
 
 #endif

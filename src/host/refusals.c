@@ -8,9 +8,9 @@
 
 struct refused {
     struct refused *next;
-    struct refusal *newest, *oldest; // owned; there is at least one
+    struct refusal *newest, *oldest; // owned; at least one
     size_t count;
-    bool stored; // there was such a namespace when the newest was refused
+    bool stored; // the namespace existed when the newest was refused
     size_t name_size;
     char name[];
 };
@@ -20,7 +20,7 @@ static struct slice name_of(const struct refused *refused)
     return slice_make(refused->name, refused->name_size);
 }
 
-// Where the refused tasks of a namespace are linked, or would be: at the end.
+// Where the refused tasks of a namespace are linked; the end of the list if there are none.
 static struct refused **find(struct refusals *refusals, struct slice ns)
 {
     struct refused **at = &refusals->first;
@@ -40,7 +40,7 @@ const struct refusal *refusals_newest(const struct namespaces *all, struct slice
 }
 
 // ---------------------------------------------------------------------------------------------
-// Forgetting
+// Removal
 
 static void refusal_free(const struct namespaces *all, struct refusal *refusal)
 {
@@ -55,7 +55,7 @@ static void unlink_refused(struct namespaces *all, struct refused **at)
     mem_free(all->options.allocator, refused, sizeof(*refused) + refused->name_size);
 }
 
-// The oldest of a namespace goes; with the last of them all that is known of it.
+// Removes the oldest refusal of a namespace; with the last one, the namespace's entry.
 static void forget_oldest(struct namespaces *all, struct refused **at)
 {
     struct refused *refused = *at;
@@ -70,7 +70,7 @@ static void forget_oldest(struct namespaces *all, struct refused **at)
     }
 }
 
-// Whether one of these goes before one of the others.
+// Whether the refusals of one namespace are removed before those of the other.
 static bool goes_before(const struct refused *refused, const struct refused *other)
 {
     return refused->stored != other->stored ? other->stored : refused->count > other->count;
@@ -102,9 +102,9 @@ void refusals_release(struct namespaces *all)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Keeping
+// Recording
 
-// The size of a text without its last character, unless that has one byte: it may be cut.
+// The size of a text without its last character, unless that has one byte; it may be truncated.
 static size_t whole_characters(struct slice text)
 {
     size_t size = text.size;
@@ -115,8 +115,8 @@ static size_t whole_characters(struct slice text)
     return size > 0 && (unsigned char)text.data[size - 1] >= 0xc0 ? size - 1 : text.size;
 }
 
-// The words with a space between each two, cut between two characters of UTF-8. Gives the size of
-// all of it.
+// Joins the words with spaces, truncated between two UTF-8 characters. Returns the size of all of
+// them.
 static size_t join(struct slices words, char text[REFUSAL_SENT_SIZE_MAX], size_t *kept)
 {
     size_t size = 0;

@@ -11,20 +11,20 @@
 #include <stdatomic.h>
 
 enum {
-    SLICE_COUNT = 1000, // records of a turn
+    SLICE_COUNT = 1000, // records that are removed in a turn
 };
 
 struct removal {
     struct removal *next;
     const struct allocator *allocator;
     uint32_t space;
-    struct buffer keys; // of struct record_key
-    size_t position;    // in it
+    struct buffer keys; // array of struct record_key
+    size_t position;    // offset of the next one
     struct engine *engine;
-    const struct namespaces_options *options; // while a thread makes the list
+    const struct namespaces_options *options; // used while a thread makes the list
     pthread_t thread;
     bool has_thread;
-    bool partial; // there are more than are listed
+    bool partial; // the list does not contain all of them
     atomic_bool ready;
 };
 

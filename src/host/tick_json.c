@@ -5,7 +5,7 @@
 #include "engine/measure/series.h"
 
 enum {
-    END_SIZE = 32, // of what stands behind the queues
+    END_SIZE = 32, // of what follows the queues
 };
 
 static void write_count(struct json_writer *writer, const char *key, uint64_t count)
@@ -71,7 +71,7 @@ static void write_queue(struct json_writer *writer, struct engine *engine, int64
     json_write_end_object(writer);
 }
 
-// Says whether all of them fit.
+// Returns whether all of them fit.
 static bool write_queues(struct json_writer *writer, struct engine *engine, int64_t now_us,
                          struct buffer *out, size_t start)
 {

@@ -27,7 +27,7 @@ static struct slice number_key(const void *waiter)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Ends of jobs
+// Results of jobs
 
 static struct slice keep(char **at, struct slice bytes)
 {
@@ -39,7 +39,7 @@ static struct slice keep(char **at, struct slice bytes)
     return kept;
 }
 
-// NULL without memory.
+// NULL if there is no memory.
 static struct wait_finish *finish_new(const struct event *event)
 {
     size_t size = sizeof(struct wait_finish) + event->state.size + event->result.size +
@@ -88,9 +88,10 @@ void waiting_release(struct waiting *waiting)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Lines
+// Queues of waiters
 
-// The line of a queue, made if need be; the engine then watches the queue.
+// Returns the waiters of a queue, creating the list if necessary; the engine then watches the
+// queue.
 static struct wait_line *line_acquire(struct ns *ns, struct slice queue)
 {
     struct wait_line *line = map_find(&ns->waiting.lines, queue);
@@ -142,7 +143,7 @@ static void place_unlink(struct ns *ns, struct wait_place *place)
 // ---------------------------------------------------------------------------------------------
 // Waiters
 
-// Where it is found again: by its number, or in the lines of its queues.
+// Registers a waiter under its number, or with its queues.
 static enum status enter(struct waiter *waiter, struct slices queues)
 {
     struct ns *ns = waiter->ns;
@@ -232,7 +233,7 @@ void waiter_end(struct waiter *waiter)
     *(waiter->older ? &waiter->older->newer : &ns->waiting.oldest) = waiter->newer;
     *(waiter->newer ? &waiter->newer->older : &ns->waiting.newest) = waiter->older;
     ns->waiting.count--;
-    ns_touch(ns); // it may be unused from now on
+    ns_touch(ns); // it may be unused now
     mem_free(&allocator_system, waiter, waiter->size);
 }
 
@@ -274,7 +275,7 @@ static void serve_ready(struct waiting *waiting, const struct waiting_ops *form)
     }
 }
 
-// The first in line, as long as there is something for them.
+// Serves the first waiter as long as it may get a job.
 static void serve_queue(struct ns *ns, struct slice queue)
 {
     struct wait_line *line;
@@ -295,7 +296,7 @@ void waiting_serve(struct ns *ns)
     ns->waiting.finish = NULL;
     struct slice queue;
     while (engine_woken(ns->engine, &queue)) {
-        // The name is gone with the last who waits for it.
+        // A copy, because the name is freed with the last waiter.
         char name[ENGINE_NAME_SIZE_MAX];
         memcpy(name, queue.data, queue.size);
         queue.data = name;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Commands that wait: for a job in one of several queues, or for a job to finish. Waiters for the
-// same queue are served in the order of their arrival, as many as there are jobs. A waiting command
-// is run again with the same words when there may be a job for it, and for the last time when its
-// timeout, which its owner measures, has passed.
+// same queue are served in the order of arrival, as many as there are jobs. A waiting command is
+// run again with the same words when it may get a job, and for the last time when its timeout has
+// passed. The owner of the waiter measures the timeout.
 #ifndef SLUICE_HOST_WAITING_H
 #define SLUICE_HOST_WAITING_H
 
@@ -15,14 +15,14 @@ struct ns;
 // The waiters of a queue.
 struct wait_line;
 
-// A waiter in the line of one of its queues.
+// A waiter for one of its queues.
 struct wait_place {
     struct wait_line *line;
     struct wait_place *next, *previous;
     struct waiter *waiter;
 };
 
-// How a job ended that waiters wait for; they share it.
+// The result of a job; shared by the waiters for that job.
 struct wait_finish {
     struct finish words;
     size_t holders;
@@ -30,37 +30,38 @@ struct wait_finish {
     char bytes[];
 };
 
-// Its owner puts this first in a struct of its own.
+// The owner embeds this as the first member of a struct of its own.
 struct waiter {
     struct ns *ns;
-    struct waiter *newer, *older; // all of the namespace
+    struct waiter *newer, *older; // all waiters of the namespace
     const struct command *command;
     enum wait_kind kind;
-    uint64_t number;           // under which the engine knows it, with WAIT_FINISH
-    struct waiter *ready_next; // of those whose job has finished
+    uint64_t number;           // identifies it in the engine, with WAIT_FINISH
+    struct waiter *ready_next; // list of waiters whose job has finished
     bool ready;
-    struct wait_finish *finish; // of the job it waits for, when it is ready; NULL: no memory for it
-    struct slices words;        // behind the name and the namespace; owned, in this block
-    size_t size;                // of the whole block
+    // the result of the job, when it is ready; NULL: there was no memory for it
+    struct wait_finish *finish;
+    struct slices words; // after the name and the namespace; owned, in this block
+    size_t size;         // of the whole block
     size_t place_count;
     struct wait_place *places;
 };
 
 // What owners do with waiters.
 struct waiting_ops {
-    // Runs the command once more. Says whether it was answered, and then the waiter has ended; with
-    // `last` it always is.
+    // Runs the command again. Returns whether it has replied; then the waiter has been freed. With
+    // `last` it always replies.
     bool (*again)(struct waiter *waiter, bool last);
-    // Ends the waiter; its command gets this error.
+    // Ends the waiter; its command replies with this error.
     void (*fail)(struct waiter *waiter, const struct error *error);
 };
 
-// Of a namespace.
+// The waiters of a namespace.
 struct waiting {
     struct map lines;
     struct map numbers; // waiters for a job to finish
     struct waiter *ready, **ready_last;
-    struct wait_finish *finish; // the last one that was told, or NULL
+    struct wait_finish *finish; // the last one that was delivered, or NULL
     struct waiter *oldest, *newest;
     size_t count;
 };
@@ -69,8 +70,8 @@ void waiting_init(struct waiting *waiting, struct hash_seed seed);
 // There must be no waiters.
 void waiting_release(struct waiting *waiting);
 
-// A command that was run has to wait, as `call` says. `owner_size` is that of the struct that
-// begins with the waiter, of which the rest is zeroed.
+// Creates a waiter for a command that was run and has to wait, as `call` specifies. `owner_size` is
+// the size of the struct that begins with the waiter; the rest of it is zeroed.
 MUST_USE enum status waiter_new(struct ns *ns, const struct call *call, struct slices words,
                                 size_t owner_size, struct waiter **out, struct error *error);
 

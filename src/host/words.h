@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Copies of the words of a request, in a block of the caller: first their slices, then their bytes.
+// Copies the words of a request into a block of the caller: first their slices, then their bytes.
 #ifndef SLUICE_HOST_WORDS_H
 #define SLUICE_HOST_WORDS_H
 
 #include "engine/engine.h"
 
-// The room that they take.
+// The size of the block.
 static inline size_t words_size(struct slices words)
 {
     size_t size = words.count * sizeof(struct slice);
@@ -15,7 +15,7 @@ static inline size_t words_size(struct slices words)
     return size;
 }
 
-// Copies them to `room`, which is aligned for a pointer, and gives the copy.
+// Copies the words to `room`, which must be aligned for a pointer, and returns the copy.
 static inline struct slices words_copy(struct slices words, void *room)
 {
     struct slice *items = room;

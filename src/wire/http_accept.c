@@ -20,7 +20,7 @@ static struct slice trimmed(struct slice text)
     return text;
 }
 
-// What stands before the first `end`, which is taken off with it.
+// Splits off what precedes the first `end`, and removes that too.
 static struct slice take_part(struct slice *rest, char end)
 {
     const char *at = rest->size ? memchr(rest->data, end, rest->size) : NULL;
@@ -29,7 +29,7 @@ static struct slice take_part(struct slice *rest, char end)
     return trimmed(part);
 }
 
-// A number of at most three decimals, of which none may follow the point.
+// Reads a weight: a number with at most three decimals, possibly none after the point.
 static double read_weight(struct slice text)
 {
     double weight;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Headers that list what a client takes, with weights (RFC 9110, section 12.4.2):
+// Headers that list what a client accepts, with weights (RFC 9110, section 12.4.2):
 //
 //     Accept: application/json, text/*;q=0.5
 //
@@ -15,10 +15,10 @@
 
 struct http_accept {
     struct slice value; // without blanks and parameters; borrowed from the list
-    double weight;      // 0: not wanted; what cannot be understood is not wanted either
+    double weight;      // 0: not accepted; a malformed weight means not accepted too
 };
 
-// The next item, which is taken off the list; false at its end.
+// Removes the next item from the list; false at its end.
 bool http_accept_next(struct slice *list, struct http_accept *out);
 
 #endif

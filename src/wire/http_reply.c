@@ -61,7 +61,7 @@ static void append_header(struct buffer *out, const char *name, struct slice val
     }
 }
 
-// How long the body is. What has none by its status says nothing of a length.
+// Appends the length of the body. A reply whose status allows no body has no length.
 static void append_length(struct buffer *out, const struct http_reply *reply)
 {
     if (reply->status == 204 || reply->status == 304) {
@@ -78,7 +78,8 @@ static void append_length(struct buffer *out, const struct http_reply *reply)
 
 void http_reply_head(struct buffer *out, const struct http_reply *reply)
 {
-    // A client of HTTP/1.0 whose body has no length sees its end only by that of the connection.
+    // An HTTP/1.0 client detects the end of a body of unknown length only by the end of the
+    // connection.
     assert(reply->content_length != HTTP_LENGTH_UNKNOWN || !reply->http_1_0 || reply->close);
     append(out, "HTTP/1.1 ");
     num_append_u64(out, reply->status);
@@ -104,7 +105,7 @@ void http_reply_head(struct buffer *out, const struct http_reply *reply)
 
 void http_reply_chunk(struct buffer *out, struct slice bytes)
 {
-    assert(bytes.size > 0); // an empty chunk is the end
+    assert(bytes.size > 0); // an empty chunk is the end of the body
     buffer_printf(out, "%zx\r\n", bytes.size);
     buffer_append(out, bytes);
     append(out, "\r\n");

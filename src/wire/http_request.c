@@ -17,11 +17,11 @@
 //                                  |        +--> TRAILERS ------------------------+
 //                                  +----------------------------------------------+
 //
-// The next call takes DONE back to START.
+// The next call moves from DONE to START.
 //
-// The outcome depends only on the bytes that have come, not on the pieces they came in: each step
-// is taken when all that it looks at is there, and what is broken is found by the same step. A line
-// is looked at as a whole.
+// The outcome depends only on the bytes received, not on how they were split: each step is taken
+// when all bytes that it examines have arrived, and each error is found by the same step. A line is
+// examined as a whole.
 #include "wire/http_request.h"
 
 #include "base/ascii.h"
@@ -31,10 +31,10 @@
 #include <string.h>
 
 enum {
-    HEADERS_MIN = 16,         // that are made room for
-    HEADERS_KEPT = 64,        // room for more is given back after use
+    HEADERS_MIN = 16,         // initial capacity
+    HEADERS_KEPT = 64,        // a larger allocation is freed after use
     GATHERED_KEPT = 64 << 10, // likewise
-    CHUNK_DIGITS_MAX = 15,    // too few to overflow anything
+    CHUNK_DIGITS_MAX = 15,    // few enough that the value cannot overflow
     LINE_END_SIZE = 2,
 };
 
@@ -79,7 +79,7 @@ static void begin(struct http_request *request)
     *request = fresh;
 }
 
-// What is wrong, with the HTTP status that says so.
+// Sets the error and the HTTP status of a malformed request.
 #define broken(request, error, code, ...)                                                          \
     ((request)->answer = (code), (void)error_set((error), broken_status(code), __VA_ARGS__),       \
      HTTP_BROKEN)
@@ -128,7 +128,8 @@ static bool is_token(struct slice text)
     return text.size > 0;
 }
 
-// Neither a control character nor, unless it may, a byte above ASCII. A tab counts as a blank.
+// Neither a control character nor, unless `above_ascii`, a byte above ASCII. A tab is treated as a
+// blank.
 static bool is_printable(struct slice text, bool above_ascii)
 {
     for (size_t i = 0; i < text.size; i++) {
@@ -156,8 +157,8 @@ static struct slice trim(struct slice text)
     return text;
 }
 
-// The line at `position`, without its end, when all of it has come. It must end with \r\n. One that
-// is longer than it may be has no sentence yet, and 0 as the answer.
+// The line at `position`, without its end, if all of it has arrived. It must end with \r\n. A line
+// that is too long is BROKEN without a message, and with `answer` 0.
 static enum http_result find_line(struct http_request *request, size_t come, size_t size_max,
                                   struct slice *line, struct error *error)
 {
@@ -171,7 +172,7 @@ static enum http_result find_line(struct http_request *request, size_t come, siz
     if (!end) {
         request->scanned = come;
         request->answer = 0;
-        // A line whose end has not come has one byte more than is here.
+        // A line whose end has not arrived has at least one more byte.
         return come - request->position >= size_max ? HTTP_BROKEN : HTTP_MORE;
     }
     size_t size = (size_t)(end - start);
@@ -195,8 +196,7 @@ static size_t smaller(size_t a, size_t b)
 // ---------------------------------------------------------------------------------------------
 // The request line
 
-// "http://host:port/path" without what stands before the path, of which the host is told; a URL
-// without a path means "/".
+// Removes "http://host:port" from the target, and returns the host; a URL without a path means "/".
 static bool strip_origin(struct slice *target, struct slice *authority)
 {
     static const char *const schemes[] = { "http://", "https://" };
@@ -286,7 +286,7 @@ static enum http_result read_request_line(struct http_request *request, size_t c
                                           struct error *error)
 {
     const struct http_limits *limits = request->limits;
-    // An empty line before a request is passed over, as old clients send one behind a body.
+    // An empty line before a request is skipped, because old clients send one after a body.
     if (request->position == 0 && come >= LINE_END_SIZE &&
         memcmp(request->input, "\r\n", LINE_END_SIZE) == 0) {
         request->position = LINE_END_SIZE;
@@ -311,9 +311,9 @@ static enum http_result read_request_line(struct http_request *request, size_t c
 }
 
 // ---------------------------------------------------------------------------------------------
-// Headers that say how to read on
+// Headers that decide how the rest is read
 
-// Takes the next item off a list with commas; false at its end. Items may be empty.
+// Removes the next item from a comma-separated list; false at its end. Items may be empty.
 static bool next_item(struct slice *list, struct slice *item)
 {
     if (!list->data) {
@@ -478,7 +478,7 @@ static enum http_result headers_too_large(struct http_request *request, struct e
                   limits->line_max, limits->head_max);
 }
 
-// The next header, or trailer, as a line; an empty one at the end. `*count` is how many there were.
+// The next header or trailer as a line; an empty line is the end. `*count` is the number so far.
 static enum http_result next_header_line(struct http_request *request, size_t come, size_t *count,
                                          struct slice *line, struct error *error)
 {
@@ -496,7 +496,7 @@ static enum http_result next_header_line(struct http_request *request, size_t co
     return result;
 }
 
-// What the head says, to be read by others.
+// Sets the public fields from the head.
 static void show_head(struct http_request *request)
 {
     struct slice target = text_at(request, request->line.value, request->line.value_size);
@@ -516,7 +516,7 @@ static enum http_result finish(struct http_request *request)
     return HTTP_READY;
 }
 
-// Who is let in depends on the host that is asked, so it must not be said in two ways.
+// Access depends on the requested host, so two headers must not name different hosts.
 static bool names_one_host(const struct http_request *request)
 {
     struct slice host = SLICE_EMPTY;
@@ -525,7 +525,7 @@ static bool names_one_host(const struct http_request *request)
            ascii_equal(authority, host);
 }
 
-// All headers are there: what they say together.
+// All headers were read: checks them in combination.
 static enum http_result end_head(struct http_request *request, struct error *error)
 {
     if (!request->has_host && !request->http_1_0) {
@@ -573,7 +573,7 @@ static enum http_result read_header(struct http_request *request, size_t come, s
     return result;
 }
 
-// Trailers are read, as strictly as headers, and forgotten.
+// Trailers are parsed as strictly as headers, and dropped.
 static enum http_result read_trailer(struct http_request *request, size_t come, struct error *error)
 {
     struct slice line;
@@ -598,8 +598,8 @@ static enum http_result read_trailer(struct http_request *request, size_t come, 
 // ---------------------------------------------------------------------------------------------
 // Bodies
 
-// A body that is too large is refused once it would be read: who does not permit the request at all
-// says so first.
+// A body that is too large is refused only when it would be read, so that a refusal of the request
+// itself comes first.
 static enum http_result take_body(struct http_request *request, size_t come, struct error *error)
 {
     if (request->body_size > request->limits->body_max) {
@@ -614,7 +614,7 @@ static enum http_result take_body(struct http_request *request, size_t come, str
     return finish(request);
 }
 
-// The size of a chunk: digits, and perhaps an extension, which is not looked at.
+// Parses the size of a chunk: digits, and possibly an extension, which is ignored.
 static bool parse_chunk_size(struct slice line, uint64_t *size, size_t *digits)
 {
     *size = 0;
@@ -747,12 +747,12 @@ size_t http_request_needs(const struct http_request *request)
     case HTTP_STAGE_BODY:
         return request->position + request->body_size;
     case HTTP_STAGE_CHUNK:
-        // Behind the last chunk there is at least "0\r\n\r\n".
+        // After the last chunk there are at least "0\r\n\r\n".
         return request->position + request->body_size + LINE_END_SIZE + 5;
     default:
         break;
     }
-    // A line that has not ended has at least one byte more.
+    // A line that has not ended has at least one more byte.
     return (request->scanned > request->position ? request->scanned : request->position) + 1;
 }
 

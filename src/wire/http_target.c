@@ -36,7 +36,7 @@ bool http_query_next(struct slice *query, struct slice *name, struct slice *valu
     return true;
 }
 
-// The byte that the escape at the front of `text` stands for; 0 when it is none.
+// The byte of the escape at the front of `text`; 0 if it is not a valid one.
 static char unescape_one(struct slice text)
 {
     if (text.size < 3 || ascii_hex_digit(text.data[1]) < 0 || ascii_hex_digit(text.data[2]) < 0) {

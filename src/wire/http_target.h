@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of a request's target: segments of the path, parameters of the query, both escaped with
-// %XX.
+// The parts of a request's target: segments of the path, and parameters of the query, both
+// percent-encoded.
 #ifndef SLUICE_WIRE_HTTP_TARGET_H
 #define SLUICE_WIRE_HTTP_TARGET_H
 
@@ -10,21 +10,21 @@
 
 #include <stdbool.h>
 
-// Takes the next segment, still escaped, off the front of `*path` with the '/' before it; false at
-// the end. A path that ends with '/' has an empty segment last.
+// Removes the next segment, still encoded, and the '/' before it from the front of `*path`; false
+// at the end. A path that ends with '/' has an empty segment last.
 bool http_path_next(struct slice *path, struct slice *segment);
 
-// Takes the next parameter, still escaped, off the front of `*query`; false at the end. One without
-// '=' has an empty value. What is empty between two '&' is passed over.
+// Removes the next parameter, still encoded, from the front of `*query`; false at the end. A
+// parameter without '=' has an empty value. Empty parameters are skipped.
 bool http_query_next(struct slice *query, struct slice *name, struct slice *value);
 
-// What escaped text stands for, appended. In a query '+' is a blank. INVALID for a '%' without two
-// hexadecimal digits and for %00; otherwise the buffer's status. What has no escape is handed back
-// as it is, and nothing appended; `*out` is borrowed from the text or the buffer.
+// Decodes percent-encoded text. In a query '+' is a blank. INVALID for a '%' without two
+// hexadecimal digits and for %00; otherwise the status of the buffer. `*out` is borrowed: from the
+// text if it has no escapes, otherwise from the buffer, to which the decoded text is appended.
 MUST_USE enum status http_unescape(struct slice text, bool query, struct buffer *buffer,
                                    struct slice *out);
 
-// Text as a segment of a path, appended: escaped unless it is a letter, a digit or one of "-._~".
+// Appends text as a segment of a path: encoded except for letters, digits and "-._~".
 void http_escape(struct slice text, struct buffer *out);
 
 #endif

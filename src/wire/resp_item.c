@@ -4,7 +4,7 @@
 #include "base/num.h"
 
 enum {
-    LINE_MAX = 64 << 10, // of errors, numbers and sizes
+    LINE_MAX = 64 << 10, // bytes, of errors, numbers and sizes
 };
 
 static enum resp_result broken(struct error *error, const char *what)
@@ -13,7 +13,7 @@ static enum resp_result broken(struct error *error, const char *what)
     return RESP_BROKEN;
 }
 
-// The line behind the item's first byte; `*size` becomes where the next one begins.
+// The line after the item's first byte; `*size` is where the next line begins.
 static enum resp_result read_line(struct slice input, struct slice *line, size_t *size,
                                   struct error *error)
 {
@@ -31,7 +31,7 @@ static enum resp_result read_line(struct slice input, struct slice *line, size_t
     return RESP_READY;
 }
 
-// The bytes that a size announced, and the end of line behind them.
+// The bytes whose size was announced, and the line end after them.
 static enum resp_result read_bytes(struct slice input, int64_t length, struct resp_item *out,
                                    size_t *size, struct error *error)
 {
@@ -109,7 +109,7 @@ static const struct prefix *find_prefix(char first)
     return NULL;
 }
 
-// A text for people says in its first four bytes what it is ("txt:").
+// A verbatim string begins with its format ("txt:").
 static void drop_format(struct resp_item *out)
 {
     if (out->text.size >= 4 && out->text.data[3] == ':') {

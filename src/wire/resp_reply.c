@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every piece knows its size before it is written: one reservation each, and a piece that does not
-// fit leaves nothing behind.
+// The size of every piece is known before it is written. So each needs one reservation, and a piece
+// that does not fit leaves nothing behind.
 #include "wire/resp_reply.h"
 
 #include "base/num.h"
@@ -34,7 +34,8 @@ static inline char *put_line_end(char *at)
     return at + LINE_END_SIZE;
 }
 
-// Exactly `size` digits; returns where they end. Two at a time, as dividing is what takes long.
+// Writes exactly `size` digits; returns their end. Two digits at a time, because divisions are
+// slow.
 static inline char *put_decimal(char *at, uint64_t value, size_t size)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -65,7 +66,7 @@ static inline char *put_bytes(char *at, struct slice bytes)
     return at + bytes.size;
 }
 
-// A line end within a line would begin another reply, which a client could forge by a name.
+// A line end inside a line would begin another reply, which a client could forge with a name.
 static inline char *put_text(char *at, struct slice text)
 {
     for (size_t i = 0; i < text.size; i++) {
@@ -101,7 +102,7 @@ static void append_header(struct buffer *out, char type, uint64_t count)
     buffer_commit(out, size);
 }
 
-// A value that says its size first; the size counts `prefix` too.
+// Appends a value that is preceded by its size, which includes `prefix`.
 static inline void append_sized(struct buffer *out, char type, struct slice prefix,
                                 struct slice bytes)
 {
@@ -182,8 +183,8 @@ static void append_number(struct buffer *out, enum resp_version version, struct 
     }
 }
 
-// Makes a number of the text that was printed behind the first `size` bytes: printed there because
-// numbers print into buffers, and taken back because their size comes first.
+// Converts the text after the first `size` bytes to a number. Numbers are printed at the end of the
+// buffer, and moved because their size precedes them.
 static void wrap_number(struct buffer *out, enum resp_version version, size_t size)
 {
     if (out->status) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Replies in RESP, version 2 or 3, at the end of a buffer. Where version 2 has no type of its own
-// it says the same by another: a map is a flat array, a number with decimals a bulk string, true
-// and false are 1 and 0. Errors stick in the buffer; check it once.
+// Writes RESP replies, version 2 or 3, at the end of a buffer. Types that version 2 does not have
+// are replaced: a map by a flat array, a number with decimals by a bulk string, true and false by 1
+// and 0. Errors stick in the buffer; check it once.
 #ifndef SLUICE_WIRE_RESP_REPLY_H
 #define SLUICE_WIRE_RESP_REPLY_H
 
@@ -19,7 +19,7 @@ enum resp_version {
 
 // A line, such as OK. Line ends in it become spaces.
 void resp_simple(struct buffer *out, struct slice text);
-// An error: a word in capitals that programs look at, then a sentence. Line ends become spaces.
+// An error: a word in capitals for programs, then a message. Line ends become spaces.
 void resp_error(struct buffer *out, struct slice code, struct slice sentence);
 void resp_bulk(struct buffer *out, struct slice bytes);
 void resp_integer(struct buffer *out, int64_t value);
@@ -31,7 +31,7 @@ void resp_seconds(struct buffer *out, enum resp_version version, int64_t us);
 // Text for people to read ("txt").
 void resp_verbatim(struct buffer *out, enum resp_version version, struct slice text);
 
-// Headers: so many values, or pairs of values, follow.
+// Headers of so many values, or pairs of values, which must follow.
 void resp_array(struct buffer *out, size_t count);
 void resp_map(struct buffer *out, enum resp_version version, size_t pairs);
 void resp_push(struct buffer *out, enum resp_version version, size_t count);

@@ -12,13 +12,13 @@
 //       | read_line          | when the last word is read
 //       +-----> DONE <-------+
 //
-// The next call takes DONE back to START. Nearly all words are there when they are looked for, and
-// read_words_fast goes from LENGTH to LENGTH with as many as it finds.
+// The next call moves from DONE to START. Nearly all words have arrived when they are needed, and
+// read_words_fast moves from LENGTH to LENGTH over as many as there are.
 //
-// The outcome depends only on the bytes that have come, not on the pieces they came in: each step
-// is taken when all that it looks at is there, and what is broken is found by the same step. A
-// step that fails changes nothing, so to ask again gives the same answer (or, after NO_MEMORY,
-// perhaps a better one).
+// The outcome depends only on the bytes received, not on how they were split: each step is taken
+// when all bytes that it examines have arrived, and each error is found by the same step. A step
+// that fails changes nothing, so that another call has the same result (or, after NO_MEMORY,
+// possibly succeeds).
 #include "wire/resp_request.h"
 
 #include "base/ascii.h"
@@ -31,15 +31,15 @@
 #include <string.h>
 
 enum {
-    WORDS_MIN = 16,             // that are made room for
-    WORDS_KEPT = 1024,          // room for more is given back after use
+    WORDS_MIN = 16,             // initial capacity
+    WORDS_KEPT = 1024,          // a larger allocation is freed after use
     LINE_KEPT = 4096,           // likewise
     LENGTH_SIZE_MAX = 32,       // bytes of "$5\r\n"
     WORD_WIRE_SIZE_MIN = 6,     // bytes of "$0\r\n\r\n"
-    LENGTH_DIGITS_FAST_MAX = 9, // too few to overflow anything
+    LENGTH_DIGITS_FAST_MAX = 9, // few enough that the value cannot overflow
 };
 
-// More than any memory has, and little enough that sums of sizes do not overflow.
+// More than any memory, and small enough that sums of sizes do not overflow.
 static const int64_t LENGTH_MAX = 999999999999999999;
 
 void resp_request_init(struct resp_request *request, const struct allocator *allocator,
@@ -75,8 +75,8 @@ void resp_request_release(struct resp_request *request)
     resp_request_init(request, request->allocator, request->limits);
 }
 
-// Makes room for more words and keeps those that are there. One block for both arrays, so that a
-// failure cannot come between them.
+// Enlarges the arrays of words. They are in one block, so that there is only one allocation that
+// can fail.
 static bool grow_words(struct resp_request *request)
 {
     size_t capacity = WORDS_MIN;
@@ -101,7 +101,7 @@ static bool grow_words(struct resp_request *request)
     return true;
 }
 
-// `start` is where a word of an array lies in the input; a line keeps its words itself.
+// `start` is the offset of a word of an array in the input; the words of a line are in the line.
 static enum resp_result add_word(struct resp_request *request, struct slice word, size_t start,
                                  struct error *error)
 {
@@ -138,8 +138,8 @@ static enum resp_result finish(struct resp_request *request, size_t size)
     return RESP_READY;
 }
 
-// The size of the line at `position` with its '\n'. BROKEN when it is longer than `size_max`, and
-// then there is no sentence yet.
+// The size of the line at `position` with its '\n'. BROKEN, without a message, if it is longer than
+// `size_max`.
 static enum resp_result find_line(struct resp_request *request, struct slice input, size_t size_max,
                                   size_t *size)
 {
@@ -153,7 +153,7 @@ static enum resp_result find_line(struct resp_request *request, struct slice inp
         *size = (size_t)(end - (input.data + request->position)) + 1;
         return RESP_READY;
     }
-    // A line whose end has not come has one byte more than is here.
+    // A line whose end has not arrived has at least one more byte.
     if (input.size - request->position >= size_max) {
         return RESP_BROKEN;
     }
@@ -193,11 +193,11 @@ static inline bool is_line_end(const char *at)
     return memcmp(at, "\r\n", 2) == 0;
 }
 
-// A length of an ordinary number of digits whose line is all there: the size of the line, or 0 when
-// it must be read with more care.
+// Reads a length with an ordinary number of digits whose line is complete: returns the size of the
+// line, or 0 if read_length is needed.
 static inline size_t read_length_fast(const char *line, size_t size, size_t *value)
 {
-    // One digit, as most words have.
+    // One digit, as for most words.
     if (size >= 4 && is_line_end(line + 2)) {
         *value = (size_t)(unsigned char)line[1] - '0';
         return *value > 9 ? 0 : 4;
@@ -220,8 +220,8 @@ static inline size_t read_length_fast(const char *line, size_t size, size_t *val
     return at + 2;
 }
 
-// Any length, with more care: it may be malformed, not all there, negative or too large.
-// `*line_size` is that of its line, at `position`.
+// Reads any length, which may be malformed, incomplete, negative or too large. `*line_size` is the
+// size of its line, at `position`.
 static enum resp_result read_length(struct resp_request *request, struct slice input,
                                     size_t value_max, size_t *value, size_t *line_size,
                                     struct error *error)
@@ -247,7 +247,7 @@ static enum resp_result read_length(struct resp_request *request, struct slice i
         if (request->stage != RESP_STAGE_START) {
             return length_malformed(request, "is negative", error);
         }
-        number = 0; // less than no words is no words
+        number = 0; // a negative number of words is treated as none
     } else if (status || number > LENGTH_MAX || (uint64_t)number > value_max) {
         return length_too_large(request, text, error);
     }
@@ -266,7 +266,7 @@ static size_t digits_of(size_t number)
     return digits;
 }
 
-// The least size that an array with `size` bytes and then `words` more words can have.
+// The minimum size of an array with `size` bytes so far and `words` more words.
 static inline uint64_t array_size_min(uint64_t size, size_t words)
 {
     return size + (uint64_t)words * WORD_WIRE_SIZE_MIN;
@@ -328,7 +328,7 @@ static enum resp_result read_count(struct resp_request *request, struct slice in
     return RESP_READY;
 }
 
-// The length of the next word, at `position`.
+// Reads the length of the next word, at `position`.
 static enum resp_result read_word_size(struct resp_request *request, struct slice input,
                                        struct error *error)
 {
@@ -358,7 +358,7 @@ static enum resp_result read_word_size(struct resp_request *request, struct slic
     return RESP_READY;
 }
 
-// The word itself, at `position`.
+// Reads the word at `position`.
 static enum resp_result read_word(struct resp_request *request, struct slice input,
                                   struct error *error)
 {
@@ -382,15 +382,16 @@ static enum resp_result read_word(struct resp_request *request, struct slice inp
     return result;
 }
 
-// The words that are all there and have room, which are nearly all: the same as the two steps above
-// in one, with everything at hand. Stops before a word that needs more care, or more bytes.
+// Reads the words that have arrived and fit into the arrays, which are nearly all: the same as the
+// two steps above in one loop. Stops before a word that needs them.
 static void read_words_fast(struct resp_request *request, struct slice input)
 {
     size_t word_max = request->limits->word_max;
     size_t until = request->declared < request->capacity ? request->declared : request->capacity;
     size_t position = request->position;
     size_t count = request->count;
-    // Where a word must end so that those behind it still have room; read_count saw that all do.
+    // A word must end here at the latest, so that the words after it fit; read_count has checked
+    // that all do.
     size_t end_max =
         request->limits->request_max - (request->declared - count) * WORD_WIRE_SIZE_MIN;
     for (; count < until; count++) {
@@ -417,7 +418,7 @@ static enum resp_result read_words(struct resp_request *request, struct slice in
 {
     size_t count_before = request->count;
     while (request->count < request->declared) {
-        // A length whose end was searched for in vain is not looked at again before it has come.
+        // A length whose end has not been found is not searched again before more bytes arrive.
         if (request->stage == RESP_STAGE_LENGTH && request->scanned <= request->position) {
             read_words_fast(request, input);
             if (request->count == request->declared) {
@@ -431,7 +432,7 @@ static enum resp_result read_words(struct resp_request *request, struct slice in
             return result;
         }
     }
-    // The words of earlier calls may have moved since.
+    // The input may have moved since the earlier calls.
     for (size_t i = 0; i < count_before; i++) {
         request->words[i].data = input.data + request->starts[i];
     }
@@ -443,7 +444,7 @@ static enum resp_result read_words(struct resp_request *request, struct slice in
 struct line_reader {
     struct slice line;
     size_t at;
-    char *out; // where the next byte of a word goes; as the line shrinks, there is always room
+    char *out; // where the next byte of a word is written; never after what is read
 };
 
 static bool is_space(char c)
@@ -451,8 +452,8 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// What stands between "double quotes" behind a backslash, which is not the last byte of the line.
-// Any byte that has no meaning of its own stands for itself.
+// Reads an escape in "double quotes"; the backslash is not the last byte of the line. A byte
+// without a special meaning is literal.
 static char read_escape(struct line_reader *reader)
 {
     const char *escape = reader->line.data + reader->at;
@@ -479,8 +480,7 @@ static char read_escape(struct line_reader *reader)
     }
 }
 
-// What follows an opening quote, up to the closing one; false when there is none, or when something
-// follows it at once.
+// Reads up to the closing quote; false if there is none, or if it is not followed by a blank.
 static bool read_quoted(struct line_reader *reader, char quote)
 {
     struct slice line = reader->line;
@@ -501,7 +501,7 @@ static bool read_quoted(struct line_reader *reader, char quote)
     return false;
 }
 
-// A word, which may begin anywhere and have quoted parts; false when its quotes are not balanced.
+// Reads a word, which may have quoted parts; false if its quotes are not balanced.
 static bool read_line_word(struct line_reader *reader)
 {
     while (reader->at < reader->line.size && !is_space(reader->line.data[reader->at])) {
@@ -613,7 +613,7 @@ enum resp_result resp_request_read(struct resp_request *request, struct slice in
 size_t resp_request_needs(const struct resp_request *request)
 {
     uint64_t size = request->position;
-    size_t words = request->declared - request->count; // that are to come
+    size_t words = request->declared - request->count; // still to come
     switch (request->stage) {
     case RESP_STAGE_DONE:
         return 1;
@@ -625,6 +625,6 @@ size_t resp_request_needs(const struct resp_request *request)
     case RESP_STAGE_START:
         break;
     }
-    // A line that has not ended has at least one byte more.
+    // A line that has not ended has at least one more byte.
     return size > request->scanned ? (size_t)size : request->scanned + 1;
 }

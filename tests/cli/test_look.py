@@ -212,7 +212,7 @@ class Queues(tool.ServerCase):
         self.assertEqual(self.run_tool("workers").stderr, "sluice: there are no workers\n")
         self.take("ann")
         # It popped on a connection that is closed by now.
-        self.says("WORKER  SEEN  RUNNING  STALLED  OFFLINE  HOST  STARTED\n"
+        self.says("WORKER  SEEN  RUNNING  EXPIRED  OFFLINE  HOST  STARTED\n"
                   "w1  TIME  1  0  yes  127.0.0.1  TIME\n", "workers")
         self.assertEqual(self.run_tool("listeners", "mail").stderr,
                          "sluice: no worker listens to that queue\n")

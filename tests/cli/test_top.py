@@ -24,7 +24,7 @@ SCREEN = """\
  3 Failures (2)          jobs newest job          message
  smtp                       2     0s mail-2       timed out
  dns                        1     0s mail-3       no such host
- 4 Workers (2)                             running  stalled     seen
+ 4 Workers (2)                             running  expired     seen
  worker-2                                        1        0       0s
  worker-1                                        1        0       0s
 

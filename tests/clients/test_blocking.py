@@ -119,10 +119,10 @@ class ClientClock(Base):
         self.boss.expect(f"Q.CONFIG.SET {self.ns} heartbeat 0.01", "+OK")
         self.put("a")
         self.boss.ask(f"Q.POP {self.ns} dead 1 q")
-        sluiced.until(lambda: '"stalled", :1' in self.boss.ask(f"Q.QUEUE {self.ns} q"))
-        self.boss.expect(f"Q.COUNT {self.ns} STATE stalled", ":1")
-        self.boss.expect(f"Q.COUNT {self.ns} STATE running QUEUE q", ":0")
-        self.assertIn('"reason", "stalled"', self.boss.ask(f"Q.EXPLAIN {self.ns} a"))
+        sluiced.until(lambda: '"total", :1' in self.boss.ask(f"Q.JOBS {self.ns} expired q"))
+        self.boss.expect(f"Q.COUNT {self.ns} STATE stalled", ":0")
+        self.boss.expect(f"Q.COUNT {self.ns} STATE running QUEUE q", ":1")
+        self.assertIn('"reason", "expired"', self.boss.ask(f"Q.EXPLAIN {self.ns} a"))
 
 
 class Pops(Base):

@@ -140,7 +140,8 @@ static struct holder held(struct caller *caller)
         struct slice worker = slice_from_cstr(workers[(first + i) % COUNT(workers)]);
         const struct job *jobs[8];
         struct page page = { .count = COUNT(jobs), .jobs = jobs };
-        engine_worker_jobs(caller->engine, caller->now_us, worker, weak_random(caller, 20), &page);
+        engine_worker_jobs(caller->engine, caller->now_us, worker,
+                           weak_random(caller, 20) ? LIST_EXPIRED : LIST_RUNNING, &page);
         if (page.found) {
             struct job_view view;
             job_view(caller->engine, jobs[below(caller, page.found)], &view);

@@ -3,6 +3,7 @@
 
 from generator_names import DOMAINS, KLASSES, LIMIT_DOMAINS, LONG, QUEUES, STATES, TAGS, WORKERS
 from model import DAY, SECOND
+from model_queues import LISTS
 
 OPTIONS = {
     "heartbeat": ["60", "30", "5", "1.5", "0.25", "0"],
@@ -34,10 +35,8 @@ class QueueCommands:
         return {"queue": self.queue()}
 
     def make_jobs(self):
-        names = ["waiting", "running", "stalled", "scheduled", "depends", "complete",
-                 "failed"]
         queue = "" if self.chance(0.2) else self.queue()
-        return {"list": self.rng.choice(names), "queue": queue, **self.page()}
+        return {"list": self.rng.choice(LISTS), "queue": queue, **self.page()}
 
     def make_pause(self):
         return {"queues": self.few(QUEUES[:3])}
@@ -214,7 +213,7 @@ class QueueCommands:
         return {}
 
     def make_worker_jobs(self):
-        return {"worker": self.worker(), "stalled": self.chance(0.4), **self.page()}
+        return {"worker": self.worker(), "list": self.rng.choice(["running", "expired", "unexpired"]), **self.page()}
 
     def make_worker_deregister(self):
         return {"workers": self.some(WORKERS + ["stranger"], 2)}

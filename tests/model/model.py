@@ -12,7 +12,8 @@ two calls.
 The rules stand in the files model_NOUN.py; here they come together, with what happens by itself.
 """
 
-from model_base import DAY, LINE_LOST, NEVER, SECOND, TIME_MAX, Refused, check_name, page
+from model_base import (DAY, IN_LINE, LINE_LOST, LINE_OTHER, NEVER, SECOND, TIME_MAX, Refused,
+                        check_name, page)
 from model_bulk import BulkRules
 from model_depends import DependsRules
 from model_explain import ExplainRules
@@ -21,7 +22,7 @@ from model_lanes import LaneRules
 from model_leases import LeaseRules
 from model_metrics import MetricsRules
 from model_policies import PolicyRules
-from model_queues import ConfigRules, QueueRules, TagRules, WorkerRules
+from model_queues import LISTS, ConfigRules, QueueRules, TagRules, WorkerRules
 from model_recurring import RecurringRules
 from model_stats import StatsRules
 from model_unique import UniqueRules
@@ -32,6 +33,7 @@ __all__ = ["DAY", "SECOND", "Model"]
 DUE_LEASE, DUE_DEADLINE, DUE_RECURRING, DUE_SCHEDULED, DUE_PROMISE, DUE_RETIRED = range(6)
 # What is due in no queue comes behind all queues.
 BEHIND_ALL_QUEUES = 1 << 62
+REQUESTS_FORGOTTEN_MAX = 100  # at once
 AT_ONCE = 0
 
 
@@ -92,8 +94,10 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         return getattr(self, "call_" + command["cmd"])(command)
 
     def forget_requests(self, now):
-        while self.requests and self.requests[0][1] <= now - self.option_us("request-history"):
-            del self.requests[0]
+        oldest = now - self.option_us("request-history")
+        for _ in range(REQUESTS_FORGOTTEN_MAX):
+            if self.requests and self.requests[0][1] <= oldest:
+                del self.requests[0]
 
     def call_once(self, command):
         """A call that is repeated with the id of its request is answered as the first time."""
@@ -112,7 +116,7 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         reply = self.perform(command)
         if keep:
             self.requests.append((command["request"], now, command["digest"], command["jid"]))
-            self.requests = self.requests[-keep:]
+            del self.requests[:min(max(len(self.requests) - keep, 0), REQUESTS_FORGOTTEN_MAX)]
         return reply
 
     def tell(self, kind, channels, when, jid="", queue="", worker="", to="", group="", message="",
@@ -259,8 +263,7 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
             now = self.begin(command)
             dump = {"counts": self.queue_view(queue, now)}
             dump["length"] = self.call_length({"queue": queue})
-            for name in ("waiting", "running", "stalled", "scheduled", "depends", "complete",
-                         "failed"):
+            for name in LISTS:
                 jobs = self.list_jobs(name, queue, now)
                 dump[name] = page([self.view(job) for job in jobs], {})
             dump["recurring"] = [self.recurring_view(each) for each in self.recurring_in(queue)]
@@ -268,8 +271,8 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
             queues.append(dump)
         held = []
         for worker in command["workers"]:
-            for stalled in (False, True):
-                jobs = self.worker_jobs(worker, stalled, command["now"])
+            for name in ("running", "expired", "unexpired"):
+                jobs = self.worker_jobs(worker, name, command["now"])
                 held.append(page([job.jid for job in jobs], {}))
         return {
             "names": names,
@@ -345,5 +348,6 @@ class Model(ConfigRules, JobRules, DependsRules, UniqueRules, PolicyRules, LaneR
         assert all(job.jid in self.tags[tag] for tag in job.tags)
         assert job.queue == "" or job.queue in self.queues
         assert job.history
+        assert job.state not in IN_LINE or (job.place[0] == LINE_OTHER) == (job.state == "waiting")
         assert not (running or job.state == "stalled") or (job.attempts and not job.deadline)
         assert not job.result_until or (job.state == "complete" and job.result)

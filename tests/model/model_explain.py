@@ -42,7 +42,7 @@ class ExplainRules:
     def reason(self, job, now, behind):
         """The word, and until when it counts."""
         if self.is_due_to_a_pop(job, now) and job.state == "running":
-            return "stalled", 0
+            return "expired", 0
         if job.state in IN_LINE or self.is_due_to_a_pop(job, now):
             return self.reason_in_line(job, now, behind)
         if job.state in ("scheduled", "depends"):

@@ -458,6 +458,7 @@ class JobRules:
     def set_priority(self, job, priority):
         job.priority = priority
         if job.state in IN_LINE:
+            job.state = "waiting"  # no longer before all others
             job.place = (LINE_OTHER, job.priority, 0)
             job.lined = job.time  # when it came into the line is forgotten
 

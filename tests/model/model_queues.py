@@ -5,6 +5,14 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from model_base import DEFAULTS, LEAST, OF_QUEUES, SECOND, Refused, check_name, page
 
+LISTS = ("waiting", "running", "stalled", "scheduled", "depends", "complete", "failed", "expired",
+         "unexpired", "line")
+
+
+def held_jobs(jobs, name, is_expired):
+    """Of running jobs all, those whose lease has expired, or those whose lease has not."""
+    return [job for job in jobs if name == "running" or is_expired(job) == (name == "expired")]
+
 
 class Worker:
     def __init__(self):
@@ -164,15 +172,13 @@ class QueueRules:
         if self.clock == "client":
             self.move_scheduled(queue, now)
         leases = self.leases(queue)
-        lapsed = len([job for job in leases if self.ran_out(job, now)])
-        seen = lapsed if self.clock == "client" else 0
         stalled = len(self.in_state("stalled", queue))
         return {
             "name": queue,
             "waiting": len(self.line(queue)) - stalled,
-            "running": len(leases) - seen,
-            "stalled": stalled + seen,
-            "lapsed": lapsed,
+            "running": len(leases),
+            "stalled": stalled,
+            "expired": len([job for job in leases if self.ran_out(job, now)]),
             "failed": len(self.in_state("failed", queue)),
             "oldest": self.oldest_in_line(queue),
             "scheduled": len(self.in_state("scheduled", queue)),
@@ -205,12 +211,10 @@ class QueueRules:
             return self.finished_jobs(name, queue or None)
         if name == "running" and not queue:
             return sorted(self.in_state("running"), key=lambda job: job.token)
-        if name == "waiting":
-            return self.line(queue)
-        if name == "running":
-            return [job for job in self.leases(queue) if not self.ran_out(job, now)]
-        if name == "stalled":
-            return [job for job in self.leases(queue) if self.ran_out(job, now)]
+        if name in ("waiting", "stalled", "line"):
+            return [job for job in self.line(queue) if name in ("line", job.state)]
+        if name in ("running", "expired", "unexpired"):
+            return held_jobs(self.leases(queue), name, lambda job: self.ran_out(job, now))
         if name == "scheduled":
             if self.clock == "client":
                 self.move_scheduled(queue, now)
@@ -265,22 +269,22 @@ class WorkerRules:
             views.append({
                 "name": name,
                 "seen": worker.seen,
-                "running": len(self.worker_jobs(name, False, now)),
-                "stalled": len(self.worker_jobs(name, True, now)),
+                "running": len(self.worker_jobs(name, "running", now)),
+                "expired": len(self.worker_jobs(name, "expired", now)),
                 "offline": not worker.listens,
             })
         return sorted(views, key=lambda view: (-view["seen"], view["name"]))
 
-    def worker_jobs(self, name, stalled, now):
+    def worker_jobs(self, name, which, now):
         if self.clock == "server":
             now = max(now, self.last)
         jobs = [job for job in self.in_state("running")
-                if job.worker == name and (job.expires <= now) == stalled]
+                if job.worker == name]
+        jobs = held_jobs(jobs, which, lambda job: job.expires <= now)
         return sorted(jobs, key=lambda job: (-job.expires, -job.id))
 
     def call_worker_jobs(self, command):
-        stalled = command.get("stalled", False)
-        jobs = self.worker_jobs(command["worker"], stalled, command["now"])
+        jobs = self.worker_jobs(command["worker"], command["list"], command["now"])
         return page([job.jid for job in jobs], command)
 
     def call_worker_deregister(self, command):

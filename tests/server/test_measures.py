@@ -40,36 +40,90 @@ class Case(unittest.TestCase):
 
 class Faces(Case):
     def test_a_stalled_job_is_stalled_on_every_face(self):
+        """Three jobs: `lost` has lost its lease, the lease of `late` has expired, `other` waits."""
         server = self.serve()
         client = self.client(server)
         client.expect("Q.CONFIG.SET app heartbeat 0.01", "+OK")
         client.expect("Q.CONFIG.SET app grace-period 0", "+OK")
         client.expect("Q.PUT app mail Send {} JID lost", '"lost"')
-        client.expect("Q.PUT app mail Send {} JID other", '"other"')
         client.ask("Q.POP app w 1 mail")
         sluiced.until(lambda: ":1" in client.ask("Q.COUNT app STATE stalled"))
-        self.assertIn('"state", "stalled"', client.ask("Q.GET app lost"))
-        client.expect("Q.COUNT app STATE waiting", ":1")
-        client.expect("Q.COUNT app QUEUE mail STATE stalled", ":1")
-        for command in ("Q.QUEUE app mail", "Q.QUEUES app"):
-            self.assertIn('"waiting", :1, "running", :0, "stalled", :1', client.ask(command)
-                          .replace('": :', '", :').replace('": "', '", "'))
-        self.assertIn("stalled=1", client.ask("INFO namespaces"))
-        wanted = {"waiting": 1, "running": 0, "stalled": 1}
-        queue = self.get(server, "/v1/ns/app/queues/mail")
-        listed = self.get(server, "/v1/ns/app/queues")["queues"][0]
-        totals = self.get(server, "/v1/ns/app")["jobs"]
-        namespaces = self.get(server, "/v1/ns")["namespaces"][0]["jobs"]
-        top = json.loads(subprocess.run(
-            [os.environ["SLUICE"], "--url", f"sluice://127.0.0.1:{server.port}/app", "top",
-             "--once", "--json"], check=True, capture_output=True, text=True).stdout)
-        for face in (queue, listed, totals, namespaces, top["totals"]):
-            self.assertEqual({name: face[name] for name in wanted}, wanted)
+        client.expect("Q.CONFIG.SET app grace-period 3600", "+OK")
+        client.expect("Q.PUT app mail Send {} JID late", '"late"')
+        client.expect("Q.PUT app mail Send {} JID other", '"other"')
+        client.ask("Q.TAKE app late w")
+        sluiced.until(lambda: '"total", :1' in self.spaced(client.ask("Q.JOBS app expired mail JIDS")))
+        states = {"waiting": "other", "running": "late", "stalled": "lost"}
+        for state, jid in states.items():
+            with self.subTest(state=state):
+                self.check_commands(client, state, jid)
+                self.check_http(server, state, jid)
+                self.check_tool(server, state, jid)
         with web.Connection(server) as connection:
             _, page = connection.get("/metrics")
-        for state, count in wanted.items():
-            self.assertIn(f'sluice_jobs{{namespace="app",queue="mail",state="{state}"}} {count}\n',
-                          page)
+        for state in states:
+            self.assertIn(f'sluice_jobs{{namespace="app",queue="mail",state="{state}"}} 1\n', page)
+        # What a worker holds is running; its expired leases are told apart.
+        for answer in (client.ask("Q.WORKERS app"), client.ask("Q.LISTENERS app mail")):
+            self.assertIn('"running", :1, "expired", :1', self.spaced(answer))
+        self.assertIn('"jids", ["late"]], "expired", :1',
+                      self.spaced(client.ask("Q.WORKER app w JIDS")))
+        for worker in (self.get(server, "/v1/ns/app/workers")["workers"][0],
+                       self.tool(server, "workers")["workers"][0],
+                       self.tool(server, "top", "--once")["workers"][0]):
+            self.assertEqual((worker["running"], worker["expired"]), (1, 1))
+            self.assertNotIn("stalled", worker)
+        held = self.get(server, "/v1/ns/app/workers/w")
+        self.assertEqual(([job["jid"] for job in held["running"]["jobs"]], held["expired"]),
+                         (["late"], 1))
+
+    @staticmethod
+    def spaced(answer):
+        return answer.replace('": ', '", ')
+
+    def run_tool(self, server, *words):
+        return subprocess.run(
+            [os.environ["SLUICE"], "--url", f"sluice://127.0.0.1:{server.port}/app", *words],
+            check=True, capture_output=True, text=True).stdout
+
+    def tool(self, server, *words):
+        return json.loads(self.run_tool(server, *words, "--json"))
+
+    def check_commands(self, client, state, jid):
+        self.assertIn(f'"state", "{state}"', self.spaced(client.ask(f"Q.GET app {jid}")))
+        for command in (f"Q.COUNT app STATE {state}", f"Q.COUNT app QUEUE mail STATE {state}",
+                        f"Q.COUNT app STATE {state} PRIORITY 0"):
+            client.expect(command, ":1")
+        for command in ("Q.QUEUE app mail", "Q.QUEUES app", f"Q.QUEUES app SORT {state}",
+                        "Q.TOTALS app", "Q.NAMESPACES"):
+            self.assertIn(f'"{state}", :1', self.spaced(client.ask(command)), command)
+        self.assertIn(f"{state}=1", client.ask("INFO namespaces"))
+        for command in (f"Q.JOBS app {state} JIDS", f"Q.JOBS app {state} mail JIDS"):
+            self.assertIn(f'"total", :1, "jids", ["{jid}"]', self.spaced(client.ask(command)))
+        for command in (f"Q.JOBS app {state} mail KLASS Send JIDS",
+                        f"Q.JOBS app {state} KLASS Send JIDS"):
+            self.assertIn(f'"jids", ["{jid}"]', self.spaced(client.ask(command)))
+        self.assertIn('"matched", :1', self.spaced(
+            client.ask(f"Q.BULK app cancel STATE {state} DRY-RUN")))
+        self.assertIn('"found", :1', self.spaced(client.ask(f"Q.FIND app STATE {state}")))
+
+    def check_http(self, server, state, jid):
+        namespaces = self.get(server, "/v1/ns")["namespaces"][0]["jobs"]
+        for face in (self.get(server, "/v1/ns/app/queues/mail"),
+                     self.get(server, "/v1/ns/app/queues")["queues"][0],
+                     self.get(server, "/v1/ns/app")["jobs"], namespaces):
+            self.assertEqual(face[state], 1)
+        for path in (f"/v1/ns/app/jobs?state={state}", f"/v1/ns/app/jobs?state={state}&queue=mail"):
+            listed = self.get(server, path)["jobs"]
+            self.assertEqual([(job["jid"], job["state"]) for job in listed], [(jid, state)])
+        self.assertEqual(self.get(server, f"/v1/ns/app/jobs/{jid}")["state"], state)
+
+    def check_tool(self, server, state, jid):
+        for words in (["jobs", "-s", state], ["jobs", "-s", state, "mail"]):
+            listed = self.run_tool(server, *words)
+            self.assertEqual({"lost", "late", "other"} & set(listed.split()), {jid})
+        self.assertEqual(self.tool(server, "queues")["queues"][0][state], 1)
+        self.assertEqual(self.tool(server, "top", "--once")["totals"][state], 1)
 
     def test_totals_queues_series_and_days(self):
         server = self.serve()

@@ -126,7 +126,7 @@ export interface Worker {
   worker: string
   seen: number
   running: number
-  stalled: number
+  expired: number // of those that run: with a lease that has expired
   offline: boolean
   host: string | null
   started: number | null
@@ -140,7 +140,7 @@ export interface WorkerPage { total: number; workers: Worker[] }
 
 export interface WorkerDetail {
   running: { total: number; jobs: Job[] }
-  stalled: { total: number; jobs: Job[] }
+  expired: number
   seen: number
   started: number | null
   host: string | null

@@ -11,7 +11,8 @@
 
 enum {
     STRINGS_MORE = 64,
-    EMBEDDED_DEPTH_MAX = 100, // of JSON within an item: the item itself must be read too
+    // of JSON within an item, because the item itself must be readable too
+    EMBEDDED_DEPTH_MAX = 100,
     FIELDS_MAX = 64,
 };
 
@@ -70,7 +71,7 @@ size_t item_array_count(struct slice array)
 // ---------------------------------------------------------------------------------------------
 // One value
 
-// What is being read, for sentences.
+// The object that is being read, for messages.
 struct reading {
     struct item *item;
     const char *what;
@@ -307,7 +308,7 @@ enum status item_read(struct item *item, struct slice object, const char *what,
 }
 
 // ---------------------------------------------------------------------------------------------
-// To write
+// Writing
 
 static bool is_utf8(struct slice text)
 {
@@ -357,7 +358,7 @@ void item_write_member(struct json_writer *writer, const char *key, struct slice
     }
 }
 
-// Whether a reader of the item gets the same bytes out of it.
+// Whether a reader of the item gets the same bytes.
 static bool can_be_embedded(struct slice bytes)
 {
     if (json_validate(bytes, EMBEDDED_DEPTH_MAX, NULL) || memchr(bytes.data, '\n', bytes.size) ||

@@ -52,7 +52,7 @@ enum status item_read_options(struct item *item, struct slice object,
     return job_option_words_read(&words, options, error);
 }
 
-// The engine says with a number below 0 that there is to be none.
+// The engine stores "none" as a negative number.
 static void write_limit(struct json_writer *writer, const char *key, int64_t value, bool seconds)
 {
     if (value && seconds) {
@@ -88,7 +88,7 @@ void item_write_options(struct json_writer *writer, const struct job_options *op
 }
 
 // ---------------------------------------------------------------------------------------------
-// To read: the parts of a job
+// Reading the parts of a job
 
 struct job_item {
     struct slice jid, klass, queue, data, data_text, domain, spawned_from, result, result_text,
@@ -272,7 +272,7 @@ static enum status read_entry(struct item *item, struct slice object, struct his
     return status;
 }
 
-// The first entry is the job's first put.
+// The first entry is the first put of the job.
 static enum status read_history(struct item *item, const struct job_item *job,
                                 struct restore_request *out, struct error *error)
 {
@@ -333,7 +333,7 @@ static enum status read_log(struct item *item, struct slice array, struct restor
 }
 
 // ---------------------------------------------------------------------------------------------
-// To read: a job
+// Reading a job
 
 static enum status read_tag_times(struct item *item, const struct job_item *job,
                                   struct restore_request *out, struct error *error)
@@ -355,7 +355,7 @@ static enum status read_tag_times(struct item *item, const struct job_item *job,
     return STATUS_OK;
 }
 
-// What follows from what is given.
+// Sets what follows from the given members.
 static void fill(const struct job_item *job, int64_t now_us, struct restore_request *out)
 {
     *out = (struct restore_request){
@@ -412,7 +412,7 @@ enum status item_read_job(struct item *item, int64_t now_us, struct restore_requ
 }
 
 // ---------------------------------------------------------------------------------------------
-// To write
+// Writing
 
 void item_write_moment(struct json_writer *writer, const char *key, int64_t us)
 {
@@ -576,7 +576,7 @@ static void write_log(struct json_writer *writer, const struct job *job, size_t 
     json_write_end_array(writer);
 }
 
-// A lease stays behind: who would hold the job is first in line.
+// Leases are not dumped: a running job becomes the first in its queue.
 static void write_state(struct json_writer *writer, const struct job_view *view,
                         const struct restore_view *past)
 {
@@ -630,7 +630,7 @@ void item_write_job(struct json_writer *writer, const struct engine *engine, con
     }
     write_moment_if(writer, "deadline", view.deadline_us);
     if (view.state == JOB_DEPENDS) {
-        write_depends(writer, job); // those of a failed one come behind all jobs
+        write_depends(writer, job); // those of a failed job follow after all jobs
     }
     write_members(writer, &view, &past);
     write_failure(writer, &view);
@@ -655,7 +655,7 @@ void item_write_job_depends(struct json_writer *writer, const struct job *job)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What was promised about jobs that are gone
+// Promises about jobs that are gone
 
 static const char *const promise_words[] = { "result", "key", "contents", NULL };
 

@@ -8,7 +8,7 @@
 #include "engine/job/options.h"
 #include "engine/lanes/limit.h"
 
-// An item on its way.
+// The item that is being restored.
 struct restoring {
     struct call *call;
     struct item *item;
@@ -31,8 +31,8 @@ static enum status there_already(const struct restoring *restoring, const char *
                      SLICE_PRINT(slice_shown(name)));
 }
 
-// ---------------------------------------------------------------------------------------------
-// The namespace, and what is set in it
+// --------------------------------------------------------------------------------------------- The
+// namespace and its settings
 
 static const char *const clock_words[] = { "server", "client", NULL };
 
@@ -83,7 +83,7 @@ static enum status restore_option(const struct restoring *restoring)
     enum status status =
         read_item(restoring, "option", option_fields, ITEM_COUNT(option_fields), &given);
     restoring->out->name = given.name;
-    // qless sets options of any name.
+    // qless sets options with any name.
     if (!status && engine_clock_of(engine) == ENGINE_CLOCK_SERVER) {
         status = engine_config_check_name(given.name, restoring->error);
     }
@@ -213,8 +213,8 @@ static enum status restore_queue(const struct restoring *restoring)
                                          restoring->check_only, restoring->error);
 }
 
-// A zone that the engine has not been told of is asked of the host. A check takes the host's word
-// for it, and tells the engine nothing.
+// If the engine does not know a zone, the host is asked for it. A check uses the host's rules
+// without passing them to the engine.
 static enum status restore_recurring(const struct restoring *restoring)
 {
     struct recurring_item given;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One item of a dump (item.h) into a namespace.
+// Restores one item of a dump (item.h) into a namespace.
 #ifndef SLUICE_API_ITEM_RESTORE_H
 #define SLUICE_API_ITEM_RESTORE_H
 
@@ -10,19 +10,19 @@ enum {
     RESTORE_FORMAT = 1, // of the items
 };
 
-// What became, or would become, of an item, and what it takes.
+// The result of restoring or checking an item.
 struct restored {
     struct slice kind;
-    struct slice name;     // of the thing, in its first bytes
-    struct slice queue;    // of a job that counts
+    struct slice name;     // of the object; the first bytes of it
+    struct slice queue;    // of a job that counts towards a quota
     size_t bytes;          // of its data
-    struct slices depends; // jobs that it needs
-    struct slice missing;  // the first of them that is not there
+    struct slices depends; // jobs that it depends on
+    struct slice missing;  // the first of them that does not exist
 };
 
-// Restores the thing, or with `check_only` says whether it could be. What `*out` has is borrowed
-// from the item, which is initialized and not released; what it has is there also when the call
-// fails. EXISTS: it is there already, and stays as it is.
+// Restores the object, or with `check_only` only checks whether that is possible. `*out` borrows
+// from the item, which must be initialized and not released, and is also set when the call fails.
+// EXISTS: the object exists, and is unchanged.
 MUST_USE enum status restore_item(struct call *call, struct item *item, bool check_only,
                                   struct restored *out, struct error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands that do one thing to all jobs that a filter matches, in the background.
+// Commands that apply one act to all jobs that match a filter, in the background.
 #include "engine/bulk/bulk.h"
 
 #include "api/table.h"
@@ -96,7 +96,7 @@ static void write_filter(struct reply *reply, const struct job_filter *filter)
     reply_end(reply);
 }
 
-// What it was asked to do.
+// The parameters of an operation.
 static void write_request(struct reply *reply, const struct bulk_request *request)
 {
     reply_key(reply, "user");
@@ -120,10 +120,10 @@ static void write_request(struct reply *reply, const struct bulk_request *reques
 }
 
 enum {
-    BULK_FIXED = 1024, // keys and numbers of an operation, in any form
+    BULK_FIXED = 1024, // keys and numbers of an operation, in any format
 };
 
-// How large the answer about an operation is at most.
+// The maximum size of the reply about an operation.
 static size_t bulk_size(const struct reply *reply, const struct bulk_request *request)
 {
     const struct job_filter *filter = &request->filter;
@@ -168,7 +168,7 @@ static void write_bulk(struct reply *reply, const struct bulk_view *view)
     reply_end(reply);
 }
 
-// What would be left unused is more likely a mistake than meant.
+// An argument that would be ignored is more likely a mistake, so it is refused.
 static enum status check_act(const struct call *call, const struct bulk_arguments *given,
                              struct error *error)
 {
@@ -250,7 +250,8 @@ static enum status run_bulk(struct call *call, struct error *error)
     enum status status =
         given->as ? begin_as(call, given, &id, error) : begin(call, given, &id, error);
     struct bulk_view view;
-    if (!status && engine_bulk_get(call->engine, id, &view)) { // those that are done last are kept
+    // the operations that ended last are kept
+    if (!status && engine_bulk_get(call->engine, id, &view)) {
         write_bulk(call->reply, &view);
     }
     return status;

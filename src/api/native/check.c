@@ -7,7 +7,7 @@
 enum {
     SENTENCES_MAX = 100, // that are shown
     SENTENCES_SIZE_MAX = 1 << 16,
-    OBJECTS_MAX = 16000, // that are visited without FORCE: some 10 ms
+    OBJECTS_MAX = 16000, // visited without FORCE: about 10 ms
 };
 
 struct check_arguments {
@@ -19,7 +19,7 @@ static const struct argument check_takes[] = {
     OPTION(check_arguments, force, FLAG, "FORCE", "check a namespace of any size"),
 };
 
-// The first sentences, with a zero behind each. Those that do not fit are left out.
+// The first messages, each terminated with a zero. Those that do not fit are omitted.
 struct sentences {
     struct buffer text;
     size_t count;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Commands that look for jobs by what is in them, in the background.
+// Commands that search jobs by their contents, in the background.
 #include "engine/look/find.h"
 
 #include "api/job_words.h"
 #include "api/page.h"
 
 static const char *const state_words[] = { "any",     "waiting",  "running", "stalled", "scheduled",
-                                           "depends", "complete", "failed",  NULL };
+                                           "depends", "complete", "failed",  "expired", NULL };
 _Static_assert(sizeof(state_words) / sizeof(state_words[0]) == LIST_COUNT + 2,
                "one word for each list, in the order of enum list");
 
@@ -32,7 +32,7 @@ static const struct argument find_takes[] = {
     OPTION(find_arguments, group, NAME, "GROUP", "only jobs that have failed in that group"),
 };
 
-// Seven members of a map that has been begun.
+// Writes seven members of a map that has been begun.
 static void write_find(struct reply *reply, const struct find_view *view)
 {
     reply_key(reply, "id");

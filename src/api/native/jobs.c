@@ -19,7 +19,7 @@ static const struct argument jids_takes[] = {
     REST(jids_arguments, jids, NAME, "jid", "the jobs", .about = ABOUT_JOB),
 };
 
-// The job that a command is about, in the words of the engine when there is none.
+// Finds the job of a command; if there is none, the error is that of the engine.
 static enum status find_job(const struct call *call, struct slice jid, const struct job **out,
                             struct error *error)
 {
@@ -29,7 +29,7 @@ static enum status find_job(const struct call *call, struct slice jid, const str
 }
 
 // ---------------------------------------------------------------------------------------------
-// To look at
+// Reading
 
 static enum status run_get(struct call *call, struct error *error)
 {
@@ -194,7 +194,7 @@ static enum status run_explain(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// To change
+// Changing
 
 struct priority_arguments {
     struct slice jid;
@@ -308,7 +308,7 @@ static enum status run_depends_clear(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// To remove
+// Removing
 
 struct cancel_arguments {
     struct slices jids;
@@ -469,7 +469,7 @@ static const struct command commands[] = {
         .summary = "Says why a job is not running, and when it could.",
         .details =
             "Reasons: next, behind, paused, lane-rate, lane-concurrency, "
-            "queue-concurrency, scheduled, depends, running, grace, stalled, failed, complete.",
+            "queue-concurrency, scheduled, depends, running, grace, expired, failed, complete.",
         .replies =
             "A reason, a sentence, and what they are made of: `behind` is how many jobs are "
             "handed out before it, if workers ask as soon as a job may run and no lease "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands about what holds a queue up: its lanes, and why none of its jobs runs.
+// Commands about what delays the jobs of a queue: its lanes, and why none of its jobs runs.
 #include "engine/lanes/lane_list.h"
 
 #include "api/page.h"
@@ -88,7 +88,7 @@ static enum status run_lanes(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Why
+// Explanation
 
 struct queue_arguments {
     struct slice queue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands that list jobs by what they have in common, and what failed.
+// Commands that list jobs by a common property, and failures.
 #include "engine/look/list.h"
 
 #include "api/job_words.h"
@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-// ---------------------------------------------------------------------------------------------
-// The cursor of a list that no one index makes up, as digits
+// --------------------------------------------------------------------------------------------- The
+// cursor of a list that needs more than one index, as digits
 
 enum {
     CURSOR_SIZE = 2 + 3 * 16 + 1, // stage, part, container, key, and whether it is in an index
@@ -51,9 +51,9 @@ static void write_list_cursor(struct reply *reply, const struct list_cursor *at)
 // ---------------------------------------------------------------------------------------------
 // Jobs
 
-// The first is for all; the others are enum list.
+// The first means all; the others are enum list.
 static const char *const list_words[] = { "any",     "waiting",  "running", "stalled", "scheduled",
-                                          "depends", "complete", "failed",  NULL };
+                                          "depends", "complete", "failed",  "expired", NULL };
 _Static_assert(sizeof(list_words) / sizeof(list_words[0]) == LIST_COUNT + 2,
                "one word for each list, in the order of enum list");
 
@@ -77,7 +77,7 @@ static const struct argument jobs_takes[] = {
     LONG_PAGE_OPTIONS(jobs_arguments),
 };
 
-// Whether an index holds exactly the jobs that are asked for, in their order.
+// Whether one index contains exactly the requested jobs, in their order.
 static bool is_plain(const struct jobs_arguments *given)
 {
     bool filtered = given->klass.size || given->worker.size || given->tag.size ||
@@ -260,11 +260,13 @@ static const struct command commands[] = {
         .run = run_jobs,
         .summary = "Lists jobs by state, queue, klass, worker, tag or domain.",
         .details =
-            "Jobs back in line after a lost lease are waiting; stalled are those whose lease "
-            "has run out while their worker may still finish. Complete and failed jobs are "
+            "A stalled job is first in line again, since its lease was lost or ended. expired "
+            "lists "
+            "the running jobs whose lease has expired and whose worker may still finish them. "
+            "Complete and failed jobs are "
             "listed from the newest on, by the queue that they finished in. "
-            "running without a queue and without options lists every leased job from the "
-            "one popped first on, with those in grace. A call looks at 1,000 jobs at most: "
+            "running without a queue and without options lists the jobs from the "
+            "one popped first on. A call looks at 1,000 jobs at most: "
             "when few of them match, a page has fewer than COUNT jobs, or none, and a "
             "`next` that leads on. OFFSET is refused where the list is not that of one "
             "index (options, or no queue).",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands about what is measured: totals, series, days of statistics, times.
+// Commands about measurements: totals, series, statistics of days, times.
 #include "api/native/measures.h"
 
 #include "api/page.h"
@@ -246,7 +246,7 @@ static enum status run_series(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// How they did
+// Statistics
 
 struct stats_arguments {
     struct slice queue;
@@ -301,7 +301,7 @@ static enum status run_stats(struct call *call, struct error *error)
     return STATUS_OK;
 }
 
-// Of times, in seconds.
+// Writes a histogram of times, in seconds.
 static void write_times(struct reply *reply, const struct histogram *histogram)
 {
     static const struct {
@@ -389,7 +389,7 @@ static enum status run_metrics(struct call *call, struct error *error)
 // All days
 
 enum {
-    DAYS_COUNT = 100, // when nothing is said
+    DAYS_COUNT = 100, // the default
 };
 
 struct days_arguments {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Commands that hand out jobs, and the one that shows which come next.
+// Commands that pop jobs, and the command that shows which are next.
 #include "api/job_words.h"
 #include "engine/explain/explain.h"
 
 static const char *const pop_order_words[] = { "ordered", "round-robin", "best", NULL };
 
 enum {
-    POP_MAX = 1000, // jobs of a pop
+    POP_MAX = 1000, // in a pop
 };
 
 #define TAKER_LEASE                                                                                \
@@ -64,7 +64,7 @@ static enum status run_pop(struct call *call, struct error *error)
     }
     note_unfit(call, &fit);
     bool waits = given->has_wait && !call->last;
-    // A job that fits no reply is waited past, so that who waits gets those that come behind it.
+    // A job that fits into no reply is skipped, so that a waiting worker gets the jobs after it.
     if (popped == 0 && (!waits || fit.later)) {
         status = fit_refuse(&fit, call->command->name, error);
     }
@@ -101,7 +101,7 @@ static const struct argument take_takes[] = {
     OPTION(take_arguments, lease, SECONDS, "LEASE", TAKER_LEASE, LEASE_RANGE),
 };
 
-// Why a job was not handed out.
+// The error that says why a job was not popped.
 static enum status refuse_take(struct call *call, struct slice jid, struct error *error)
 {
     struct explanation why;

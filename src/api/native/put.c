@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands that make jobs.
+// Commands that put jobs.
 #include "api/job_words.h"
 #include "api/request.h"
 
@@ -108,7 +108,8 @@ static struct slice make_jid(const struct call *call, char text[UUID_TEXT_SIZE])
     return slice_make(text, UUID_TEXT_SIZE);
 }
 
-// What would be left unused, or contradicts another, is more likely a mistake than meant.
+// Arguments that would be ignored, or contradict each other, are more likely a mistake, so they are
+// refused.
 static enum status check_put(const struct call *call, const struct put_arguments *given,
                              struct error *error)
 {
@@ -166,7 +167,7 @@ static enum status put(struct call *call, bool must_exist, struct error *error)
         .must_exist = must_exist,
         .gone = &gone,
     };
-    // Of another job when that one holds the lock.
+    // The reply is about another job if that one holds the lock.
     bool unique = request.unique.by != UNIQUE_NONE;
     size_t answer_max = unique ? ENGINE_NAME_SIZE_MAX : request.jid.size;
     struct slice answer;

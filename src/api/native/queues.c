@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands about queues: what is in them, what failed in them, how they did; to hold them up.
+// Commands about queues: their jobs, failures and statistics, and pausing them.
 #include "api/job_words.h"
 #include "api/native/measures.h"
 #include "api/page.h"
@@ -17,7 +17,7 @@ static const struct argument queue_takes[] = {
 };
 
 // ---------------------------------------------------------------------------------------------
-// How many
+// Counts
 
 static void write_queue(const struct call *call, const struct queue_view *view)
 {
@@ -95,7 +95,7 @@ static const struct argument queue_list_takes[] = {
 };
 _Static_assert((int)PAGE_COUNT_MAX <= (int)QUEUE_PAGE_MAX, "a page has room for its queues");
 
-// The cursor of a list by name is the last name.
+// The cursor of a list that is sorted by name is the last name.
 static enum status read_queue_cursor(const struct call *call, struct slice cursor,
                                      struct queue_page *page, struct error *error)
 {
@@ -157,8 +157,8 @@ static enum status run_queues(struct call *call, struct error *error)
         return status;
     }
     engine_queues(call->engine, call->now_us, &page);
-    // With the client clock the first look moves what is due, for which there may be no memory; so
-    // all are looked at before the first word is said.
+    // With the client clock, the first read moves due jobs, which may need memory. So all queues
+    // are read before the first value is written.
     for (size_t i = 0; !status && i < page.found; i++) {
         struct queue_view view;
         status = engine_queue(call->engine, call->now_us, page.names[i], &view, error);
@@ -206,7 +206,6 @@ static enum status run_count(struct call *call, struct error *error)
         .has_state = given->has_state,
         .priority = (int32_t)given->priority,
         .state = (enum job_state)given->state,
-        .now_us = call->now_us,
     };
     reply_count(call->reply, engine_count(call->engine, &filter));
     return STATUS_OK;
@@ -249,7 +248,7 @@ static enum status run_priorities(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Which
+// Selection of queues
 
 struct unfail_arguments {
     struct slice group, queue;
@@ -276,7 +275,7 @@ static enum status run_unfail(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// To hold up
+// Pausing
 
 struct queues_arguments {
     struct slices queues;
@@ -399,8 +398,9 @@ static const struct command commands[] = {
         .run = run_queue,
         .summary = "Says how many jobs a queue has in each state.",
         .details =
-            "Each job counts by its state, as in Q.GET and Q.COUNT. Stalled are those whose lease "
-            "was lost, and which are first in line; while its grace period lasts a job is running. "
+            "Each job counts by its state, as in Q.GET and Q.COUNT. Stalled jobs are first in line "
+            "again, since their lease was lost or ended; a job whose lease has expired is running "
+            "until its grace period is over (Q.JOBS expired lists such jobs). "
             "Complete and failed jobs count in the queue that they finished in. Listeners are "
             "workers that have popped from it and are not offline.",
         .replies =

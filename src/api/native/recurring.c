@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands about jobs that make jobs.
+// Commands about recurring jobs.
 #include "api/job_words.h"
 #include "api/page.h"
 #include "api/request.h"
@@ -9,11 +9,11 @@ static const char *const missed_words[] = { "all", "one", "skip", NULL };
 static const char *const overlap_words[] = { "allow", "skip", NULL };
 
 enum {
-    RETRIES = 5, // when nothing is said
+    RETRIES = 5, // the default
 };
 
 // ---------------------------------------------------------------------------------------------
-// To make and change
+// Creating and changing
 
 struct recur_arguments {
     struct slice jid, queue, klass, data;
@@ -59,7 +59,7 @@ static const struct argument recur_takes[] = {
     REQUEST_OPTION(recur_arguments),
 };
 
-// By default a clock that was wrong, or a server that was down, does not end in a flood of jobs.
+// With this default, a wrong clock or a long downtime does not cause a flood of jobs.
 static enum recur_missed missed_of(const struct recur_arguments *given)
 {
     return given->has_missed    ? (enum recur_missed)given->missed
@@ -67,8 +67,8 @@ static enum recur_missed missed_of(const struct recur_arguments *given)
                                 : RECUR_MISSED_ONE;
 }
 
-// A zone that the engine does not know is requested from the host. The zone stays known when the
-// recurring job is then refused for another reason; the host would return the same rules again.
+// If the engine does not know a zone, the host is asked for it. The zone remains known even if the
+// recurring job is then refused; the host would return the same rules again.
 static enum status recur_in_zone(struct call *call, const struct recur_request *request,
                                  struct error *error)
 {
@@ -174,7 +174,7 @@ static const struct argument update_takes[] = {
     JOB_OPTIONS(update_arguments),
 };
 
-// Those of the options that are given replace the ones that it has.
+// The given options replace those of the recurring job.
 static void merge_options(const struct call *call, const struct recurring *recurring,
                           const struct job_option_words *words, struct job_options *out)
 {
@@ -273,7 +273,7 @@ static enum status run_now(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// To look at
+// Reading
 
 static void write_tags(struct call *call, const struct recurring *recurring)
 {
@@ -287,7 +287,7 @@ static void write_tags(struct call *call, const struct recurring *recurring)
 }
 
 enum {
-    RUNS_SHOWN_MAX = 10, // of each recurring job of a list
+    RUNS_SHOWN_MAX = 10, // of each recurring job in a list
 };
 
 static void write_next_runs(struct call *call, struct slice jid, size_t count)
@@ -305,7 +305,7 @@ static void write_next_runs(struct call *call, struct slice jid, size_t count)
     reply_end(call->reply);
 }
 
-// With its next runs, if there are to be some.
+// Writes it with its next runs, if any are requested.
 static void write_recurring(struct call *call, const struct recurring *recurring, size_t runs)
 {
     struct reply *reply = call->reply;
@@ -446,7 +446,7 @@ static const struct argument tags_takes[] = {
     REST(tags_arguments, tags, NAME, "tag", "the tags"),
 };
 
-// Whether the reply has room for the tags that there are and those that are given.
+// Whether the reply has room for the existing tags and the given ones.
 static enum status check_room(const struct call *call, struct error *error)
 {
     const struct tags_arguments *given = call->arguments;
@@ -494,7 +494,7 @@ static enum status run_untag(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is to come
+// Future runs
 
 static void write_runs(struct reply *reply, const int64_t *runs, size_t count)
 {
@@ -545,7 +545,8 @@ static const struct argument cron_takes[] = {
                "how many at most (25)", .min = 0, .max = PAGE_COUNT_MAX),
 };
 
-// With the host's rules for a zone that the engine has not been told of, and is not told of now.
+// Uses the host's rules for a zone that the engine does not know, without passing them to the
+// engine.
 static enum status runs_in_zone(const struct call *call, const struct cron_arguments *given,
                                 int64_t after_us, int64_t *runs, size_t *found, struct error *error)
 {

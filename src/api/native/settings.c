@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands about what holds for a namespace: its configuration, the limits of lanes, and the
+// Commands about the settings of a namespace: its configuration, the limits of lanes, and the
 // policies of klasses and queues.
 #include "api/job_words.h"
 #include "engine/config/policy.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands to find jobs by: tags, and the list of those that are followed.
+// Commands about tags and tracked jobs.
 #include "api/job_words.h"
 #include "api/page.h"
 
@@ -28,7 +28,7 @@ static enum status write_tags(struct call *call, const struct job *job, enum sta
     return STATUS_OK;
 }
 
-// Whether the reply has room for the tags that the job has and those that are given.
+// Whether the reply has room for the job's tags and the given ones.
 static enum status check_room(const struct call *call, struct error *error)
 {
     const struct tags_arguments *given = call->arguments;
@@ -149,7 +149,7 @@ static const struct argument tracked_takes[] = {
     JOB_PAGE_OPTIONS(list_arguments),
 };
 
-// Of those on the page, how many are there and how many are gone.
+// Counts how many jobs of the page exist and how many are gone.
 static void count_tracked(const struct call *call, const struct page_words *words, size_t *there,
                           size_t *gone)
 {

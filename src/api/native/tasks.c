@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fresnel's tasks: jobs that have numbers for jids, stand in a queue that is called as their class,
-// and are described as Fresnel describes them. Workers take them as they take any job.
+// Fresnel's tasks: jobs whose jids are numbers, in a queue with the name of their class, described
+// as Fresnel describes them. Workers pop them like any job.
 #include "api/page.h"
 #include "api/task.h"
 
@@ -63,8 +63,8 @@ static enum status check_args(const struct call *call, struct slice args, struct
                      call->command->name, status ? "nothing" : json_type_name(value.type));
 }
 
-// What it was first to run at is known only as long as it has not run, so it is written down. When
-// there is no memory for that the task is taken back.
+// The time for which a task was first scheduled is known only until it runs, so it is recorded. If
+// there is no memory for that, the put is undone.
 static enum status keep_moment(struct call *call, struct slice jid, int64_t at_us,
                                struct error *error)
 {
@@ -84,7 +84,8 @@ static enum status keep_moment(struct call *call, struct slice jid, int64_t at_u
     return status;
 }
 
-// The same task is one until it has run for good: it works, passes its retry limit or is deleted.
+// The same task remains the same job until it has ended: it completes, reaches its retry limit or
+// is deleted.
 static enum status run_put(struct call *call, struct error *error)
 {
     const struct task_put_arguments *given = call->arguments;
@@ -94,7 +95,7 @@ static enum status run_put(struct call *call, struct error *error)
     }
     char text[TASK_JID_SIZE];
     struct slice jid = task_jid(engine_next_number(call->engine), text);
-    struct slice same = SLICE_EMPTY; // the jid of the job that is the same
+    struct slice same = SLICE_EMPTY; // the jid of the existing job
     bool later = given->has_at && given->at > call->now_us;
     const struct put_request request = {
         .queue = given->klass,
@@ -155,7 +156,7 @@ static void write_brief(struct reply *reply, const void *about)
     reply_task(reply, of->engine, of->job, true);
 }
 
-// The answer is measured before anything changes; its state and times may grow by a little.
+// The reply is measured before anything changes; its state and times may then grow slightly.
 static enum status check_room(const struct call *call, const struct job *job, struct error *error)
 {
     enum {
@@ -193,7 +194,7 @@ static enum status run_delete(struct call *call, struct error *error)
     }
     struct job_view view;
     job_view(call->engine, job, &view);
-    // The job goes with its jid, which the engine looks at until the end.
+    // A copy, because the jid is freed with the job, and the engine reads it until the end.
     char text[TASK_JID_SIZE];
     uint64_t id;
     size_t canceled;
@@ -209,11 +210,11 @@ static enum status run_delete(struct call *call, struct error *error)
 // ---------------------------------------------------------------------------------------------
 // List
 //
-// Tasks stand in the lists of all queues, in the groups of failures and among the complete jobs.
-// These are places, one behind the other; a cursor says in which one goes on, and where.
+// Tasks are in the lists of all queues, in the groups of failures and among the complete jobs.
+// These places are visited one after the other; a cursor contains a place and a position in it.
 
 enum {
-    LOOKS_MAX = 1000, // jobs and places that are looked at for one answer
+    LOOKS_MAX = 1000, // jobs and places that are visited for a reply
     CURSOR_SIZE = 48,
 };
 
@@ -236,15 +237,16 @@ static const struct argument list_takes[] = {
                "how many at most (25)", .min = 1, .max = PAGE_COUNT_MAX),
 };
 
-// The places of a queue, in this order, and which of Fresnel's states there are in each, as bits.
+// The places of a queue, in this order, and for each the states of Fresnel that occur there, as
+// bits.
 #define STATE(name) (1U << TASK_##name)
 static const struct {
     enum list list;
     unsigned states;
 } places[] = {
-    { LIST_RUNNING, STATE(RESERVED) | STATE(RUNNING) },
-    { LIST_STALLED, STATE(RESERVED) | STATE(RUNNING) },
-    { LIST_WAITING, STATE(READY) | STATE(FAILED) },
+    { LIST_UNEXPIRED, STATE(RESERVED) | STATE(RUNNING) },
+    { LIST_EXPIRED, STATE(RESERVED) | STATE(RUNNING) },
+    { LIST_LINE, STATE(READY) | STATE(FAILED) },
     { LIST_SCHEDULED, STATE(READY) | STATE(FAILED) },
     { LIST_DEPENDS, STATE(READY) | STATE(FAILED) },
 };
@@ -263,14 +265,14 @@ enum stage {
 struct cursor {
     uint64_t stage; // of enum stage
     uint64_t index; // of the queue, or the group
-    uint64_t part;  // of a queue: which of its places
+    uint64_t part;  // of a queue: index of the place
     uint64_t offset;
 };
 
 struct listing {
     struct call *call;
     const struct task_list_arguments *given;
-    unsigned states; // that are asked for, as bits
+    unsigned states; // requested, as bits
     struct cursor at;
     size_t looks;
     uint64_t ids[PAGE_COUNT_MAX];
@@ -309,7 +311,7 @@ static void write_cursor(struct reply *reply, const struct cursor *at)
     reply_text(reply, slice_make(text, (size_t)size));
 }
 
-// The queue of the place, when there is one.
+// The queue of the place, if there is one.
 static bool queue_at(const struct listing *listing, struct slice *name)
 {
     if (listing->given->klass.size) {
@@ -319,7 +321,7 @@ static bool queue_at(const struct listing *listing, struct slice *name)
     return engine_queue_name(listing->call->engine, (size_t)listing->at.index, name);
 }
 
-// Whether tasks that are asked for can stand somewhere in the stage, or the place, of the listing.
+// Whether requested tasks may be in the stage, or in the place, of the listing.
 static bool wants_stage(const struct listing *listing)
 {
     static const unsigned states[STAGE_END] = {
@@ -343,7 +345,7 @@ static bool wants_place(const struct listing *listing)
            (to_come || !listing->given->reservoir);
 }
 
-// Goes on to the place behind this one.
+// Moves to the next place.
 static void next_place(struct listing *listing)
 {
     struct cursor *at = &listing->at;
@@ -363,8 +365,7 @@ static void next_stage(struct listing *listing)
     listing->at = (struct cursor){ .stage = listing->at.stage + 1 };
 }
 
-// The jobs of the place where the listing is, from its offset on; false when there is no such
-// place any more.
+// Reads the jobs of the current place from the offset on; false if the place no longer exists.
 static bool read_place(const struct listing *listing, struct page *page, enum status *status,
                        struct error *error)
 {
@@ -402,7 +403,7 @@ static void take_job(struct listing *listing, const struct job *job)
     }
 }
 
-// Looks at jobs of one place, until the page is full or enough were looked at.
+// Reads jobs of one place until the page is full or enough were visited.
 static enum status look(struct listing *listing, struct error *error)
 {
     const struct job *room[LOOKS_MAX];
@@ -434,8 +435,8 @@ static enum status look(struct listing *listing, struct error *error)
     return status;
 }
 
-// Those that are still there. What is due happens with each look, in slices, and takes away jobs
-// that were kept long enough; so the jobs themselves are looked up at the end.
+// Writes the jobs that still exist. Each read does due work, in slices, which may remove jobs whose
+// retention has ended; so the jobs themselves are looked up at the end.
 static void write_listing(const struct listing *listing)
 {
     struct reply *reply = listing->call->reply;
@@ -545,7 +546,7 @@ static enum status run_counts(struct call *call, struct error *error)
 
 // ---------------------------------------------------------------------------------------------
 
-// As the examples before these leave the namespace.
+// The state of the namespace after the previous examples.
 #define EXAMPLE_TASK                                                                               \
     " 1# \"class\" => \"UserBackfill\"\n"                                                          \
     " 2# \"args\" => \"[\\\"12\\\"]\"\n"                                                           \

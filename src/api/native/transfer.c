@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands that take a namespace out of one place and put it into another.
+// Commands that dump a namespace and restore it elsewhere.
 #include "api/item/item_job.h"
 #include "api/item/restore.h"
 #include "api/request.h"
@@ -8,7 +8,7 @@
 #include "engine/export/dump.h"
 
 // ---------------------------------------------------------------------------------------------
-// Items out of an engine
+// Items of an engine
 
 static const char *const scope_words[] = { "klass", "queue", NULL };
 
@@ -139,16 +139,16 @@ static void write_item(struct json_writer *writer, const struct engine *engine,
 }
 
 // ---------------------------------------------------------------------------------------------
-// Pages of them
+// Pages of items
 
 enum {
-    DUMP_COUNT = 100, // when nothing is said
+    DUMP_COUNT = 100, // the default
     DUMP_COUNT_MAX = 1000,
-    DUMP_BYTES = 1 << 20,   // a page ends with the item that reaches it
-    DUMP_STEPS_MAX = 10000, // things that are looked at for a page
+    DUMP_BYTES = 1 << 20,   // a page ends with the item that exceeds it
+    DUMP_STEPS_MAX = 10000, // objects that are visited for a page
     CURSOR_SIZE = 128,
     CURSOR_NUMBERS = 5,
-    AROUND = 1024, // the rest of an answer
+    AROUND = 1024, // the rest of a reply
     AROUND_ITEM = 16,
 };
 
@@ -202,14 +202,14 @@ static enum status read_cursor(const struct call *call, struct slice text, struc
     return STATUS_OK;
 }
 
-// The items of a page, one behind the other.
+// The items of a page, concatenated.
 struct dump_page {
     struct buffer text;
     size_t sizes[DUMP_COUNT_MAX];
     size_t count;
 };
 
-// What is larger than an answer can be is named: it would hold up the dump forever.
+// The error names an item that is too large for a reply, because it would block the dump forever.
 static enum status refuse_item(const struct call *call, const struct dump_item *item, size_t size,
                                struct error *error)
 {
@@ -304,12 +304,12 @@ static enum status run_dump(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Items into an engine
+// Restoring items
 
 enum {
     RESTORE_COUNT_MAX = 1000,
-    ITEM_ANSWER = 64,     // around what is said of an item
-    NAMES_SHOWN_MAX = 10, // dependencies that are missing
+    ITEM_ANSWER = 64,     // the reply about an item, without names
+    NAMES_SHOWN_MAX = 10, // missing dependencies
 };
 
 struct restore_arguments {
@@ -326,13 +326,13 @@ static const struct argument check_takes[] = {
     REST(restore_arguments, items, JSON, "item", "what to restore, as Q.DUMP gives it"),
 };
 
-// An item, and what became of it.
+// An item and its result.
 struct outcome {
     enum status status;
     struct error error;
-    bool restored; // a thing
-    bool known;    // from when the same was asked before
-    bool waits;    // for a job that is not there
+    bool restored; // the item is an object that was restored
+    bool known;    // the result of an earlier request with the same id
+    bool waits;    // for a job that does not exist
     uint8_t missing_size;
     char missing[ENGINE_NAME_SIZE_MAX];
     struct outcome *open_next;
@@ -342,10 +342,10 @@ struct batch {
     struct call *call;
     struct slices items;
     struct outcome *outcomes;
-    struct outcome *open; // items to be looked at again
+    struct outcome *open; // items to be tried again
 };
 
-// Those that wait for this job are looked at again.
+// Items that wait for this job are tried again.
 static void wake(struct batch *batch, struct slice jid)
 {
     for (size_t i = 0; i < batch->items.count; i++) {
@@ -380,7 +380,7 @@ static void restore_one(struct batch *batch, size_t index)
     item_release(&item);
 }
 
-// In the order given, but for those that depend on jobs behind them.
+// In the given order, except for items that depend on later jobs.
 static void restore_all(struct batch *batch)
 {
     for (size_t i = 0; i < batch->items.count; i++) {
@@ -395,7 +395,7 @@ static void restore_all(struct batch *batch)
     }
 }
 
-// What is remembered of a request: for each item one of these. One that was refused is tried again.
+// What is stored about a request: one of these for each item. A refused item is tried again.
 static const char outcome_marks[] = { 'r', 'e', 'a', '-' };
 static const struct slice outcome_words[] = {
     { "restored", 8 },
@@ -506,7 +506,7 @@ static enum status run_restore(struct call *call, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What would become of them
+// Checking items
 
 static void write_missing(const struct call *call, struct slices depends)
 {

@@ -31,7 +31,7 @@ static enum status run_wait(struct call *call, struct error *error)
 {
     const struct wait_arguments *given = call->arguments;
     if (call->finish) {
-        // The job may be gone by now, or have been put again.
+        // The job may have been deleted by now, or put again.
         write_finish(call->reply, call->finish);
         return STATUS_OK;
     }
@@ -49,7 +49,7 @@ static enum status run_wait(struct call *call, struct error *error)
         if (status) {
             return status;
         }
-        job = engine_get(call->engine, given->jid); // what was due may have moved it
+        job = engine_get(call->engine, given->jid); // due work may have moved it
     }
     struct job_view view;
     job_view(call->engine, job, &view);

@@ -140,7 +140,7 @@ static const struct argument fail_takes[] = {
 static enum status run_fail(struct call *call, struct error *error)
 {
     const struct fail_arguments *given = call->arguments;
-    // Without a token it takes the right to operate.
+    // Without a token the caller needs the right operate.
     if (given->force && given->by.token) {
         return error_set(error, STATUS_INVALID, "%s: FORCE cannot be used with TOKEN",
                          call->command->name);

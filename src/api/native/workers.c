@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commands about those who do the work.
+// Commands about workers.
 #include "engine/lease/workers.h"
 #include "api/job_words.h"
 #include "api/page.h"
@@ -13,7 +13,7 @@ static const struct argument list_takes[] = {
 };
 
 enum {
-    QUEUES_SHOWN_MAX = 10, // of each worker of a list
+    QUEUES_SHOWN_MAX = 10, // of each worker in a list
 };
 
 static void write_worker(struct call *call, const struct worker_view *view)
@@ -26,8 +26,8 @@ static void write_worker(struct call *call, const struct worker_view *view)
     reply_moment(reply, view->seen_us);
     reply_key(reply, "running");
     reply_count(reply, view->running);
-    reply_key(reply, "stalled");
-    reply_count(reply, view->stalled);
+    reply_key(reply, "expired");
+    reply_count(reply, view->expired);
     reply_key(reply, "offline");
     reply_boolean(reply, view->offline);
     reply_key(reply, "host");
@@ -57,7 +57,7 @@ static void write_worker(struct call *call, const struct worker_view *view)
     reply_end(reply);
 }
 
-// How many of a list of workers are to be said, which has begun then.
+// The number of workers that will be listed; begins the list.
 static size_t begin_list(struct call *call, const struct page_words *page, size_t total)
 {
     size_t offset = (size_t)page->offset;
@@ -71,8 +71,8 @@ static size_t begin_list(struct call *call, const struct page_words *page, size_
     return count;
 }
 
-// Listing workers makes the engine forget those that are too old to be listed: no client can see
-// that change, and so the command only reads.
+// Listing workers makes the engine remove those that are too old to be listed. No client can see
+// that change, so the command counts as one that only reads.
 static enum status run_workers(struct call *call, struct error *error)
 {
     const struct list_arguments *given = call->arguments;
@@ -136,7 +136,7 @@ static const struct argument worker_takes[] = {
     JOB_PAGE_OPTIONS(worker_arguments),
 };
 
-// Where it is from and what it listens to.
+// The host of the worker and the queues that it pops from.
 static void write_origin(struct call *call, struct slice name)
 {
     struct reply *reply = call->reply;
@@ -174,13 +174,15 @@ static enum status run_worker(struct call *call, struct error *error)
         return status;
     }
     reply_map(call->reply, 7);
-    for (int stalled = 0; stalled < 2; stalled++) {
-        engine_worker_jobs(call->engine, call->now_us, given->worker, stalled, &page);
-        reply_text(call->reply, stalled ? SLICE("stalled") : SLICE("running"));
-        reply_map(call->reply, 2);
-        reply_page_members(call, &given->page, &page);
-        reply_end(call->reply);
-    }
+    engine_worker_jobs(call->engine, call->now_us, given->worker, LIST_RUNNING, &page);
+    reply_key(call->reply, "running");
+    reply_map(call->reply, 2);
+    reply_page_members(call, &given->page, &page);
+    reply_end(call->reply);
+    struct page expired = { .count = 0 };
+    engine_worker_jobs(call->engine, call->now_us, given->worker, LIST_EXPIRED, &expired);
+    reply_key(call->reply, "expired");
+    reply_count(call->reply, expired.total);
     write_origin(call, given->worker);
     reply_end(call->reply);
     return STATUS_OK;
@@ -225,7 +227,8 @@ static const struct command commands[] = {
                    "connection. A worker is offline when it listens to no queue: it said so, or "
                    "the last connection on which it popped is closed.",
         .replies = "How many there are, and a page of them: when each popped last, how many jobs "
-                   "it runs, of how many its lease has run out, the address that it popped from, "
+                   "it runs, how many of these have a lease that has expired, the address that it "
+                   "popped from, "
                    "since when it listens, the process that it last said a job runs in, how many "
                    "jobs it has completed (since the server started), the newest ten of the "
                    "queues that it listens to, and how many these are.",
@@ -233,7 +236,7 @@ static const struct command commands[] = {
                                     "2# \"workers\" => 1)  1# \"worker\" => \"worker-2\"\n"
                                     "       2# \"seen\" => (double) 1784000030.5\n"
                                     "       3# \"running\" => (integer) 0\n"
-                                    "       4# \"stalled\" => (integer) 0\n"
+                                    "       4# \"expired\" => (integer) 0\n"
                                     "       5# \"offline\" => (false)\n"
                                     "       6# \"host\" => (nil)\n"
                                     "       7# \"started\" => (double) 1784000030.5\n"
@@ -260,14 +263,14 @@ static const struct command commands[] = {
         TAKES(worker_arguments, worker_takes),
         .run = run_worker,
         .summary = "Shows a worker, and the jobs that it holds, the longest lease first.",
-        .replies = "Of the jobs that it runs, and of those whose lease has run out, how many there "
-                   "are and a page of them; when it popped last, since when it listens, the "
-                   "address that it popped from, and the queues that it listens to, the newest "
-                   "first.",
+        .replies =
+            "How many jobs it runs and a page of them, the longest lease first; how many of "
+            "them have a lease that has expired; when it popped last, since when it listens, the "
+            "address that it popped from, and the queues that it listens to, the newest "
+            "first.",
         EXAMPLES({ "Q.WORKER app worker-1 JIDS", "1# \"running\" => 1# \"total\" => (integer) 1\n"
                                                  "   2# \"jids\" => 1) \"hal\"\n"
-                                                 "2# \"stalled\" => 1# \"total\" => (integer) 0\n"
-                                                 "   2# \"jids\" => (empty array)\n"
+                                                 "2# \"expired\" => (integer) 0\n"
                                                  "..." }),
     },
     {

@@ -126,13 +126,13 @@ static const struct tool_command commands[] = {
       .arguments_max = 1,
       PAGE,
       CALL(.words = "Q.WORKERS", .form = CALL_LIST, .list = "workers",
-           .columns = "worker seen running stalled offline host started",
+           .columns = "worker seen running expired offline host started",
            .missing = "there are no workers",
            .with_argument =
                &(const struct call){
                    .words = "Q.WORKER",
                    .form = CALL_LIST,
-                   .list = "running/jobs stalled/jobs",
+                   .list = "running/jobs",
                    .columns = "jid klass queue state stage lease/expires progress/fraction data",
                    .missing = "that worker holds no job" }),
       .summary = "Lists the workers, or the jobs that one holds" },

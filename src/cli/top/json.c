@@ -81,7 +81,7 @@ static void put_worker(FILE *out, const struct look_worker *worker)
 {
     pair_text(out, "{", "worker", worker->name);
     pair_integer(out, "running", worker->running);
-    pair_integer(out, "stalled", worker->stalled);
+    pair_integer(out, "expired", worker->expired);
     pair_number(out, "seen", true, worker->seen);
     pair_boolean(out, "offline", worker->offline);
     print(out, "}");

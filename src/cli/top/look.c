@@ -392,10 +392,7 @@ static void look_running(struct asking *asking)
             if (queue->running) {
                 add_jobs(asking, "running", queue->name, &list);
             }
-            if (queue->stalled) {
-                add_jobs(asking, "stalled", queue->name, &list);
-            }
-            asked += queue->running || queue->stalled;
+            asked += queue->running > 0;
         }
     }
     if (list.count) {
@@ -410,7 +407,6 @@ static void list_worker(struct asking *asking, struct job_list *list)
     struct digits count = digits_of(list->count_max);
     struct sluice_value *answer = ASK(asking, "Q.WORKER", asking->wish->name, "COUNT", count.text);
     add_page(asking, sluice_value_get(answer, "running"), list);
-    add_page(asking, sluice_value_get(answer, "stalled"), list);
     sluice_value_free(answer);
 }
 
@@ -544,7 +540,7 @@ static void look_workers(struct asking *asking)
         look->workers[i] = (struct look_worker){
             .name = text_of(asking, map, "worker"),
             .running = integer_of(map, "running"),
-            .stalled = integer_of(map, "stalled"),
+            .expired = integer_of(map, "expired"),
             .seen = number_of(map, "seen"),
             .offline = sluice_value_boolean(sluice_value_get(map, "offline")),
         };

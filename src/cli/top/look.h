@@ -45,7 +45,7 @@ struct look_group {
 
 struct look_worker {
     const char *name;
-    int64_t running, stalled;
+    int64_t running, expired; // of these: whose lease has expired
     double seen;
     bool offline;
 };

@@ -174,10 +174,10 @@ static const struct column running_columns[] = {
 
 static void pen_lease(struct pen *pen, const struct look_job *job)
 {
-    if (!strcmp(job->state, "stalled")) {
-        pen_text(pen, STYLE_YELLOW | STYLE_BOLD, "lost");
+    double left = job->expires - pen->now;
+    if (job->expires > 0 && left <= 0) {
+        pen_text(pen, STYLE_YELLOW | STYLE_BOLD, "ended");
     } else if (job->expires > 0) {
-        double left = job->expires - pen->now;
         pen_length(pen, left < 5 ? STYLE_YELLOW : 0u, left);
     } else {
         pen_text(pen, 0, "");
@@ -243,7 +243,7 @@ static void draw_group(struct pen *pen, const struct look *look, size_t index)
 }
 
 static const struct column worker_columns[] = {
-    { "", 24, 40, 1, false },  { "running", 8, 8, 0, true }, { "stalled", 8, 8, 0, true },
+    { "", 24, 40, 1, false },  { "running", 8, 8, 0, true }, { "expired", 8, 8, 0, true },
     { "seen", 8, 8, 0, true }, { "", 10, 10, 0, false },
 };
 
@@ -252,7 +252,7 @@ static void draw_worker(struct pen *pen, const struct look *look, size_t index)
     const struct look_worker *worker = &look->workers[index];
     pen_text(pen, 0, worker->name);
     pen_count(pen, STYLE_GREEN, worker->running);
-    pen_count(pen, STYLE_YELLOW, worker->stalled);
+    pen_count(pen, STYLE_YELLOW, worker->expired);
     pen_length(pen, 0, pen->now - worker->seen);
     pen_text(pen, STYLE_DIM, worker->offline ? "offline" : "");
 }

@@ -344,11 +344,25 @@ static void check_lanes(struct check *check)
     }
 }
 
+// A job in line is stalled exactly when it stands before all waiting jobs.
+static void check_line(struct check *check, const struct queue *queue, const struct index *line)
+{
+    check_states(check, queue, line, JOB_WAITING, JOB_STALLED);
+    struct index_cursor cursor = index_cursor_at(line, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        const struct job *job = job_of_node(node);
+        if ((job->state == JOB_WAITING) != (line_class_of(node->key) == LINE_WAITING)) {
+            check_problem(check, "job %.*s is %s, but does not stand where such jobs stand in line",
+                          SLICE_PRINT(job_jid(job)), job_state_name(job->state));
+        }
+    }
+}
+
 static void check_places(void *context, struct queue *queue)
 {
     struct check *check = context;
-    check_states(check, queue, &queue->plain.line, JOB_WAITING, JOB_STALLED);
-    check_states(check, queue, &queue->laned, JOB_WAITING, JOB_STALLED);
+    check_line(check, queue, &queue->plain.line);
+    check_line(check, queue, &queue->laned);
     check_states(check, queue, &queue->scheduled, JOB_SCHEDULED, JOB_SCHEDULED);
     check_states(check, queue, &queue->leased, JOB_RUNNING, JOB_RUNNING);
     check_states(check, queue, &queue->grace, JOB_RUNNING, JOB_RUNNING);

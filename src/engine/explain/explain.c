@@ -33,7 +33,7 @@ static const char *const names[EXPLAIN_REASON_COUNT] = {
     [EXPLAIN_DEPENDS] = "depends",
     [EXPLAIN_RUNNING] = "running",
     [EXPLAIN_GRACE] = "grace",
-    [EXPLAIN_STALLED] = "stalled",
+    [EXPLAIN_EXPIRED] = "expired",
     [EXPLAIN_FAILED] = "failed",
     [EXPLAIN_COMPLETE] = "complete",
 };
@@ -222,7 +222,7 @@ static enum explain_reason find_reason(const struct engine *engine, const struct
     case JOB_RUNNING:
         out->worker = worker_name(job_lease(job)->worker);
         if (is_due_to_a_pop(engine, job, now_us)) {
-            return EXPLAIN_STALLED;
+            return EXPLAIN_EXPIRED;
         }
         out->until_us = time_of_key(job->node.key);
         return job_lease(job)->grace ? EXPLAIN_GRACE : EXPLAIN_RUNNING;
@@ -307,8 +307,8 @@ static void write_blocker(const struct engine *engine, const struct job *job, in
     case EXPLAIN_FAILED:
         append(sentence, "has failed in group %.*s", SLICE_PRINT(short_name(why.group)));
         break;
-    case EXPLAIN_STALLED:
-        append(sentence, "is stalled");
+    case EXPLAIN_EXPIRED:
+        append(sentence, "is running");
         break;
     case EXPLAIN_NEXT:
     case EXPLAIN_BEHIND:
@@ -394,10 +394,11 @@ static void write_reason(const struct engine *engine, const struct job *job, int
         append(sentence, "has lost its lease: %.*s has until %s to finish", SLICE_PRINT(worker),
                moment(why->until_us).text);
         break;
-    case EXPLAIN_STALLED:
-        append(sentence,
-               "is stalled: the lease of %.*s ran out, which the next pop from queue %.*s sees",
-               SLICE_PRINT(worker), SLICE_PRINT(queue));
+    case EXPLAIN_EXPIRED:
+        append(
+            sentence,
+            "is running, but the lease of %.*s has expired: the next pop from queue %.*s ends it",
+            SLICE_PRINT(worker), SLICE_PRINT(queue));
         break;
     case EXPLAIN_FAILED:
         append(sentence, "has failed in group %.*s after %u attempt%s",

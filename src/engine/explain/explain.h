@@ -16,7 +16,7 @@ enum explain_reason {
     EXPLAIN_DEPENDS,           // on `behind` jobs
     EXPLAIN_RUNNING,           // leased by `worker` until `until_us`
     EXPLAIN_GRACE,             // `worker` lost its lease and has until `until_us`
-    EXPLAIN_STALLED,           // client clock: its lease ran out, and the next pop sees that
+    EXPLAIN_EXPIRED,           // client clock: its lease has expired, and the next pop sees that
     EXPLAIN_FAILED,            // in `group`
     EXPLAIN_COMPLETE,
     EXPLAIN_REASON_COUNT,

@@ -180,7 +180,7 @@ enum status engine_explain_queue(struct engine *engine, int64_t now_us, struct s
     *out = (struct queue_explanation){ .reason = QUEUE_EMPTY,
                                        .earliest_us = INT64_MAX,
                                        .waiting = view.waiting,
-                                       .running = view.running + view.stalled,
+                                       .running = view.running,
                                        .scheduled = view.scheduled,
                                        .depends = view.depends,
                                        .listeners = view.listeners,

@@ -365,9 +365,13 @@ static enum status make_queue(struct engine *engine, const struct restore_reques
     return status;
 }
 
-// A job whose dependencies are all complete goes on.
+// A job whose dependencies are all complete goes on. A stalled one without a rank of its own stands in
+// line as waiting jobs do, and is one.
 static enum job_state state_of(const struct restore_request *request, uint32_t done, int64_t now_us)
 {
+    if (request->state == JOB_STALLED && request->rank == LINE_RANK_PRIORITY) {
+        return JOB_WAITING;
+    }
     if (request->state != JOB_DEPENDS || done < request->depends.count) {
         return request->state;
     }
@@ -416,7 +420,7 @@ static struct index_key key_of(struct engine *engine, int64_t now_us,
     static const enum line_class classes[] = { [LINE_RANK_PRIORITY] = LINE_WAITING,
                                                [LINE_RANK_TIMED_OUT] = LINE_TIMED_OUT,
                                                [LINE_RANK_LOST] = LINE_LOST };
-    bool released = plan->state != request->state;
+    bool released = request->state == JOB_DEPENDS && plan->state != JOB_DEPENDS;
     int64_t after_us = now_us > engine->line_us ? now_us : engine->line_us;
     switch (plan->state) {
     case JOB_SCHEDULED:

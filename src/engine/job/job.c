@@ -382,17 +382,19 @@ enum status engine_delete(struct engine *engine, int64_t now_us, struct slice ji
 
 enum status job_set_priority(struct engine *engine, struct job *job, int32_t priority)
 {
+    bool in_line = job->state == JOB_WAITING || job->state == JOB_STALLED;
     const struct place place = { .queue = job->queue,
                                  .domain = job->domain,
                                  .priority = priority,
-                                 .state = job->state,
+                                 .state = in_line ? JOB_WAITING : job->state,
                                  .timed = job_rare(job) != NULL };
     if (place_reserve(engine, &place)) {
         engine_settle(engine);
         return STATUS_NO_MEMORY;
     }
     job_count(engine, job, SIZE_MAX);
-    if (job->state == JOB_WAITING || job->state == JOB_STALLED) {
+    if (in_line) {
+        job->state = JOB_WAITING;
         line_move(engine, job, line_key(LINE_WAITING, priority, 0, job->id));
     }
     job->priority = priority;

@@ -623,7 +623,7 @@ enum status engine_peek(struct engine *engine, int64_t now_us, struct slice name
         }
     }
     struct page line = { .count = count - *found, .jobs = jobs + *found };
-    line_page(&line, queue);
+    line_page(&line, queue, LIST_LINE);
     *found += line.found;
     return STATUS_OK;
 }

@@ -307,14 +307,13 @@ static size_t run_out_count(const struct engine *engine, const struct worker *wo
 static void view_worker(const struct engine *engine, int64_t now_us, const struct worker *worker,
                         struct worker_view *view)
 {
-    size_t stalled = run_out_count(engine, worker, now_us);
     *view = (struct worker_view){
         .name = worker_name(worker),
         .host = worker_host(worker),
         .seen_us = worker->seen_us,
         .started_us = worker->started_us,
-        .running = worker->leases.count - stalled,
-        .stalled = stalled,
+        .running = worker->leases.count,
+        .expired = run_out_count(engine, worker, now_us),
         .offline = worker->listeners == NULL,
         .pid = worker->pid,
         .done = worker->done,
@@ -372,19 +371,22 @@ static struct job *job_of_lease(struct index_node *node)
 }
 
 void engine_worker_jobs(const struct engine *engine, int64_t now_us, struct slice name,
-                        bool stalled, struct page *page)
+                        enum list list, struct page *page)
 {
+    assert(list == LIST_RUNNING || list == LIST_EXPIRED || list == LIST_UNEXPIRED);
     const struct worker *worker = worker_find(engine, name);
     if (!worker) {
         page_clear(page);
         return;
     }
     size_t run_out = run_out_count(engine, worker, now_us);
-    page_fill(page, &(struct page_source){ .index = &worker->leases,
-                                           .from = stalled ? 0 : run_out,
-                                           .to = stalled ? run_out : worker->leases.count,
-                                           .backwards = true,
-                                           .job_of = job_of_lease });
+    page_fill(page, &(struct page_source){
+                        .index = &worker->leases,
+                        .from = list == LIST_UNEXPIRED ? run_out : 0,
+                        .to = list == LIST_EXPIRED ? run_out : worker->leases.count,
+                        .backwards = true,
+                        .job_of = job_of_lease,
+                    });
 }
 
 enum status engine_worker_deregister(struct engine *engine, int64_t now_us, struct slices workers,

@@ -11,7 +11,8 @@ struct worker_view {
     struct slice host; // where it runs, as the host of the engine reported; or empty
     int64_t seen_us;
     int64_t started_us; // known since, or listening again since, after it was offline
-    size_t running, stalled;
+    size_t running;     // jobs that it holds
+    size_t expired;     // those of them whose lease has expired
     bool offline;
     int64_t pid;        // of the process of its last engine_start; 0: none
     uint64_t done;      // jobs completed since it is known, or since the engine was loaded
@@ -45,10 +46,10 @@ bool engine_worker_attach(struct engine *engine, struct slice name, struct slice
 // The host reports that a connection is no longer the worker's. If it is `gone`, which means closed,
 // and was the last one, the worker stops listening to all queues.
 void engine_worker_detach(struct engine *engine, struct slice name, bool gone);
-// The jobs that a worker holds, the longest lease first: those whose lease has expired (`stalled`),
-// or those whose lease has not.
+// The jobs that a worker holds, the longest lease first: all (LIST_RUNNING), those whose lease has
+// expired (LIST_EXPIRED), or those whose lease has not (LIST_UNEXPIRED).
 void engine_worker_jobs(const struct engine *engine, int64_t now_us, struct slice name,
-                        bool stalled, struct page *page);
+                        enum list list, struct page *page);
 MUST_USE enum status engine_worker_deregister(struct engine *engine, int64_t now_us,
                                               struct slices workers, struct error *error);
 // Sets the worker offline: it stops listening to all queues.

@@ -6,6 +6,7 @@
 #include "engine/lease/worker.h"
 #include "engine/name.h"
 #include "engine/page.h"
+#include "engine/queue/line.h"
 #include "engine/queue/queue.h"
 #include "engine/relations/group.h"
 #include "engine/relations/tag.h"
@@ -37,11 +38,8 @@ enum part {
     PART_COUNT,
 };
 
-struct source {
-    const struct index *index; // NULL: none
-    bool backwards;
-    struct job *(*job_of)(struct index_node *node);
-};
+// An index without any has the `index` NULL.
+#define NO_SOURCE ((struct page_source){ .index = NULL })
 
 struct walk {
     struct engine *engine;
@@ -71,7 +69,7 @@ static bool ran_out(const struct engine *engine, const struct job *job, int64_t 
            (engine->clock == ENGINE_CLOCK_CLIENT && time_of_key(job->node.key) <= now_us);
 }
 
-static enum list list_of(const struct engine *engine, const struct job *job, int64_t now_us)
+static enum list list_of(const struct job *job)
 {
     switch ((enum job_state)job->state) {
     case JOB_SCHEDULED:
@@ -79,24 +77,33 @@ static enum list list_of(const struct engine *engine, const struct job *job, int
     case JOB_DEPENDS:
         return LIST_DEPENDS;
     case JOB_RUNNING:
-        return ran_out(engine, job, now_us) ? LIST_STALLED : LIST_RUNNING;
+        return LIST_RUNNING;
+    case JOB_STALLED:
+        return LIST_STALLED;
     case JOB_COMPLETE:
         return LIST_COMPLETE;
     case JOB_FAILED:
         return LIST_FAILED;
     case JOB_WAITING:
-    case JOB_STALLED:
     case JOB_STATE_COUNT:
         break;
     }
     return LIST_WAITING;
 }
 
+static bool is_in_lists(const struct walk *walk, const struct job *job)
+{
+    unsigned lists = walk->request->lists;
+    return lists == 0 || lists >> list_of(job) & 1U ||
+           (lists >> LIST_EXPIRED & 1U && job->state == JOB_RUNNING &&
+            ran_out(walk->engine, job, walk->now_us));
+}
+
 static bool matches(const struct walk *walk, const struct job *job)
 {
     const struct list_request *request = walk->request;
     const struct engine *engine = walk->engine;
-    if (request->lists && !(request->lists >> list_of(engine, job, walk->now_us) & 1U)) {
+    if (!is_in_lists(walk, job)) {
         return false;
     }
     if (request->domain.size && job->domain != walk->domain) {
@@ -135,19 +142,28 @@ static bool has_one(const struct list_request *request)
     return request->worker.size || request->tag.size || request->group.size;
 }
 
-static struct source source_one(const struct walk *walk)
+// All of an index, or none if it is NULL.
+static struct page_source all_of(const struct index *index, bool backwards,
+                                 struct job *(*job_of)(struct index_node *node))
+{
+    return (struct page_source){
+        .index = index, .to = index ? index->count : 0, .backwards = backwards, .job_of = job_of
+    };
+}
+
+static struct page_source source_one(const struct walk *walk)
 {
     const struct list_request *request = walk->request;
     if (request->worker.size) {
         const struct worker *worker = worker_find(walk->engine, request->worker);
-        return (struct source){ worker ? &worker->leases : NULL, false, job_of_lease };
+        return all_of(worker ? &worker->leases : NULL, false, job_of_lease);
     }
     if (request->group.size) {
         const struct group *group = map_find(&walk->engine->groups, request->group);
-        return (struct source){ group ? &group->jobs : NULL, true, job_of_node };
+        return all_of(group ? &group->jobs : NULL, true, job_of_node);
     }
     const struct tag *tag = map_find(&walk->engine->tags, request->tag);
-    return (struct source){ tag ? &tag->taggings : NULL, false, job_of_tagging };
+    return all_of(tag ? &tag->taggings : NULL, false, job_of_tagging);
 }
 
 static const struct index *laned(const struct walk *walk, struct queue *queue)
@@ -159,16 +175,18 @@ static const struct index *laned(const struct walk *walk, struct queue *queue)
     return lane ? &lane->line : NULL;
 }
 
-static struct source source_in_queue(const struct walk *walk, struct queue *queue, unsigned part)
+static struct page_source source_in_queue(const struct walk *walk, struct queue *queue,
+                                          unsigned part)
 {
     const struct list_request *request = walk->request;
+    bool running = wants(request, LIST_RUNNING), expired = wants(request, LIST_EXPIRED);
     bool waiting = wants(request, LIST_WAITING), stalled = wants(request, LIST_STALLED);
     bool client = walk->engine->clock == ENGINE_CLOCK_CLIENT;
     bool wanted[PART_COUNT] = {
-        [PART_PLAIN] = waiting && !request->domain.size,
-        [PART_LANED] = waiting,
-        [PART_LEASED] = wants(request, LIST_RUNNING) || (client && stalled),
-        [PART_GRACE] = stalled,
+        [PART_PLAIN] = (waiting || stalled) && !request->domain.size,
+        [PART_LANED] = waiting || stalled,
+        [PART_LEASED] = running || (client && expired),
+        [PART_GRACE] = running || expired,
         [PART_SCHEDULED] = wants(request, LIST_SCHEDULED),
         [PART_DEPENDS] = wants(request, LIST_DEPENDS),
         // Without a queue those of all queues come last.
@@ -185,7 +203,20 @@ static struct source source_in_queue(const struct walk *walk, struct queue *queu
         [PART_FAILED] = &queue->failed,
         [PART_COMPLETE] = &queue->complete,
     };
-    return (struct source){ wanted[part] ? parts[part] : NULL, part >= PART_FAILED, job_of_node };
+    if (!wanted[part] || !parts[part]) {
+        return NO_SOURCE;
+    }
+    if (part == PART_PLAIN || part == PART_LANED) {
+        return line_source(parts[part], waiting && stalled ? LIST_LINE
+                                        : waiting          ? LIST_WAITING
+                                                           : LIST_STALLED);
+    }
+    if (part == PART_LEASED && !running) {
+        struct page_source source = all_of(parts[part], false, job_of_node);
+        source.to = queue_run_out(queue, walk->now_us);
+        return source;
+    }
+    return all_of(parts[part], part >= PART_FAILED, job_of_node);
 }
 
 static void go_to(struct list_cursor *at, unsigned stage, uint64_t container, unsigned part)
@@ -215,11 +246,11 @@ static struct queue *queue_at(const struct walk *walk, uint64_t container)
 }
 
 // The index that the cursor is in. A source without one when the cursor has moved on.
-static struct source source_at(struct walk *walk)
+static struct page_source source_at(struct walk *walk)
 {
     struct list_cursor *at = &walk->at;
     const struct list_request *request = walk->request;
-    struct source source = { NULL, true, job_of_node };
+    struct page_source source = NO_SOURCE;
     switch (at->stage) {
     case STAGE_ONE:
         source = source_one(walk);
@@ -234,20 +265,21 @@ static struct source source_at(struct walk *walk)
         }
         while (at->part < PART_COUNT) {
             source = source_in_queue(walk, queue, at->part);
-            if (source.index && source.index->count) {
+            if (source.index && source.from < source.to) {
                 return source;
             }
             go_to(at, STAGE_QUEUES, queue->id, at->part + 1U);
         }
         go_to(at, STAGE_QUEUES, queue->id + 1, 0);
-        source.index = NULL;
-        return source;
+        return NO_SOURCE;
     }
     case STAGE_FAILED:
-        source.index = wants(request, LIST_FAILED) ? &walk->engine->failed : NULL;
+        source =
+            all_of(wants(request, LIST_FAILED) ? &walk->engine->failed : NULL, true, job_of_node);
         break;
     case STAGE_COMPLETE:
-        source.index = wants(request, LIST_COMPLETE) ? &walk->engine->completed : NULL;
+        source = all_of(wants(request, LIST_COMPLETE) ? &walk->engine->completed : NULL, true,
+                        job_of_node);
         break;
     default:
         break;
@@ -272,15 +304,16 @@ static void leave_index(struct walk *walk)
 // The walk
 
 // The next nodes of an index behind the cursor, in the order of the list.
-static size_t read_block(const struct source *source, const struct list_cursor *at,
+static size_t read_block(const struct page_source *source, const struct list_cursor *at,
                          struct index_node *block[BLOCK])
 {
     const struct index *index = source->index;
-    size_t from = 0, to = index->count;
+    size_t from = source->from, to = source->to;
     if (at->inside && source->backwards) {
         to = index_rank(index, at->key);
     } else if (at->inside) {
-        from = index_rank(index, page_key_after(at->key));
+        size_t rank = index_rank(index, page_key_after(at->key));
+        from = rank < from ? from : rank > to ? to : rank;
     }
     size_t count = to - from < BLOCK ? to - from : BLOCK;
     struct index_cursor cursor = index_cursor_at(index, source->backwards ? to - count : from);
@@ -297,7 +330,7 @@ static bool is_full(const struct walk *walk)
            (request->is_enough && request->is_enough(request->context));
 }
 
-static void walk_index(struct walk *walk, const struct source *source)
+static void walk_index(struct walk *walk, const struct page_source *source)
 {
     struct index_node *block[BLOCK];
     size_t count = read_block(source, &walk->at, block);
@@ -324,28 +357,26 @@ static void walk_index(struct walk *walk, const struct source *source)
 static bool total_of_all(const struct walk *walk, size_t *total)
 {
     const size_t *counts = walk->engine->tallies.counts;
-    unsigned lists = walk->request->lists;
-    unsigned held = (1U << LIST_RUNNING) | (1U << LIST_STALLED);
-    bool both = lists == 0 || (lists & held) == held;
-    *total = both ? counts[JOB_RUNNING] : 0;
-    *total += wants(walk->request, LIST_WAITING) ? counts[JOB_WAITING] + counts[JOB_STALLED] : 0;
+    bool running = wants(walk->request, LIST_RUNNING);
+    *total = running ? counts[JOB_RUNNING] : 0;
+    *total += wants(walk->request, LIST_WAITING) ? counts[JOB_WAITING] : 0;
+    *total += wants(walk->request, LIST_STALLED) ? counts[JOB_STALLED] : 0;
     *total += wants(walk->request, LIST_SCHEDULED) ? counts[JOB_SCHEDULED] : 0;
     *total += wants(walk->request, LIST_DEPENDS) ? counts[JOB_DEPENDS] : 0;
     *total += wants(walk->request, LIST_COMPLETE) ? counts[JOB_COMPLETE] : 0;
     *total += wants(walk->request, LIST_FAILED) ? counts[JOB_FAILED] : 0;
-    return both || !(lists & held);
+    return running || !wants(walk->request, LIST_EXPIRED);
 }
 
-static bool total_of_queue(const struct walk *walk, size_t *total)
+static size_t total_of_queue(const struct walk *walk)
 {
     struct queue *queue = queue_find(walk->engine, walk->request->queue);
-    unsigned held = (1U << LIST_RUNNING) | (1U << LIST_STALLED);
-    unsigned lists = walk->request->lists & held;
+    size_t total = 0;
     for (unsigned part = 0; queue && part < PART_COUNT; part++) {
-        struct source source = source_in_queue(walk, queue, part);
-        *total += source.index ? source.index->count : 0;
+        struct page_source source = source_in_queue(walk, queue, part);
+        total += source.to - source.from;
     }
-    return walk->engine->clock == ENGINE_CLOCK_SERVER || lists == 0 || lists == held;
+    return total;
 }
 
 static bool find_total(const struct walk *walk, size_t *total)
@@ -357,13 +388,17 @@ static bool find_total(const struct walk *walk, size_t *total)
         return false;
     }
     if (one == 1) {
-        struct source source = source_one(walk);
-        *total = source.index ? source.index->count : 0;
+        struct page_source source = source_one(walk);
+        *total = source.to - source.from;
         bool all =
             request->lists == 0 || (request->group.size && request->lists == 1U << LIST_FAILED);
         return all && request->queue.size == 0;
     }
-    return request->queue.size ? total_of_queue(walk, total) : total_of_all(walk, total);
+    if (request->queue.size) {
+        *total = total_of_queue(walk);
+        return true;
+    }
+    return total_of_all(walk, total);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -407,7 +442,7 @@ void list_walk(struct engine *engine, int64_t now_us, const struct list_request 
         return; // no job has it
     }
     while (!is_full(&walk) && walk.at.stage < STAGE_END) {
-        struct source source = source_at(&walk);
+        struct page_source source = source_at(&walk);
         if (source.index) {
             walk_index(&walk, &source);
         } else {

@@ -14,8 +14,8 @@
 #include "base/index.h"
 
 enum {
-    LIST_LOOKS_MAX = 1000, // jobs, and indexes without any, that one call looks at
-    LIST_COUNT = LIST_FAILED + 1,
+    LIST_LOOKS_MAX = 1000,         // jobs, and indexes without any, that one call looks at
+    LIST_COUNT = LIST_EXPIRED + 1, // a list of a walk is one of the states, or LIST_EXPIRED
 };
 
 // Where a list is: behind the job with that key in an index. Kept by the caller of pages.
@@ -30,7 +30,7 @@ struct list_cursor {
 
 // What is empty matches every job.
 struct list_request {
-    unsigned lists; // 1 << enum list, one or more; 0: any. Jobs back in line are waiting
+    unsigned lists; // 1 << enum list, one or more; 0: any
     struct slice queue, klass, worker, tag, domain, group;
     struct list_cursor from;
     size_t count;

@@ -28,15 +28,11 @@ struct metrics {
 const struct metrics *engine_metrics(const struct engine *engine, struct slice name);
 
 // What is not given counts for all. A finished job counts for the queue that it finished in.
-//
-// With the client clock, a time and no priority, jobs are counted by what engine_queue says of them
-// at that time: a job whose lease has run out is stalled, and one in line is waiting.
 struct count_filter {
     struct slice queue;
     bool has_priority, has_state;
     int32_t priority;
     enum job_state state;
-    int64_t now_us; // 0: by the states that the jobs have
     // In place of a state: jobs that are neither running nor finished, and were handed out before;
     // running jobs whose worker has begun.
     bool tried, started;

@@ -129,58 +129,11 @@ static const struct tallies *tallies_of(const struct engine *engine, struct slic
     return queue ? &queue->tallies : NULL;
 }
 
-struct run_out {
-    int64_t now_us;
-    size_t count;
-};
-
-static void count_run_out(void *context, struct queue *queue)
-{
-    struct run_out *run_out = context;
-    run_out->count += index_rank(&queue->leased, time_key_after(run_out->now_us));
-}
-
-// The jobs of a queue, or of all, whose lease has run out by then; with the client clock.
-static size_t run_out_count(const struct engine *engine, struct slice name, int64_t now_us)
-{
-    struct run_out run_out = { .now_us = now_us };
-    if (name.size == 0) {
-        walk_queues(engine, count_run_out, &run_out);
-    } else {
-        count_run_out(&run_out, queue_find(engine, name));
-    }
-    return run_out.count;
-}
-
-// How many are in a state as engine_queue sees them with the client clock.
-static size_t count_as_seen(const struct engine *engine, const struct count_filter *filter,
-                            const size_t counts[JOB_STATE_COUNT])
-{
-    switch (filter->state) {
-    case JOB_RUNNING:
-        return counts[JOB_RUNNING] - run_out_count(engine, filter->queue, filter->now_us);
-    case JOB_STALLED:
-        return counts[JOB_STALLED] + run_out_count(engine, filter->queue, filter->now_us);
-    case JOB_WAITING:
-    case JOB_SCHEDULED:
-    case JOB_DEPENDS:
-    case JOB_COMPLETE:
-    case JOB_FAILED:
-    case JOB_STATE_COUNT:
-    default:
-        return counts[filter->state];
-    }
-}
-
 size_t engine_count(const struct engine *engine, const struct count_filter *filter)
 {
     const struct tallies *tallies = tallies_of(engine, filter->queue);
     if (!tallies || (filter->has_state && filter->state >= JOB_STATE_COUNT)) {
         return 0;
-    }
-    if (engine->clock == ENGINE_CLOCK_CLIENT && filter->now_us && filter->has_state &&
-        !filter->has_priority) {
-        return count_as_seen(engine, filter, tallies->counts);
     }
     const size_t *counts = tallies->counts;
     if (filter->has_priority) {

@@ -4,14 +4,17 @@
 #define SLUICE_ENGINE_QUEUE_LINE_H
 
 #include "engine/engine.h"
+#include "engine/page.h"
 
 struct queue;
 
-// How many jobs are in line, and how many before a key.
+// How many jobs are in line.
 size_t line_count(const struct queue *queue);
-size_t line_rank(const struct queue *queue, struct index_key key);
 
-// Fills a page.
-void line_page(struct page *page, const struct queue *queue);
+// The jobs of LIST_WAITING, LIST_STALLED or LIST_LINE in an index ordered by line_key.
+struct page_source line_source(const struct index *line, enum list list);
+
+// Fills a page with one of these lists.
+void line_page(struct page *page, const struct queue *queue, enum list list);
 
 #endif

@@ -71,6 +71,11 @@ enum line_class line_class_of(struct index_key key)
     return rank < LINE_WAITING && !is_coarse(key) ? (enum line_class)rank : LINE_WAITING;
 }
 
+struct index_key line_key_waiting(void)
+{
+    return line_key(LINE_WAITING, INT32_MIN, 0, 0);
+}
+
 struct index_key time_key(int64_t time_us, uint64_t id)
 {
     return (struct index_key){ index_key_signed(time_us), id };
@@ -342,22 +347,31 @@ size_t queue_run_out(const struct queue *queue, int64_t now_us)
     return index_rank(&queue->leased, time_key_after(now_us));
 }
 
+static void running_page(struct page *page, const struct queue *queue)
+{
+    const struct page_source sources[] = {
+        { .index = &queue->grace, .to = queue->grace.count, .job_of = job_of_node },
+        { .index = &queue->leased, .to = queue->leased.count, .job_of = job_of_node },
+    };
+    page_merge(page, sources);
+}
+
 // An index of a queue that makes up a list, as far as it does.
 static struct page_source source_of(const struct engine *engine, const struct queue *queue,
                                     enum list list, int64_t now_us)
 {
     bool client = engine->clock == ENGINE_CLOCK_CLIENT;
     size_t run_out = client ? queue_run_out(queue, now_us) : 0;
-    const struct index *index = list == LIST_SCHEDULED           ? &queue->scheduled
-                                : list == LIST_DEPENDS           ? &queue->depends
-                                : list == LIST_COMPLETE          ? &queue->complete
-                                : list == LIST_FAILED            ? &queue->failed
-                                : list == LIST_RUNNING || client ? &queue->leased
-                                                                 : &queue->grace;
+    const struct index *index = list == LIST_SCHEDULED             ? &queue->scheduled
+                                : list == LIST_DEPENDS             ? &queue->depends
+                                : list == LIST_COMPLETE            ? &queue->complete
+                                : list == LIST_FAILED              ? &queue->failed
+                                : list == LIST_UNEXPIRED || client ? &queue->leased
+                                                                   : &queue->grace;
     return (struct page_source){
         .index = index,
-        .from = list == LIST_RUNNING ? run_out : 0,
-        .to = list == LIST_STALLED && client ? run_out : index->count,
+        .from = list == LIST_UNEXPIRED ? run_out : 0,
+        .to = list == LIST_EXPIRED && client ? run_out : index->count,
         .backwards = list == LIST_COMPLETE || list == LIST_FAILED,
         .job_of = job_of_node,
     };
@@ -409,8 +423,10 @@ enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list, s
     if (list == LIST_SCHEDULED && queue_move_scheduled(engine, queue, now_us)) {
         return engine_no_memory(error);
     }
-    if (list == LIST_WAITING) {
-        line_page(page, queue);
+    if (list == LIST_WAITING || list == LIST_STALLED || list == LIST_LINE) {
+        line_page(page, queue, list);
+    } else if (list == LIST_RUNNING) {
+        running_page(page, queue);
     } else {
         const struct page_source source = source_of(engine, queue, list, now_us);
         page_fill(page, &source);

@@ -140,8 +140,9 @@ void queue_changed(struct engine *engine, struct queue *queue);
 // Frees a queue even if something refers to it.
 void queue_free(struct engine *engine, struct queue *queue);
 
-// A key in a line. Jobs whose lease was lost come first, then jobs whose lease was ended, then all
-// others by priority; among equals the order is that of the times, then of the ids.
+// A key in a line. Stalled jobs come first: those whose lease was lost, then those whose lease was
+// ended. All waiting jobs follow by priority; among equals the order is that of the times, then of the
+// ids. A job is in the class LINE_WAITING exactly when its state is waiting.
 enum line_class {
     LINE_LOST,
     LINE_TIMED_OUT,
@@ -149,6 +150,8 @@ enum line_class {
 };
 struct index_key line_key(enum line_class line_class, int32_t priority, int64_t time_us,
                           uint64_t id);
+// The lowest key of a waiting job: all stalled jobs are below it.
+struct index_key line_key_waiting(void);
 
 // A key in an index that is ordered by time.
 struct index_key time_key(int64_t time_us, uint64_t id);

@@ -159,21 +159,20 @@ enum status engine_queue(struct engine *engine, int64_t now_us, struct slice nam
         return engine_no_memory(error);
     }
     bool client = engine->clock == ENGINE_CLOCK_CLIENT;
-    size_t lapsed = client ? queue_run_out(queue, now_us) : queue->grace.count;
+    size_t expired = client ? queue_run_out(queue, now_us) : queue->grace.count;
     const size_t *states = queue->tallies.counts;
     *view = (struct queue_view){
         .name = queue_name(queue),
         .waiting = states[JOB_WAITING],
-        .running = states[JOB_RUNNING] - (client ? lapsed : 0),
-        .stalled = states[JOB_STALLED] + (client ? lapsed : 0),
+        .running = states[JOB_RUNNING],
+        .stalled = states[JOB_STALLED],
         .scheduled = queue->scheduled.count,
         .depends = queue->depends.count,
         .recurring = queue->recurring.count,
         .complete = queue->complete.count,
         .failed = queue->failed.count,
         .listeners = queue->listeners.count,
-        .lost = states[JOB_STALLED],
-        .lapsed = lapsed,
+        .expired = expired,
         .bytes = queue->bytes,
         .paused = queue->paused,
         .paused_us = queue->paused_us,
@@ -199,16 +198,15 @@ static uint64_t value_of(const struct engine *engine, int64_t now_us, struct que
         [QUEUES_BY_PUT] = SERIES_PUT,
         [QUEUES_BY_COMPLETED] = SERIES_COMPLETED,
     };
-    size_t lapsed = engine->clock == ENGINE_CLOCK_CLIENT ? queue_run_out(queue, now_us) : 0;
     const size_t *states = queue->tallies.counts;
     int64_t oldest_us;
     switch (order) {
     case QUEUES_BY_WAITING:
         return states[JOB_WAITING];
     case QUEUES_BY_RUNNING:
-        return states[JOB_RUNNING] - lapsed;
+        return states[JOB_RUNNING];
     case QUEUES_BY_STALLED:
-        return states[JOB_STALLED] + lapsed;
+        return states[JOB_STALLED];
     case QUEUES_BY_FAILED:
         return queue->failed.count;
     case QUEUES_BY_AGE:
@@ -465,8 +463,7 @@ enum status engine_totals(struct engine *engine, int64_t now_us, struct totals_v
     };
     for (int state = 0; state < JOB_STATE_COUNT; state++) {
         view->states[state] = engine_count(
-            engine, &(struct count_filter){
-                        .has_state = true, .state = (enum job_state)state, .now_us = now_us });
+            engine, &(struct count_filter){ .has_state = true, .state = (enum job_state)state });
     }
     const struct queue *queue =
         engine->oldest.since_us ? queue_by_id(engine, engine->oldest.id) : NULL;

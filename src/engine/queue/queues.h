@@ -12,17 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Each job counts by its state, as Q.GET shows it: a job in its grace period is running. With the
-// client clock a job whose lease has expired by `now_us` counts as stalled, although its state
-// changes only with the next pop.
+// Each job counts by its state, as Q.GET shows it: a job whose lease has expired is running until the
+// lease is lost, and stalled from then on.
 struct queue_view {
     struct slice name;
     size_t waiting, running, stalled, scheduled, depends, recurring;
     size_t complete, failed; // jobs that finished in this queue
     size_t listeners;        // workers that have popped from it and are not offline
-    size_t lost;    // jobs that are in line before all others, because their lease was lost
-    size_t lapsed;  // jobs whose lease has expired and whose worker may still finish them: counted
-                    // as running with the server clock, as stalled with the client clock
+    size_t expired; // running jobs whose lease has expired and whose worker may still finish them
     uint64_t bytes; // of the data of its unfinished jobs
     bool paused;
     int64_t paused_us;     // paused since; 0: not paused, or unknown
@@ -49,17 +46,22 @@ bool engine_queue_listed(const struct engine *engine, size_t index, struct slice
 size_t engine_length(const struct engine *engine, struct slice name);
 
 enum list {
+    // The jobs in a state.
     LIST_WAITING,
-    LIST_RUNNING,
-    LIST_STALLED, // whose lease has expired
+    LIST_RUNNING, // by the end of the lease, or of the grace period
+    LIST_STALLED,
     LIST_SCHEDULED,
     LIST_DEPENDS,
     LIST_COMPLETE, // the newest first
     LIST_FAILED,   // the newest failure first
+    // Parts of these, or several together, as qless lists them.
+    LIST_EXPIRED,   // running jobs whose lease has expired
+    LIST_UNEXPIRED, // running jobs whose lease has not expired
+    LIST_LINE,      // stalled and waiting jobs
 };
 
 // Whether there is such a list of all queues, which engine_jobs gives for an empty name. That of
-// LIST_RUNNING has every leased job, also those with an expired lease, in the order of their pops.
+// LIST_RUNNING is in the order of the pops.
 bool list_has_all(enum list list);
 
 MUST_USE enum status engine_jobs(struct engine *engine, int64_t now_us, enum list list,

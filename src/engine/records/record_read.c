@@ -621,6 +621,11 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
             job_move_to(engine, job, queue);
         }
         job->node.key = key;
+        if (state == JOB_WAITING || state == JOB_STALLED) {
+            // Up to version 2 of the format a stalled job stayed stalled in the class LINE_WAITING.
+            state = line_class_of(key) == LINE_WAITING ? JOB_WAITING : JOB_STALLED;
+            job->state = state;
+        }
         if (group) {
             const struct index_key order = { group_sequence, 0 };
             reader->bad = key.high > engine->sequence || group_sequence > engine->sequence ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers: the reply of a command, an error or a page becomes an HTTP answer.
+// Replies: the reply of a command, an error or a page becomes an HTTP reply.
 #include "faces/http/face.h"
 
 #include "base/ascii.h"
@@ -214,7 +214,7 @@ void http_face_stream(struct http_face *face, const struct http_call *call,
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a command replies
+// Replies of commands
 
 // The largest size of a body that fits into `out` together with its head.
 static size_t body_max(const struct http_face *face, const struct http_call *call,
@@ -232,7 +232,8 @@ struct reply *http_face_reply(struct http_face *face, const struct http_call *ca
     clear_kept(&face->body);
     face->body.size_max = body_max(face, call, out);
     if (face->body.capacity > face->body.size_max) {
-        buffer_release(&face->body); // a buffer may fill its capacity, whatever its maximum is
+        // the buffer may use all of its capacity, even above its maximum
+        buffer_release(&face->body);
     }
     http_json_init(&face->json, &face->body,
                    &(struct http_json_options){
@@ -251,7 +252,7 @@ uint64_t http_face_errors(const struct http_face *face)
     return face->json.errors;
 }
 
-// Answers a null reply where the route gives it a status of its own; false if it does not.
+// Writes a null reply if the route defines a status for it; false if it does not.
 static bool answer_null(struct http_face *face, const struct http_call *call, struct buffer *out)
 {
     unsigned flags = call->route->flags;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Examples are constants of this program: what cannot be read asserts.
+// Examples are constants of this program, so errors in them assert.
 #include "faces/http/example.h"
 
 #include "base/ascii.h"
@@ -14,17 +14,17 @@ enum {
 };
 
 // ---------------------------------------------------------------------------------------------
-// Answers: read, and said again as JSON
+// Replies: parsed, and written as JSON
 
 struct reading {
     const char *at;
     struct reply *reply;
-    bool first; // of the outermost list only the first item
+    bool first; // only the first item of the outermost list
 };
 
 static void read_value(struct reading *reading, size_t indent, struct slice key);
 
-// Takes a prefix off the front; false when it is not there.
+// Skips a prefix; false if it is not next.
 static bool take(struct reading *reading, const char *prefix)
 {
     size_t size = strlen(prefix);
@@ -35,7 +35,7 @@ static bool take(struct reading *reading, const char *prefix)
     return true;
 }
 
-// What stands between quotes, with its escapes.
+// Reads what is between quotes, with its escapes.
 static struct slice take_string(struct reading *reading, char text[TEXT_SIZE_MAX])
 {
     size_t size = 0;
@@ -96,7 +96,7 @@ static void write_integer(struct reading *reading)
     reply_integer(reading->reply, number);
 }
 
-// Which members hold JSON is not to be seen in redis-cli.
+// The output of redis-cli does not show which members contain JSON.
 static bool is_json(struct slice key)
 {
     return slice_equal(key, SLICE("data")) || slice_equal(key, SLICE("result")) ||
@@ -137,8 +137,8 @@ static void read_scalar(struct reading *reading, struct slice key)
     }
 }
 
-// The width of the number of an item at `at` (" 1) "), with the blanks before it; 0 when there is
-// none.
+// The width of the number of an item at `at` (" 1) "), including the blanks before it; 0 if there
+// is none.
 static size_t number_width(const char *at)
 {
     size_t width = 0;
@@ -153,8 +153,8 @@ static size_t number_width(const char *at)
     return item ? width : 0;
 }
 
-// Whether the next line goes on with the list or map whose items begin at `indent`. It is then at
-// its item.
+// Whether the next line continues the list or map whose items begin at `indent`; then its item is
+// next.
 static bool next_item(struct reading *reading, size_t indent, size_t width)
 {
     if (*reading->at != '\n' || number_width(reading->at + 1) != indent + width) {
@@ -224,7 +224,7 @@ struct words {
     size_t count;
 };
 
-// Splits a line; what stands 'in quotes' is one word.
+// Splits a line; text 'in quotes' is one word.
 static void split(const char *line, struct words *out)
 {
     struct slice rest = slice_from_cstr(line);
@@ -241,7 +241,7 @@ static void split(const char *line, struct words *out)
     }
 }
 
-// A request being written: which words are left.
+// A request being written, and the words that are left.
 struct writing {
     struct json_writer writer;
     const struct http_route *route;
@@ -265,7 +265,7 @@ static void write_word(struct writing *writing, const struct argument *argument,
     }
 }
 
-// The key of a member; false when it stands in the path.
+// Writes the key of a member; false if it is in the path.
 static bool write_key(struct writing *writing, const struct argument *argument)
 {
     struct http_member member;
@@ -277,7 +277,7 @@ static bool write_key(struct writing *writing, const struct argument *argument)
     return true;
 }
 
-// An option that may come again, with all its values, when the first of them is met.
+// Writes all values of a repeated option when the first of them is found.
 static void write_option_list(struct writing *writing, const struct argument *argument)
 {
     const struct words *words = &writing->words;

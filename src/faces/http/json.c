@@ -13,7 +13,7 @@ static struct http_json *json_of(struct reply *reply)
     return (struct http_json *)(void *)reply; // it is the first member
 }
 
-// Whether what comes next is an answer as a whole, not a part of one.
+// Whether the next value is a whole answer, not a part of one.
 static bool at_answer(const struct http_json *json)
 {
     return json->depth == (json->options.each || json->options.first ? 1 : 0);
@@ -75,7 +75,7 @@ static void write_text(struct reply *reply, struct slice bytes)
     end_value(json);
 }
 
-// That it worked goes without saying.
+// A word such as OK is omitted; the HTTP status says it.
 static void write_word(struct reply *reply, struct slice word)
 {
     struct http_json *json = json_of(reply);
@@ -87,7 +87,8 @@ static void write_word(struct reply *reply, struct slice word)
     }
 }
 
-// What qless's clients put was read by rules that are laxer than JSON's.
+// Data from qless clients may be valid only by the more lenient rules of cjson; then it is written
+// as a string.
 static void write_json(struct reply *reply, struct slice valid)
 {
     struct http_json *json = begin_value(reply);
@@ -186,7 +187,7 @@ static size_t room_max(const struct reply *reply)
     return ((const struct http_json *)(const void *)reply)->options.size_max;
 }
 
-// What stands around an element of an answer is small.
+// What surrounds an element of an answer is small.
 static size_t measure(struct reply *reply, reply_writer *write, const void *about)
 {
     const struct http_json *json = json_of(reply);

@@ -23,8 +23,8 @@ static size_t append_ending(char *text, size_t size)
     return size;
 }
 
-// A list's singular is a prefix of its plural only while no letter changes; it is found by the
-// argument's own name instead, which stands behind the plural.
+// The singular of a list may differ from its plural in the last letters, so it is the argument's
+// own name, which is stored after the plural.
 void http_member_of(const struct argument *argument, struct http_member *out)
 {
     if (argument->member) {
@@ -49,7 +49,7 @@ void http_member_of(const struct argument *argument, struct http_member *out)
 
 static bool is_called(const struct argument *argument, struct slice name, bool singular)
 {
-    // Most names differ in their first letter, which is a small one.
+    // Most names differ in their first letter, which is lower case.
     const char *called = argument->member ? argument->member : argument->name;
     if (name.size == 0 || member_char(called[0]) != name.data[0]) {
         return false;

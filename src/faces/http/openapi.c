@@ -30,7 +30,7 @@ static const struct command *command_of(const struct paper *paper, const char *n
     return name ? commands_find(paper->commands, slice_from_cstr(name)) : NULL;
 }
 
-// The command for one object: of a route for many, what each of them is.
+// The command for one object: for a route with arrays, the command of each element.
 static const struct command *single_command(const struct paper *paper,
                                             const struct http_route *route)
 {
@@ -233,7 +233,7 @@ static void write_array(struct paper *paper, const struct http_route *route,
     close_object(paper);
 }
 
-// Named members, each an object or a string.
+// Writes named members, each an object or a string.
 static void write_keyed(struct paper *paper, const struct http_route *route,
                         const struct command *command)
 {
@@ -286,7 +286,7 @@ static void write_body(struct paper *paper, const struct http_route *route,
     close_object(paper);
 }
 
-// Of a page: an object of strings.
+// Writes the body of a page: an object of strings.
 static void write_page_body(struct paper *paper, const struct http_parameter *parameter)
 {
     bool any = false;
@@ -314,9 +314,9 @@ static void write_page_body(struct paper *paper, const struct http_parameter *pa
 }
 
 // ---------------------------------------------------------------------------------------------
-// Answers
+// Replies
 
-// Without the brackets of a list and the '?' of its item.
+// Writes the item of a list type, without its '?'.
 static void write_first_shape(struct paper *paper, const char *shape)
 {
     char item[ID_SIZE_MAX];
@@ -328,7 +328,7 @@ static void write_first_shape(struct paper *paper, const char *shape)
     http_shape_write(&paper->writer, item);
 }
 
-// What one answer is: in a member of an object when it is no object itself.
+// Writes the schema of one answer: a member of an object if it is not an object itself.
 static void write_one_answer(struct paper *paper, const struct http_route *route, const char *shape)
 {
     if (!shape) {
@@ -394,7 +394,7 @@ static void write_location(struct paper *paper)
 struct response {
     unsigned status;
     const char *description;
-    bool one, many; // of a request with an object; with an array of them
+    bool one, many; // the request is an object; the request is an array
 };
 
 static void write_answers(struct paper *paper, const struct http_route *route, const char *shape,
@@ -457,7 +457,7 @@ static void write_page_content(struct paper *paper, const char *type)
     close_object(paper);
 }
 
-// For a route that makes things with numbers, or takes an array.
+// For a route that creates numbered objects, or accepts an array.
 static const char *description_of_200(const struct http_route *route)
 {
     bool numbered = route->flags & HTTP_ROUTE_NUMBERED;
@@ -504,7 +504,7 @@ static void write_responses(struct paper *paper, const struct http_route *route,
 // ---------------------------------------------------------------------------------------------
 // Operations
 
-// The path without what most paths begin with.
+// The path without the prefix that most paths share.
 static const char *path_of_its_own(const char *path)
 {
     static const char in_namespace[] = "/v1/ns", version[] = "/v1";
@@ -597,7 +597,7 @@ static void write_path(struct paper *paper, size_t first)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What they share
+// Shared components
 
 static void write_state_schema(struct paper *paper)
 {
@@ -723,7 +723,7 @@ static void write_security(struct paper *paper)
         close_list(paper);
         close_object(paper);
     }
-    // Without users no client has to authenticate.
+    // An empty requirement, because without users no client has to authenticate.
     open_object(paper, NULL);
     close_object(paper);
     close_list(paper);

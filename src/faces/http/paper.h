@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The description in the making: JSON, in short forms.
+// The OpenAPI description while it is written, and short functions to write it.
 #ifndef SLUICE_FACES_HTTP_PAPER_H
 #define SLUICE_FACES_HTTP_PAPER_H
 
@@ -22,7 +22,7 @@ static inline void text(struct paper *paper, const char *name, const char *value
     json_write_string(&paper->writer, slice_from_cstr(value));
 }
 
-// In an object it has a name; in a list none (NULL).
+// A member of an object has a name, an item of a list has none (NULL).
 static inline void open_object(struct paper *paper, const char *name)
 {
     if (name) {

@@ -30,7 +30,7 @@ static enum status split_path(struct http_face *face, struct slice path, struct 
         return STATUS_NO_MEMORY;
     }
     while (http_path_next(&path, &segment)) {
-        // Some proxies resolve these segments and some do not.
+        // Some proxies resolve these segments and some do not, so they are refused.
         if (slice_equal(segment, SLICE(".")) || slice_equal(segment, SLICE(".."))) {
             return STATUS_INVALID;
         }
@@ -46,7 +46,7 @@ static enum status split_path(struct http_face *face, struct slice path, struct 
     return STATUS_OK;
 }
 
-// The route of the path and the method, or NULL; and the methods that the path has.
+// The route for the path and the method, or NULL; and the methods of the path.
 struct found {
     const struct http_route *route;
     char allow[ALLOW_SIZE]; // "": the path has no route
@@ -181,8 +181,8 @@ static bool accepts_gzip(const struct http_request *request)
     return any;
 }
 
-// The body must be declared as JSON: a page of another site can send other types without a preflight
-// request.
+// The body must be declared as JSON: a page of another site can send other types without a
+// preflight request.
 static bool sends_json(const struct http_request *request)
 {
     struct slice list;

@@ -21,7 +21,7 @@ unsigned http_problem_status_of(const struct error *error)
     return error->of_reply ? 422 : http_problem_status(error->status);
 }
 
-// Takes "Q.PUT: " off the front of a sentence; false when it does not begin so.
+// Removes "Q.PUT: " from the front of a message; false if it does not begin with it.
 static bool take_command(struct slice *sentence, const struct command *command)
 {
     struct slice name = slice_from_cstr(command->name);
@@ -33,7 +33,7 @@ static bool take_command(struct slice *sentence, const struct command *command)
     return named;
 }
 
-// The argument whose name is the first word of a sentence, or NULL.
+// The argument whose name is the first word of a message, or NULL.
 static const struct argument *first_word(struct slice sentence, const struct command *command)
 {
     for (size_t i = 0; i < command->argument_count; i++) {
@@ -46,7 +46,7 @@ static const struct argument *first_word(struct slice sentence, const struct com
     return NULL;
 }
 
-// Writes the sentence, and gives the member that it is about.
+// Writes the message, and returns the member that it is about.
 static void write_detail(struct json_writer *writer, const struct http_problem *problem,
                          struct http_member *member)
 {

@@ -34,7 +34,7 @@ static const struct http_parameter session_parameters[] = {
     { NULL, NULL, NULL, false },
 };
 
-// In the order of the reference. What answers nothing but that it worked has the status 204.
+// In the order of the reference. A reply that would only say OK has the status 204.
 static const struct http_route routes[] = {
     // Work
     { "POST", NS "/queues/{queue}/jobs", "Q.PUT", "Q.MPUT", 201, "jid", IDEMPOTENT },
@@ -252,7 +252,7 @@ bool http_pattern_matches(const struct http_pattern *pattern, const struct http_
     if (pattern->count != path->count) {
         return false;
     }
-    // Paths differ at their ends.
+    // Compared from the end, because paths differ there.
     for (size_t i = path->count; i-- > 0;) {
         struct slice wanted = pattern->segments[i];
         struct slice given = path->segments[i];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which request is which command: a table of methods and paths, as data. How the members of a
-// request become the command's words is not said here: the command's own table of arguments says
-// it (http_words.h).
+// The table of routes: methods and paths with their commands, as data. How the members of a request
+// become the command's arguments is defined by the command's own table (words.h).
 #ifndef SLUICE_FACES_HTTP_ROUTE_H
 #define SLUICE_FACES_HTTP_ROUTE_H
 
@@ -15,10 +14,10 @@ enum {
     HTTP_SEGMENTS_MAX = 8, // of a path
 };
 
-// What is no command: pages that the server itself makes.
+// Pages of the server, which are not commands.
 enum http_page {
     HTTP_PAGE_NONE,
-    HTTP_PAGE_OPENAPI, // the face's own
+    HTTP_PAGE_OPENAPI, // written by the face itself
     HTTP_PAGE_METRICS,
     HTTP_PAGE_HEALTH,
     HTTP_PAGE_READY,
@@ -28,21 +27,21 @@ enum http_page {
 };
 
 enum {
-    HTTP_ROUTE_FIRST = 1,        // the answer is a list of one: only its item is said
-    HTTP_ROUTE_NULL_MISSING = 2, // null says that there is no such thing: 404
-    HTTP_ROUTE_NULL_EMPTY = 4,   // null says that there is nothing: 204
-    HTTP_ROUTE_NAMES = 8,        // the keys of the answer are names that users gave
-    HTTP_ROUTE_IDEMPOTENT = 16,  // Idempotency-Key is understood
+    HTTP_ROUTE_FIRST = 1,        // the answer is a list with one item, and only the item is written
+    HTTP_ROUTE_NULL_MISSING = 2, // null means that the object does not exist: 404
+    HTTP_ROUTE_NULL_EMPTY = 4,   // null means that there is nothing: 204
+    HTTP_ROUTE_NAMES = 8,        // the keys of the answer are names that users chose
+    HTTP_ROUTE_IDEMPOTENT = 16,  // Idempotency-Key is supported
     HTTP_ROUTE_NUMBERED =
         32, // what is made, or was there before (200), is at the path and its number
 };
 
-// What a page takes besides its path, for the description.
+// What a page accepts in addition to its path, for the description.
 struct http_parameter {
-    const char *name;  // NULL behind the last
+    const char *name;  // NULL: the end of the list
     const char *place; // "query", "header", or "body": a member of an object, which is a string
     const char *summary;
-    bool many; // may come again
+    bool many; // may be repeated
 };
 
 struct http_route {
@@ -50,12 +49,13 @@ struct http_route {
     const char *path;    // "/v1/ns/{ns}/queues/{queue}/jobs"
     const char *command; // "Q.PUT"; NULL for a page
     const char *many;    // "Q.MPUT": the body may be an array, or must be when `command` is NULL
-    unsigned status;     // when it worked: 200, 201 or, without a body, 204
-    const char *wrap;    // an answer that is no map is the member of this name of one
+    unsigned status;     // on success: 200, 201 or, without a body, 204
+    const char *wrap;    // an answer that is not a map becomes the member of this name
     unsigned flags;
     const char *given; // "count=25": a parameter that need not be said
-    // "pattern", the first argument: the body is an object, for many. The name of each member is
-    // that argument; its value is an object of the others, or a string that is the second.
+    // "pattern", the first argument: the body is an object, for several calls. The name of each
+    // member is that argument; its value is an object with the other arguments, or a string that is
+    // the second.
     const char *key;
     enum http_page page;
     const char *summary;                     // of a page
@@ -76,7 +76,7 @@ struct http_path {
     size_t count;
 };
 
-// Whether a segment of a route's path stands for any: "{queue}".
+// Whether a segment of a route's path matches any text: "{queue}".
 bool http_route_is_parameter(struct slice segment);
 
 // Whether a route's path has a parameter of that name, without braces.
@@ -94,7 +94,7 @@ void http_pattern_init(struct http_pattern *pattern, const struct http_route *ro
 // Whether the route has that path, whatever its method.
 bool http_pattern_matches(const struct http_pattern *pattern, const struct http_path *path);
 
-// The segment that is the parameter of that name, without braces; false when there is none.
+// The segment for the parameter with that name, without braces; false if there is none.
 bool http_route_parameter(const struct http_route *route, const struct http_path *path,
                           struct slice name, struct slice *out);
 

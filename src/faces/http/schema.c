@@ -13,7 +13,7 @@ bool http_schema_in_path(const struct http_route *route, const struct argument *
            (route->key && slice_equal(member.singular, slice_from_cstr(route->key)));
 }
 
-// Whether it need not be said although the command wants it.
+// Whether it may be omitted although the command requires it.
 static bool has_default(const struct http_route *route, const struct argument *argument,
                         struct slice *value)
 {
@@ -125,12 +125,12 @@ static void write_type(struct paper *paper, const struct argument *argument)
     }
 }
 
-// `single`: of a list, one item, as in a path.
+// `single`: one item of a list, as in a path.
 void http_schema_argument(struct paper *paper, const struct http_route *route,
                           const struct argument *argument, bool single)
 {
     bool list = (argument->flags & ARGUMENT_REPEATED) && !single;
-    bool or_single = list && argument->type == ARGUMENT_WORD; // see http_words.c
+    bool or_single = list && argument->type == ARGUMENT_WORD; // see words.c
     struct slice value;
     json_write_begin_object(&paper->writer);
     if (or_single) {
@@ -188,7 +188,7 @@ static void write_members(struct paper *paper, const struct http_route *route,
     close_object(paper);
 }
 
-// The names of members that must be there; says whether there are any.
+// Writes the names of required members; returns whether there are any.
 static bool write_required(struct paper *paper, const struct http_route *route,
                            const struct command *command)
 {

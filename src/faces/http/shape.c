@@ -28,7 +28,7 @@ static const struct http_shape shared[] = {
                    "checkpoint:string?,tags:[string]}" },
     { "JobPage", "{total:integer?,?jobs:[Job],?jids:[string],next:string?}" },
     { "HeldJobs", "{total:integer,?jobs:[Job],?jids:[string]}" },
-    { "Worker", "{worker:string,seen:moment,running:integer,stalled:integer,offline:boolean,"
+    { "Worker", "{worker:string,seen:moment,running:integer,expired:integer,offline:boolean,"
                 "host:string?,started:moment?,pid:integer?,done:integer,queues:[string],"
                 "queue_count:integer}" },
     { "Queue", "{queue:string,waiting:integer,running:integer,stalled:integer,scheduled:integer,"
@@ -139,7 +139,7 @@ static const struct http_shape answers[] = {
     { "Q.ZONES", "[string]" },
     { "Q.WORKERS", "{total:integer,workers:[Worker]}" },
     { "Q.LISTENERS", "{total:integer,workers:[Worker]}" },
-    { "Q.WORKER", "{running:HeldJobs,stalled:HeldJobs,seen:moment?,started:moment?,host:string?,"
+    { "Q.WORKER", "{running:HeldJobs,expired:integer,seen:moment?,started:moment?,host:string?,"
                   "offline:boolean,queues:[string]}" },
     { "Q.CONFIG.GET", "{*:string?}" },
     { "Q.LIMITS", "[{queue:string?,domain:string?,rate:integer?,period:seconds?,burst:integer?,"
@@ -198,7 +198,7 @@ const char *http_shape_of(const char *command)
 // ---------------------------------------------------------------------------------------------
 // The notation
 
-// A word of letters and digits at the front of what is left, which it is taken off.
+// Reads a word of letters and digits.
 static struct slice take_word(const char **at)
 {
     const char *start = *at;
@@ -222,7 +222,7 @@ static void write_text(struct json_writer *writer, const char *key, struct slice
     json_write_string(writer, text);
 }
 
-// Skips a type, so that one knows whether '?' follows it.
+// Skips a type, to find out whether '?' follows it.
 static bool is_nullable(const char *at)
 {
     int depth = 0;
@@ -263,7 +263,7 @@ static void write_word(struct json_writer *writer, struct slice word)
     }
 }
 
-// The names of the members that are always there; `at` is behind '{'.
+// Writes the names of the members that are always there; `at` is after '{'.
 static void write_required(struct json_writer *writer, const char *at)
 {
     json_write_key(writer, SLICE("required"));

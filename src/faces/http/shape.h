@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the answers of commands look like as JSON, for the description: shapes in a short notation.
+// The JSON replies of commands, for the description: shapes in a short notation.
 //
 //     string, integer, number, boolean, any; seconds and moment are numbers
 //     Job           another shape, by its name
 //     [T]           a list
-//     {a:T,?b:T}    an object; a member behind '?' may be missing
+//     {a:T,?b:T}    an object; a member after '?' may be missing
 //     {*:T}         an object whose members have any names
 //     T?            or null
 #ifndef SLUICE_FACES_HTTP_SHAPE_H
@@ -18,10 +18,10 @@ struct http_shape {
     const char *text;
 };
 
-// Shapes that others name: at `index` from 0 until the name is NULL.
+// The named shapes: call with `index` from 0 until the name is NULL.
 const struct http_shape *http_shape_at(size_t index);
 
-// The shape of what a command answers; NULL for one that answers nothing but that it worked.
+// The shape of a command's reply; NULL for a command that only replies OK.
 const char *http_shape_of(const char *command);
 
 // Writes a shape as a JSON Schema.

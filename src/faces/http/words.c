@@ -10,11 +10,11 @@
 
 enum {
     ARGUMENTS_MAX = 40,    // of a command
-    WORDS_MIN = 32,        // that are made room for
-    WORDS_KEPT = 4096,     // room for more is given back after use
+    WORDS_MIN = 32,        // initial capacity
+    WORDS_KEPT = 4096,     // a larger allocation is freed after use
     TEXT_KEPT = 256 << 10, // likewise
-    TEXT_MORE = 64,        // for the small things that are written beside
-    KEY_MORE = 40,         // for what stands in front of a key
+    TEXT_MORE = 64,        // for short texts in addition
+    KEY_MORE = 40,         // for what precedes a key
 };
 
 void http_words_init(struct http_words *words, const struct allocator *allocator)
@@ -36,7 +36,7 @@ void http_words_release(struct http_words *words)
     buffer_release(&words->text);
 }
 
-// How much text the words of Idempotency-Key can need: one for each object.
+// How much text the words of Idempotency-Key may need: one for each object.
 static size_t keys_size_max(const struct http_words_source *source)
 {
     if (source->idempotency_key.size == 0) {
@@ -54,11 +54,11 @@ static size_t keys_size_max(const struct http_words_source *source)
     return count * (source->idempotency_key.size + KEY_MORE);
 }
 
-// How much text the words of a request can need, so that it never has to move.
+// How much text the words of a request may need, so that the buffer never moves.
 static size_t text_size_max(const struct http_words_source *source)
 {
     const struct command *command = source->each ? source->each : source->command;
-    size_t lists = 0; // each of which is looked for in the query
+    size_t lists = 0; // arguments that are lists, each of which is searched in the query
     for (size_t i = 0; i < command->argument_count; i++) {
         lists += (command->arguments[i].flags & ARGUMENT_REPEATED) != 0;
     }
@@ -99,28 +99,28 @@ static enum status add_word(struct http_words *words, struct slice word, struct 
 }
 
 // ---------------------------------------------------------------------------------------------
-// What was given
+// Given values
 
 enum given_kind {
     GIVEN_NOT,
     GIVEN_WORD,
     GIVEN_FLAG,
     GIVEN_LIST,  // an array of JSON
-    GIVEN_QUERY, // parameters of the query, of which the first was met
+    GIVEN_QUERY, // parameters of the query, the first of which was found
 };
 
 struct given {
     enum given_kind kind;
-    struct slice word; // or the array
+    struct slice word; // or the JSON array
 };
 
-// One command's words in the making.
+// The words of one command while they are made.
 struct making {
     struct http_words *words;
     const struct http_words_source *source;
-    const struct command *command; // whose arguments they are
-    size_t element;                // of an array: which, from 0
-    struct slice key;              // of an object of many: its name, instead
+    const struct command *command; // the command of the arguments
+    size_t element;                // index in an array, from 0
+    struct slice key;              // instead, in an object of several calls: the member's name
     struct error *error;
     struct given given[ARGUMENTS_MAX];
 };
@@ -135,7 +135,7 @@ static size_t index_of(const struct making *making, const struct argument *argum
     return (size_t)(argument - making->command->arguments);
 }
 
-// Which member is wrong: "priority", or in an array "[2].priority".
+// Names the wrong member: "priority", or in an array "[2].priority".
 static void set_field(const struct making *making, struct slice name)
 {
     char *field = making->words->field;
@@ -166,7 +166,7 @@ static enum status refuse_argument(const struct making *making, const struct arg
     return refuse(making, member.name, what);
 }
 
-// What a JSON string stands for, without a copy when it has no escapes.
+// The value of a JSON string, without a copy if it has no escapes.
 static enum status string_of(const struct making *making, struct slice raw, struct slice *out)
 {
     *out = slice_sub(raw, 1, raw.size - 2);
@@ -183,7 +183,7 @@ static enum status string_of(const struct making *making, struct slice raw, stru
 // ---------------------------------------------------------------------------------------------
 // From JSON
 
-// Which types of JSON an argument takes, as bits of enum json_type.
+// The JSON types that an argument accepts, as bits of enum json_type.
 #define TYPE(type) (1U << JSON_TYPE_##type)
 
 static unsigned types_of(const struct argument *argument, const char **what)
@@ -272,7 +272,7 @@ static enum status take_member(struct making *making, const struct json_member *
     if (given->kind != GIVEN_NOT) {
         return refuse(making, name, "is given twice");
     }
-    // A single word need not be in a list.
+    // A single word may be given without a list.
     bool single = argument->type == ARGUMENT_WORD && member->value.type == JSON_TYPE_STRING;
     return argument->flags & ARGUMENT_REPEATED && !single
                ? take_list(making, argument, member->value, given)
@@ -309,7 +309,7 @@ static void take_path(struct making *making)
         }
         struct slice name = slice_sub(segment, 1, segment.size - 2);
         const struct argument *argument = http_member_find(making->command, name, true);
-        if (argument) { // else it is the namespace
+        if (argument) { // otherwise it is the namespace
             making->given[index_of(making, argument)] =
                 (struct given){ GIVEN_WORD, making->source->path->segments[i] };
         }
@@ -393,7 +393,7 @@ static void take_default(struct making *making)
 }
 
 // ---------------------------------------------------------------------------------------------
-// To words
+// Conversion to words
 
 static enum status write_word(const struct making *making, const char *before, struct slice word)
 {
@@ -438,7 +438,7 @@ static enum status write_query_list(const struct making *making, const char *bef
     return status;
 }
 
-// All words of an argument, each with the name of its option before it, if it is one.
+// Writes all words of an argument, each preceded by the name of its option, if it is one.
 static enum status write_given(const struct making *making, size_t index)
 {
     const struct argument *argument = argument_at(making, index);
@@ -472,7 +472,7 @@ static enum status write_idempotency(const struct making *making)
     }
     struct buffer *text = &making->words->text;
     size_t start = text->size;
-    if (making->source->each) { // each object of the array is a request of its own
+    if (making->source->each) { // each object of the array is a separate request
         num_append_u64(text, making->element);
         buffer_append_char(text, ':');
     }
@@ -491,8 +491,8 @@ static enum status write_options(const struct making *making)
     return status ? status : write_idempotency(making);
 }
 
-// The last argument when it is repeated: behind the options, and behind `--`, so that no name is
-// taken for an option.
+// Writes a repeated last argument: after the options and `--`, so that no name is taken for an
+// option.
 static enum status write_rest(const struct making *making, size_t index)
 {
     enum status status = write_options(making);
@@ -510,7 +510,7 @@ static enum status write_rest(const struct making *making, size_t index)
     return status;
 }
 
-// An argument at its place. One that may be missing stands behind `--` for the same reason.
+// Writes a positional argument. An optional one follows `--` for the same reason.
 static enum status write_argument(const struct making *making, size_t index, bool *ended)
 {
     const struct argument *argument = argument_at(making, index);
@@ -545,7 +545,7 @@ static enum status write_all(const struct making *making)
 
 // ---------------------------------------------------------------------------------------------
 
-// An object; or a string that is the argument behind the one that it is named by.
+// Reads an object; or a string, which is the argument after the one that is the member's name.
 static enum status take_body(struct making *making, struct slice body)
 {
     struct json_value value;
@@ -574,7 +574,7 @@ static enum status make_one(struct making *making, struct slice body)
     return status;
 }
 
-// What a member is named by. An empty name says nothing, and is refused as any.
+// Reads the name of a member, which must not be empty.
 static enum status take_key(struct making *making, const struct json_member *member)
 {
     if (!making->source->route->key) {
@@ -586,7 +586,7 @@ static enum status take_key(struct making *making, const struct json_member *mem
                : error_set(making->error, STATUS_INVALID, "a member of the body has no name");
 }
 
-// For each object of an array, or member of an object, the number of its words, and its words.
+// For each object of an array, or member of an object: the number of its words, and the words.
 static enum status make_each(struct making *making)
 {
     struct json_reader reader;

@@ -17,7 +17,7 @@ struct qless_block {
     max_align_t bytes[];
 };
 
-// Redis puts the place in the script in front of what a script says, and clients look for it.
+// Redis puts the position in the script before the message of a script, and clients search for it.
 static enum status refuse(struct qless_ask *ask, enum status status, const char *text)
 {
     return error_set(&ask->error, status, "user_script:1: %s", text);
@@ -165,7 +165,7 @@ struct slices qless_words(const struct qless_ask *ask, size_t index)
     if (index > ask->words.count) {
         index = ask->words.count;
     }
-    // Without any there may be nothing to count from.
+    // Without words `items` may be NULL.
     const struct slice *items = index ? ask->words.items + index : ask->words.items;
     return (struct slices){ items, ask->words.count - index };
 }
@@ -194,7 +194,7 @@ static struct slice trim(struct slice text)
     return text;
 }
 
-// The digits at the front of `*text`, which then starts behind them.
+// Removes the digits at the front of `*text` and returns them.
 static struct slice take_digits(struct slice *text)
 {
     size_t size = 0;
@@ -248,7 +248,7 @@ static bool read_hexadecimal(struct slice digits, struct number *out)
     return digits.size > 0;
 }
 
-// What stands behind the sign, as JSON has it: no zeros in front, digits on both sides of a point.
+// Reads what follows the sign, as in JSON: no leading zeros, digits on both sides of a point.
 static bool read_decimal(struct slice text, struct number *out)
 {
     struct slice whole = take_digits(&text), fraction = SLICE_EMPTY;
@@ -277,7 +277,7 @@ static bool read_decimal(struct slice text, struct number *out)
     return fits && text.size == 0;
 }
 
-// A number as Lua reads it to one as JSON writes it.
+// Converts a number that Lua accepts to one that is valid JSON.
 static bool read_number(struct slice text, struct number *out)
 {
     text = trim(text);
@@ -356,7 +356,7 @@ bool qless_json_is_table(struct slice text)
            (value.type == JSON_TYPE_OBJECT || value.type == JSON_TYPE_ARRAY);
 }
 
-// The text that an item stands for, in memory that lasts.
+// The text of an item, in memory that lasts until the reply.
 static bool read_item(struct qless_ask *ask, struct json_value value, struct slice *out)
 {
     struct buffer text;

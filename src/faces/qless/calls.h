@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The calls of qless's API, each named as there (`config.get` is qless_config_get).
+// The calls of qless's API, each with its name there (`config.get` is qless_config_get).
 #ifndef SLUICE_FACES_QLESS_CALLS_H
 #define SLUICE_FACES_QLESS_CALLS_H
 
 #include "faces/qless/ask.h"
 
-// Jobs: qless_jobs.c
+// Jobs: jobs.c
 qless_function qless_get, qless_multiget, qless_put, qless_requeue, qless_cancel, qless_depends,
     qless_priority, qless_log, qless_timeout;
-// Work: qless_work.c
+// Work: work.c
 qless_function qless_peek, qless_pop, qless_complete, qless_fail, qless_retry, qless_heartbeat;
-// Queues: qless_queues.c
+// Queues: queues.c
 qless_function qless_queues, qless_jobs, qless_failed, qless_unfail, qless_stats, qless_length,
     qless_pause, qless_unpause, qless_queue_forget;
-// Recurring jobs: qless_recur.c
+// Recurring jobs: recur.c
 qless_function qless_recur, qless_unrecur, qless_recur_get, qless_recur_update, qless_recur_tag,
     qless_recur_untag;
-// Tags and tracked jobs: qless_tags.c
+// Tags and tracked jobs: tags.c
 qless_function qless_tag, qless_track;
-// Workers and configuration: qless_settings.c
+// Workers and configuration: settings.c
 qless_function qless_workers, qless_worker_deregister, qless_config_get, qless_config_set,
     qless_config_unset;
 

@@ -13,8 +13,7 @@ enum {
     DELETE = 127,
 };
 
-// What stands for a byte that must not stand for itself; NULL when it may. `room` is for those that
-// have no letter.
+// The escape of a byte; NULL if it needs none. `room` is for bytes without a short escape.
 static const char *escape_of(unsigned char c, char room[8])
 {
     switch (c) {
@@ -48,7 +47,7 @@ void qless_cjson_string(struct buffer *out, struct slice text)
 {
     char room[8];
     buffer_append_char(out, '"');
-    size_t plain = 0; // where what needs no escape began
+    size_t plain = 0; // where the current run without escapes began
     for (size_t i = 0; i < text.size; i++) {
         const char *escape = escape_of((unsigned char)text.data[i], room);
         if (escape) {
@@ -65,7 +64,7 @@ void qless_cjson_number(struct buffer *out, double value)
 {
     char text[32];
     int size = snprintf(text, sizeof(text), "%.14g", value);
-    char *comma = memchr(text, ',', (size_t)size); // in some locales
+    char *comma = memchr(text, ',', (size_t)size); // the decimal point of some locales
     if (comma) {
         *comma = '.';
     }
@@ -126,7 +125,7 @@ void qless_cjson_end(struct qless_cjson_array *array)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Again
+// Decoding and encoding
 
 static void string_again(struct buffer *out, struct slice raw)
 {
@@ -149,7 +148,7 @@ static bool is_of_number(char c)
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-// The number at the front of `text`; gives how long it was.
+// Converts the number at the front of `text`; returns its size.
 static size_t number_again(struct buffer *out, struct slice text)
 {
     size_t size = 0;
@@ -158,7 +157,7 @@ static size_t number_again(struct buffer *out, struct slice text)
     }
     double number;
     struct slice raw = slice_sub(text, 0, size);
-    // What is too large for a double is infinite in Lua, which no JSON can hold.
+    // A number that is too large for a double is infinite in Lua, which JSON cannot represent.
     if (num_parse_double(raw, &number)) {
         buffer_append(out, raw);
     } else {
@@ -179,7 +178,7 @@ static size_t empty_array_size(struct slice text)
 
 void qless_cjson_again(struct buffer *out, struct slice valid)
 {
-    // In the text of a value all that is not white space, a string or a number can be copied.
+    // Everything that is not white space, a string or a number is copied.
     for (struct slice text = valid; text.size;) {
         char c = text.data[0];
         size_t size = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The messages that qless publishes. Clients compare some of them as texts, so the members of each
-// stand in the order in which Redis's Lua happens to print them.
+// The messages that qless publishes. Clients compare some of them as texts, so the members are in
+// the order in which Redis's Lua prints them.
 #include "faces/qless/cjson.h"
 #include "faces/qless/qless.h"
 
@@ -10,8 +10,9 @@ static void print(struct buffer *out, const char *key, struct slice value)
     qless_cjson_string(out, value);
 }
 
-// The members of a message; false when qless has none for this event. For some months of the split
-// generation, the names of events had blanks in them, and a set option came without its value.
+// Prints the members of a message; false if qless has none for this event. In some versions of the
+// split generation, the names of events contained blanks, and a set option was published without
+// its value.
 static bool print_members(struct buffer *out, const struct event *event, bool blanks)
 {
     switch (event->kind) {
@@ -72,8 +73,8 @@ static bool print_members(struct buffer *out, const struct event *event, bool bl
     }
 }
 
-// The channel of those who follow tracked jobs; empty when qless has none for this event. In the
-// split generation it has no prefix.
+// The channel for tracked jobs; empty if qless has none for this event. In the split generation it
+// has no prefix.
 static struct slice tracker_channel(enum event_kind kind)
 {
     switch (kind) {
@@ -105,13 +106,14 @@ static struct slice tracker_channel(enum event_kind kind)
     }
 }
 
-// Names of the channels of the log and of the workers.
+// The names of the channels for the log and for the workers.
 struct channel_names {
     struct slice log, worker_prefix;
-    bool blanks; // with the messages of then
+    bool blanks; // with the messages of those versions
 };
 
-// What goes to the log and to the worker. `scratch` holds the message, then the worker's channel.
+// Publishes to the log and to the worker. `scratch` contains the message, then the worker's
+// channel.
 static void publish_members(const struct event *event, const struct channel_names *names,
                             struct buffer *scratch, const struct qless_sink *sink)
 {
@@ -130,7 +132,7 @@ static void publish_members(const struct event *event, const struct channel_name
     struct slice message = slice_make(scratch->data, size);
     struct slice worker = slice_sub(buffer_slice(scratch), size, SIZE_MAX);
     bool to_worker = (event->channels & EVENT_TO_WORKER) != 0;
-    // A worker that lost its job hears of it first; otherwise the log does.
+    // A worker that lost its job is notified before the log; otherwise the log is first.
     bool worker_first = event->kind == EVENT_LOCK_LOST;
     if (to_worker && worker_first) {
         sink->publish(sink->context, worker, message);

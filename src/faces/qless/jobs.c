@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls about jobs as such: to put, read, change and cancel them.
+// Calls about jobs: put, read, change and cancel.
 #include "faces/qless/calls.h"
 #include "faces/qless/print.h"
 
@@ -25,7 +25,7 @@ enum status qless_multiget(struct qless_ask *ask)
     if (!jobs) {
         return qless_no_memory(ask);
     }
-    // One job more than fit makes the reply too large: no more are read.
+    // One job more than fit makes the reply too large, so no more are read.
     size_t fitting = reply_room(ask->reply) / QLESS_JOB_LEAST + 1;
     size_t count = 0;
     for (size_t i = 0; i < ask->words.count && count < fitting; i++) {
@@ -42,7 +42,7 @@ enum status qless_multiget(struct qless_ask *ask)
 // Put
 
 enum {
-    PUT_QUEUE = 1, // behind the worker
+    PUT_QUEUE = 1, // after the worker
     PUT_JID,
     PUT_KLASS,
     PUT_DATA,
@@ -255,7 +255,7 @@ enum status qless_log(struct qless_ask *ask)
     }
     struct log_request request = { .jid = ask->words.items[0], .message = ask->words.items[1] };
     if (qless_has(ask, 2)) {
-        // A job whose history has anything else in it cannot be read any more.
+        // A job whose history contains anything else cannot be read by clients any more.
         request.data = ask->words.items[2];
         if (!qless_json_is_table(request.data)) {
             return qless_no(ask, "Log(): Argument 'data' not cjson: %.*s",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    STEP = 16, // how many entries beside a page are looked at first
+    STEP = 16, // entries beside a page that are read first
 };
 
 struct qless_range qless_range_of(size_t total, int64_t offset, int64_t count)
@@ -55,7 +55,7 @@ static int by_name_reversed(const void *a, const void *b)
     return by_name(b, a);
 }
 
-// Where the entries begin that are equal to the one at `offset`.
+// Finds the first entry that equals the one at `offset`.
 static enum status find_start(struct qless_ask *ask, const struct qless_list *list, size_t offset,
                               size_t *start)
 {
@@ -64,7 +64,7 @@ static enum status find_start(struct qless_ask *ask, const struct qless_list *li
     size_t step = STEP;
     *start = offset;
     while (!status && *start > 0) {
-        // If one that is far away is equal all in between are.
+        // If a distant entry is equal, all entries between are.
         size_t size = step < *start ? step : *start;
         status = list->read(ask, list, *start - size, 1, &entry);
         if (!status && are_equal(&entry, &edge)) {
@@ -79,7 +79,7 @@ static enum status find_start(struct qless_ask *ask, const struct qless_list *li
     return status;
 }
 
-// Where those end that are equal to the one at `offset`.
+// Finds the end of the entries that equal the one at `offset`.
 static enum status find_end(struct qless_ask *ask, const struct qless_list *list, size_t offset,
                             size_t *end)
 {
@@ -103,7 +103,7 @@ static enum status find_end(struct qless_ask *ask, const struct qless_list *list
     return status;
 }
 
-// The group of equals that an entry is in.
+// Finds the group of equal entries that an entry is in.
 static enum status find_equals(struct qless_ask *ask, const struct qless_list *list, size_t offset,
                                size_t *start, size_t *end)
 {
@@ -111,11 +111,11 @@ static enum status find_equals(struct qless_ask *ask, const struct qless_list *l
     return status ? status : find_end(ask, list, offset, end);
 }
 
-// What is read for a page: the page, and the rest of the groups at its edges. A group that is too
-// large to be sorted is read only where the page has it.
+// The entries that are read for a page: the page, and the rest of the groups at its edges. Of a
+// group that is too large to be sorted, only the entries of the page are read.
 struct part {
     size_t start, end;
-    bool first_is_large, last_is_large; // the groups at the edges
+    bool first_is_large, last_is_large; // the groups at the edges are too large to be sorted
 };
 
 static enum status find_part(struct qless_ask *ask, const struct qless_list *list,

@@ -317,10 +317,10 @@ void qless_print_queue(struct buffer *out, const struct queue_view *view, bool s
 {
     buffer_append_char(out, '{');
     print_string(out, "name", view->name);
-    // As qless: those whose lease was lost for good are in line, all others are stalled.
-    print_count(out, "waiting", view->waiting + view->lost);
-    print_count(out, "stalled", view->lapsed);
-    print_count(out, "running", view->running + view->stalled - view->lost - view->lapsed);
+    // In qless a job in line is waiting, and one whose lease has expired is stalled.
+    print_count(out, "waiting", view->waiting + view->stalled);
+    print_count(out, "stalled", view->expired);
+    print_count(out, "running", view->running - view->expired);
     print_count(out, "scheduled", view->scheduled);
     print_count(out, "depends", view->depends);
     print_count(out, "recurring", view->recurring);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What qless's `data` functions give, as JSON.
+// Prints the results of qless's `data` functions as JSON.
 #ifndef SLUICE_FACES_QLESS_PRINT_H
 #define SLUICE_FACES_QLESS_PRINT_H
 
 #include "base/buffer.h"
 #include "engine/engine.h"
 
-// `split`: as the generation that has a script for each call does.
+// `split`: in the format of the split generation.
 void qless_print_job(struct buffer *out, const struct engine *engine, const struct job *job,
                      bool split);
-// As the unified script does.
+// In the format of the unified script.
 enum {
     QLESS_JOB_LEAST = 200, // bytes of a printed job, at least
 };

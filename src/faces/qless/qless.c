@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which script it is, and which call.
+// Recognises scripts and calls.
 #include "faces/qless/qless.h"
 
 #include "faces/qless/ask.h"
@@ -7,7 +7,7 @@
 #include "faces/qless/split.h"
 
 enum {
-    ANSWER_SIZE_MAX = 512 * 1024 * 1024, // of a bulk string, to Redis
+    ANSWER_SIZE_MAX = 512 * 1024 * 1024, // of a bulk string, in Redis
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -20,7 +20,7 @@ static bool contains(struct slice text, struct slice part)
 
 enum qless_script qless_recognise(struct slice script)
 {
-    // Its classes are in all of its versions, and stay when comments and white space go.
+    // All versions define these classes, also when comments and white space are removed.
     const struct slice classes[] = { SLICE("QlessJob"), SLICE("QlessQueue"), SLICE("QlessWorker"),
                                      SLICE("QlessRecurringJob"), SLICE("Qless.config") };
     if (script.size == 0) {
@@ -38,8 +38,7 @@ enum qless_script qless_recognise(struct slice script)
 // ---------------------------------------------------------------------------------------------
 // Calls
 
-// Whether a call with these arguments is allowed when the disk is full: it works on the jobs there
-// are.
+// Whether a call with these arguments is allowed on a full disk: it changes existing jobs only.
 typedef bool shrinks_function(struct slices arguments);
 
 static bool always(struct slices arguments)
@@ -151,8 +150,8 @@ struct slice qless_call_name(enum qless_script script, struct slices words)
     return words.count ? words.items[0] : SLICE_EMPTY;
 }
 
-// The words behind the name of the call and the time. A script that makes one call has no name
-// there, and in those of which shrinks functions look at a word, the time stands behind it.
+// The words after the name of the call and the time. A script for one call has no name there, and
+// its time follows the words that `shrinks` functions examine.
 static struct slices arguments_of(enum qless_script script, struct slices words)
 {
     size_t skip = is_split(script) ? 0 : words.count < 2 ? words.count : 2;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    PAGE_COUNT = 25,       // of a page when nothing is said
-    QUEUE_SIZE_LEAST = 80, // of a queue in an answer: its keys and one digit for each
+    PAGE_COUNT = 25,       // the default
+    QUEUE_SIZE_LEAST = 80, // bytes of a queue in a reply: its keys and one digit for each
 };
 
 static const char no_queue[] = "Queue(): no queue name provided";
@@ -24,7 +24,7 @@ static enum status look_at(struct qless_ask *ask, struct slice name, struct queu
                            engine_queue(ask->engine, ask->now_us, name, view, &error), &error);
 }
 
-// A name in memory that lasts, since looking at a queue may move jobs.
+// Copies a name, because reading a queue may move jobs.
 static enum status keep(struct qless_ask *ask, struct slice *name)
 {
     char *copy = qless_room(ask, name->size, 1);
@@ -163,7 +163,7 @@ static void fill_list(struct qless_ask *ask, const struct qless_job_list *list, 
     }
 }
 
-// The time that the list is ordered by.
+// The time by which the list is ordered.
 static void score_job(struct qless_ask *ask, const struct qless_job_list *list,
                       const struct job *job, struct qless_entry *out)
 {
@@ -171,14 +171,17 @@ static void score_job(struct qless_ask *ask, const struct qless_job_list *list,
     job_view(ask->engine, job, &view);
     switch ((enum list)list->which) {
     case LIST_RUNNING:
-    case LIST_STALLED:
+    case LIST_EXPIRED:
+    case LIST_UNEXPIRED:
         out->score = view.expires_us;
-        out->alone = view.grace; // it stands where the grace ends, which is not shown
+        out->alone = view.grace; // ordered by the end of the grace period, which is not shown
         break;
     case LIST_SCHEDULED:
         out->score = view.scheduled_us;
         break;
     case LIST_WAITING:
+    case LIST_STALLED:
+    case LIST_LINE:
     case LIST_DEPENDS:
     case LIST_COMPLETE:
     case LIST_FAILED:
@@ -218,7 +221,7 @@ static enum status write_range(struct qless_ask *ask, const struct qless_list *l
     return status;
 }
 
-// The offset and the count of a page, at `index` and behind it.
+// Reads the offset and the count of a page, at `index` and `index + 1`.
 static enum status read_page(struct qless_ask *ask, size_t index, int64_t *offset, int64_t *count)
 {
     *offset = 0;
@@ -251,10 +254,10 @@ static enum status write_complete(struct qless_ask *ask)
 static const struct state_list {
     struct slice name;
     enum list list;
-    bool limit; // its page is given by LIMIT
+    bool limit; // its page is a LIMIT
 } state_lists[] = {
-    { { "running", 7 }, LIST_RUNNING, true },
-    { { "stalled", 7 }, LIST_STALLED, true },
+    { { "running", 7 }, LIST_UNEXPIRED, true },
+    { { "stalled", 7 }, LIST_EXPIRED, true },
     { { "scheduled", 9 }, LIST_SCHEDULED, false },
     { { "depends", 7 }, LIST_DEPENDS, false },
 };

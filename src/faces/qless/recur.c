@@ -104,7 +104,7 @@ static enum status read_recur(struct qless_ask *ask, struct recur_request *reque
 
 enum status qless_recur(struct qless_ask *ask)
 {
-    struct recur_request request = { .restart = true }; // as qless does
+    struct recur_request request = { .restart = true }; // as in qless
     struct error error;
     enum status status = read_recur(ask, &request);
     if (status) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What clients read past the script: the sorted sets in which qless keeps a queue's jobs.
+// What clients read without a script: the sorted sets in which qless keeps a queue's jobs.
 #include "faces/qless/qless.h"
 
 #include "engine/measure/metrics.h"
@@ -54,7 +54,7 @@ size_t qless_set_count(const struct engine *engine, enum qless_set set, struct s
     size_t found;
     switch (set) {
     case QLESS_SET_WORK:
-        // A job whose lease was taken away is in line again.
+        // In qless a job that has lost its lease is waiting again.
         return count_state(engine, queue, JOB_WAITING) + count_state(engine, queue, JOB_STALLED);
     case QLESS_SET_LOCKS:
         return count_state(engine, queue, JOB_RUNNING);
@@ -72,7 +72,7 @@ size_t qless_set_count(const struct engine *engine, enum qless_set set, struct s
     return 0;
 }
 
-// For walk_jobs: makes keys of jobs.
+// For walk_jobs: prints the keys of jobs.
 struct key_visitor {
     const struct engine *engine;
     void (*visit)(void *context, struct slice key);

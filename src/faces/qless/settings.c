@@ -9,12 +9,12 @@
 // ---------------------------------------------------------------------------------------------
 // Configuration
 
-// What qless says of an option that was not set. All but the name are numbers.
+// The values that qless returns for options that were not set. All except the name are numbers.
 static const struct fallback {
     struct slice option;
     int64_t number;
     struct slice text;
-    bool unified; // the split generation does not know it
+    bool unified; // the split generation does not have it
 } fallbacks[] = {
     { { "application", 11 }, 0, { "qless", 5 }, false },
     { { "heartbeat", 9 }, 60, { NULL, 0 }, false },
@@ -144,7 +144,8 @@ static enum status read_workers(struct qless_ask *ask, const struct qless_list *
 
 static void fill_worker(struct qless_ask *ask, const struct qless_job_list *list, struct page *page)
 {
-    engine_worker_jobs(ask->engine, ask->now_us, list->name, list->which != 0, page);
+    engine_worker_jobs(ask->engine, ask->now_us, list->name,
+                       list->which ? LIST_EXPIRED : LIST_UNEXPIRED, page);
 }
 
 static void score_lease(struct qless_ask *ask, const struct qless_job_list *list,
@@ -156,7 +157,7 @@ static void score_lease(struct qless_ask *ask, const struct qless_job_list *list
     out->score = view.expires_us;
 }
 
-// The jobs of a worker whose lease has, or has not, run out.
+// The jobs of a worker whose lease has expired, or has not.
 static enum status list_jobs(struct qless_ask *ask, struct slice worker, bool stalled,
                              struct qless_entry **out, size_t *count)
 {
@@ -195,11 +196,12 @@ static enum status print_worker(struct qless_ask *ask, struct slice worker)
 static size_t count_jobs(struct qless_ask *ask, struct slice worker, bool stalled)
 {
     struct page page = { 0 };
-    engine_worker_jobs(ask->engine, ask->now_us, worker, stalled, &page);
+    engine_worker_jobs(ask->engine, ask->now_us, worker, stalled ? LIST_EXPIRED : LIST_UNEXPIRED,
+                       &page);
     return page.total;
 }
 
-// The least that is printed of a worker.
+// The minimum that is printed for a worker.
 #define WORKER_LEAST "{\"name\":\"\",\"jobs\":0,\"stalled\":0}"
 
 static enum status print_workers(struct qless_ask *ask)

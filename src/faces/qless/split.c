@@ -5,21 +5,21 @@
 
 #include <string.h>
 
-// ---------------------------------------------------------------------------------------------
-// Which calls a script makes
+// --------------------------------------------------------------------------------------------- The
+// calls of a script
 
-// How the words of a script become those of the unified one. A script has as many forms as it makes
-// calls; the first that fits is the one.
+// How the words of a script are converted to those of the unified script. A script has one form for
+// each of its calls; the first one that matches is used.
 struct form {
-    struct slice script;  // its name, which its error messages begin with
+    struct slice script;  // its name, with which its error messages begin
     struct slice command; // what the first word must be; empty: anything
     struct slice call;    // the name in the unified script
-    uint8_t keys;         // how many it takes; they come first
-    uint8_t least;        // with fewer words it is not this form
+    uint8_t keys;         // number of keys, which come first
+    uint8_t least;        // the minimum number of words
     uint8_t skip;         // words at the front that are not arguments
-    uint8_t time;         // which word is the time, from 1 as in Lua; 0: it says none
-    bool worker_first;    // the unified script takes a worker in front, who is not known here
-    bool swapped;         // the first two arguments are in the other order there
+    uint8_t time;         // index of the time, from 1 as in Lua; 0: none
+    bool worker_first;    // the unified script takes a worker first, which is unknown here
+    bool swapped;         // the unified script has the first two arguments in the other order
 };
 
 #define TEXT(literal)                                                                              \
@@ -84,7 +84,7 @@ static bool fits(const struct form *form, struct slices words)
            (form->command.size == 0 || (words.count && slice_equal(words.items[0], form->command)));
 }
 
-// The form of a call, or NULL. A script is known by the number of its first form.
+// The form of a call, or NULL. A script is identified by the number of its first form.
 static const struct form *find(enum qless_script script, struct slices words)
 {
     size_t first = (size_t)script - QLESS_SPLIT;
@@ -104,7 +104,7 @@ struct slice qless_split_name(enum qless_script script, struct slices words)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Which script it is
+// Recognising scripts
 
 static bool contains(struct slice text, struct slice part)
 {
@@ -121,7 +121,7 @@ static bool is_quote(char c)
     return c == '\'' || c == '"';
 }
 
-// The name right in front of `end`, if a string begins with it; else empty.
+// The name before `end`, if a string begins with it; otherwise empty.
 static struct slice quoted_name(struct slice text, size_t end)
 {
     size_t start = end;
@@ -132,8 +132,9 @@ static struct slice quoted_name(struct slice text, size_t end)
     return quoted ? slice_sub(text, start, end - start) : SLICE_EMPTY;
 }
 
-// The script's name for itself: strings that begin as 'Put(): do so with no other. Such strings are
-// the script's error messages, in all of its versions; they stay when comments and white space go.
+// The name that a script uses for itself: all strings that begin like 'Put(): contain the same
+// name. They are the script's error messages in all of its versions, and remain when comments and
+// white space are removed.
 static bool read_name(struct slice text, struct slice *name)
 {
     const struct slice mark = SLICE("():");
@@ -158,11 +159,12 @@ enum qless_script qless_split_recognise(struct slice text)
     if (!has_keys || !contains(text, SLICE("ARGV")) || !read_name(text, &name)) {
         return QLESS_NONE;
     }
-    // Unpause calls itself so too.
+    // Unpause uses the same name.
     if (slice_equal(name, SLICE("Pause")) && contains(text, SLICE("srem"))) {
         name = SLICE("Unpause");
     }
-    // Until May 2012 jobs with lower priorities came out first, which nothing else tells.
+    // Until May 2012 jobs with lower priorities were popped first; only this distinguishes those
+    // versions.
     if ((slice_equal(name, SLICE("Pop")) || slice_equal(name, SLICE("Peek"))) &&
         !contains(text, SLICE("zrevrange"))) {
         return QLESS_NONE;
@@ -176,7 +178,7 @@ enum qless_script qless_split_recognise(struct slice text)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a call says
+// Reading a call
 
 static enum status read_time(const struct form *form, const struct qless_call *call,
                              struct qless_ask *ask)

@@ -7,7 +7,7 @@
 #include "faces/qless/print.h"
 
 enum {
-    PAGE_COUNT = 25, // of a page when nothing is said
+    PAGE_COUNT = 25, // the default
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ static enum status change_tags(struct qless_ask *ask, tag_function *function)
     return qless_say_out(ask);
 }
 
-// The offset and the count of a page, at `index` and behind it.
+// Reads the offset and the count of a page, at `index` and `index + 1`.
 static enum status read_page(struct qless_ask *ask, size_t index, int64_t *offset, int64_t *count)
 {
     *offset = 0;
@@ -195,7 +195,8 @@ enum status qless_track(struct qless_ask *ask)
     struct slice command = ask->words.items[0], jid = ask->words.items[1];
     bool track = ascii_equal(command, SLICE("track"));
     bool known = track || ascii_equal(command, SLICE("untrack"));
-    // The split generation follows any jid; here one must be of a job, or have been.
+    // The split generation tracks any jid; here it must be the jid of an existing job, or be
+    // untracked.
     if ((!ask->split || track) && !engine_get(ask->engine, jid)) {
         return qless_unmet(ask, "Track(): Job does not exist");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls of workers: to get jobs, and to say what became of them.
+// Calls of workers: pop jobs, and report their results.
 #include "api/fit.h"
 #include "base/json.h"
 #include "faces/qless/calls.h"
@@ -7,7 +7,7 @@
 #include "faces/qless/print.h"
 
 enum {
-    COUNT_MAX = 65536, // jobs in an answer
+    COUNT_MAX = 65536, // jobs in a reply
     FRAME_SIZE = 64,   // around them
     JOB_SIZE = 512,    // keys and numbers of a job
     ENTRY_SIZE = 128,  // those of an entry of its history
@@ -25,10 +25,10 @@ static size_t count_of(int64_t count)
     return count < 0 ? 0 : count > COUNT_MAX ? COUNT_MAX : (size_t)count;
 }
 
-// An answer of jobs: one text of JSON, or in the split generation a list with a text for each.
+// A reply with jobs: one JSON text, or in the split generation a list with a text for each job.
 struct listing {
     const struct job **jobs;
-    size_t *ends; // where the text of each ends; NULL when it is one text
+    size_t *ends; // where the text of each ends; NULL for a single text
 };
 
 static enum status listing_init(struct qless_ask *ask, size_t count, struct listing *out)
@@ -72,7 +72,7 @@ enum status qless_peek(struct qless_ask *ask)
         return qless_no(ask, "Peek(): Arg \"count\" missing or not a number: %.*s",
                         SLICE_PRINT(text));
     }
-    // One job more than fit makes the reply too large: no more are read.
+    // One job more than fit makes the reply too large, so no more are read.
     size_t fitting = reply_room(ask->reply) / QLESS_JOB_LEAST + 1;
     size_t most = count_of(count) < fitting ? count_of(count) : fitting;
     struct listing listing;
@@ -90,7 +90,7 @@ enum status qless_peek(struct qless_ask *ask)
     return listing_say(ask, &listing, found);
 }
 
-// How large a job is in the answer, with the worker's name, which it gets with its lease.
+// The size of a job in the reply, including the worker's name, which it gets with its lease.
 static size_t job_bound(const struct fit *fit, const struct job *job)
 {
     const struct qless_ask *ask = fit->context;
@@ -167,9 +167,9 @@ enum status qless_pop(struct qless_ask *ask)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What became of them
+// Reporting results
 
-// The job, if there is one.
+// Finds the job; false if it does not exist.
 static bool find(const struct qless_ask *ask, struct slice jid, struct job_view *view)
 {
     const struct job *job = engine_get(ask->engine, jid);
@@ -180,8 +180,8 @@ static bool find(const struct qless_ask *ask, struct slice jid, struct job_view 
     return job != NULL;
 }
 
-// Data that qless decodes and encodes again before it keeps it. What Lua sees as false counts as
-// not given.
+// Data that qless decodes and encodes before it stores it. A value that Lua treats as false counts
+// as not given.
 static enum status read_data(struct qless_ask *ask, const char *area, size_t index,
                              struct slice *out)
 {
@@ -238,7 +238,7 @@ static enum status read_complete(struct qless_ask *ask, struct complete_request 
     request->holder = (struct holder){ .jid = ask->words.items[0],
                                        .worker = ask->words.items[1],
                                        .queue = ask->split ? SLICE_EMPTY : ask->words.items[2] };
-    // A name without a value is as if it had not been said.
+    // An option without a value is ignored.
     struct slices options = qless_words(ask, 4);
     enum status status = STATUS_OK;
     for (size_t i = 0; !status && i + 1 < options.count; i += 2) {
@@ -332,7 +332,7 @@ enum status qless_fail(struct qless_ask *ask)
     }
     struct fail_request request = { .holder = { .jid = ask->words.items[0],
                                                 .worker = ask->words.items[1] },
-                                    .forced = ask->split, // any worker may say so
+                                    .forced = ask->split, // any worker may do that
                                     .group = ask->words.items[2],
                                     .message = ask->words.items[3] };
     struct error error;
@@ -351,8 +351,8 @@ enum status qless_fail(struct qless_ask *ask)
     return STATUS_OK;
 }
 
-// A group without a message is where the job fails in the end, with qless's own message; until then
-// it is not kept.
+// A failure group without a message applies when the job finally fails, with qless's own message;
+// until then it is ignored.
 static enum status read_retry_failure(struct qless_ask *ask, const struct job_view *view,
                                       struct retry_request *request)
 {
@@ -468,7 +468,7 @@ enum status qless_heartbeat(struct qless_ask *ask)
     if (status) {
         return qless_engine_no(ask, "Heartbeat", status, &error);
     }
-    // Redis gives a script's number without its fraction.
+    // Redis converts a script's numbers to integers.
     reply_integer(ask->reply, expires_us / US_PER_S);
     return STATUS_OK;
 }

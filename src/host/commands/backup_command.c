@@ -7,7 +7,7 @@ struct backup {
     const struct allocator *allocator;
     struct store *store; // borrowed
     size_t size;         // of the path
-    char path[];         // with a 0 behind it
+    char path[];         // terminated with a zero
 };
 
 static enum status make_backup(void *context, struct error *error)

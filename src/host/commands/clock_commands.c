@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The time of a namespace: shown, and set right.
+// Commands that show and set the time of a namespace.
 #include "api/table.h"
 #include "host/commands/services.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Namespaces: which there are, made and deleted.
+// Commands that list, create and delete namespaces.
 #include "api/table.h"
 #include "engine/measure/metrics.h"
 #include "host/commands/services.h"
@@ -19,7 +19,7 @@ static size_t count_queues(const struct engine *engine)
     return count;
 }
 
-static void write_namespace(struct reply *reply, const struct ns *ns, int64_t now_us)
+static void write_namespace(struct reply *reply, const struct ns *ns)
 {
     reply_map(reply, 6);
     reply_key(reply, "name");
@@ -35,9 +35,7 @@ static void write_namespace(struct reply *reply, const struct ns *ns, int64_t no
     reply_key(reply, "jobs");
     reply_map(reply, JOB_STATE_COUNT);
     for (int state = 0; state < JOB_STATE_COUNT; state++) {
-        const struct count_filter filter = { .has_state = true,
-                                             .state = (enum job_state)state,
-                                             .now_us = now_us };
+        const struct count_filter filter = { .has_state = true, .state = (enum job_state)state };
         reply_text(reply, slice_from_cstr(job_state_name(filter.state)));
         reply_count(reply, engine_count(ns->engine, &filter));
     }
@@ -56,7 +54,7 @@ static enum status run_namespaces(struct call *call, struct error *error)
     reply_list(call->reply, count);
     for (const struct ns *ns = services->namespaces->first; ns; ns = ns->next) {
         if (services->may_see(call->session, ns_name(ns))) {
-            write_namespace(call->reply, ns, call->now_us);
+            write_namespace(call->reply, ns);
         }
     }
     reply_end(call->reply);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Commands that say where jobs are pushed to. Every host knows their arguments, so that libsluice and
-// the tool can build them; only a host that pushes jobs runs them.
+// Commands about pushes. Every host knows their arguments, so that libsluice and the tool can build
+// them; only a host that pushes jobs runs them.
 #ifndef SLUICE_HOST_COMMANDS_PUSH_COMMANDS_H
 #define SLUICE_HOST_COMMANDS_PUSH_COMMANDS_H
 
@@ -10,19 +10,19 @@ enum {
     PUSH_TAKES = 13, // rows of the table
 };
 
-// What Q.PUSH.SET takes.
+// The arguments of Q.PUSH.SET.
 extern const struct argument push_takes[PUSH_TAKES];
 
-// Borrowed from the words.
+// The parsed arguments; borrowed from the words.
 struct push_arguments {
     struct slice pattern, href;
     int64_t concurrency;
     int64_t timeout_us; // of a request
-    int64_t report_us;  // how long the lease is kept after 202
-    int64_t backoff_us; // for jobs that have none of their own
-    int64_t failures;   // in a row, then nothing is sent
+    int64_t report_us;  // how long the lease is renewed after a reply 202
+    int64_t backoff_us; // for jobs without a backoff of their own
+    int64_t failures;   // consecutive failures after which nothing is sent
     int64_t cooldown_us;
-    int64_t free_attempts; // beyond these, Retry-After costs a retry
+    int64_t free_attempts; // attempts after which a Retry-After counts as a retry
     bool fail_4xx;
     bool has_concurrency, has_timeout, has_report, has_backoff, has_failures, has_cooldown;
     bool has_free_attempts;
@@ -30,12 +30,12 @@ struct push_arguments {
     struct slice secret;
 };
 
-// Of Q.PUSH.UNSET and Q.PUSH.TRY.
+// The arguments of Q.PUSH.UNSET and Q.PUSH.TRY.
 struct push_pattern_arguments {
     struct slice pattern;
 };
 
-// Each runs one of them: Q.PUSH.SET, Q.PUSH.UNSET, Q.PUSH.TRY, Q.PUSHES.
+// The functions of the commands Q.PUSH.SET, Q.PUSH.UNSET, Q.PUSH.TRY and Q.PUSHES.
 struct push_service {
     enum status (*set)(struct call *call, struct error *error);
     enum status (*unset)(struct call *call, struct error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the commands of this folder need of their host, besides what it gives to every command.
+// What the commands of this folder need of their host, in addition to struct host.
 #ifndef SLUICE_HOST_COMMANDS_SERVICES_H
 #define SLUICE_HOST_COMMANDS_SERVICES_H
 
@@ -7,27 +7,28 @@
 #include "host/commands/push_commands.h"
 #include "host/namespaces.h"
 
-// Something that takes long.
+// Work that takes long.
 struct work {
-    const char *name;                                         // "backup"
-    enum status (*run)(void *context, struct error *error);   // on any thread
-    void (*answer)(const void *context, struct reply *reply); // when it went well
-    void (*release)(void *context);                           // at last
+    const char *name;                                       // "backup"
+    enum status (*run)(void *context, struct error *error); // on any thread
+    // writes the reply, if `run` succeeded
+    void (*answer)(const void *context, struct reply *reply);
+    void (*release)(void *context); // called last
     void *context;
 };
 
 struct services {
-    struct host host; // first: what a call has as its host
+    struct host host; // first: calls have a pointer to it
     struct namespaces *namespaces;
-    const struct commands *commands; // all that the host has
-    // Whether the caller may see a namespace; and DENIED unless the caller may administer it.
+    const struct commands *commands; // all commands of the host
+    // Whether the caller may know of a namespace; DENIED unless the caller may administer it.
     bool (*may_see)(const void *session, struct slice ns);
     enum status (*check_admin)(const void *session, struct slice ns, struct error *error);
-    // Runs the work while other commands run, then writes its reply. BUSY when there is other work.
-    // When it fails the work is not released; otherwise the call waits for the host (WAIT_HOST) and
+    // Runs the work while other commands run, then writes its reply. BUSY if other work is running.
+    // If it fails the work is not released; otherwise the call waits for the host (WAIT_HOST) and
     // writes no reply.
     enum status (*start)(struct call *call, const struct work *work, struct error *error);
-    const struct push_service *push; // NULL: it pushes no jobs
+    const struct push_service *push; // NULL: the host pushes no jobs
 };
 
 static inline const struct services *services_of(const struct call *call)
@@ -43,7 +44,7 @@ extern const struct command_table host_backup_commands;    // backup_command.c
 extern const struct command_table host_push_commands;      // push_commands.c
 extern const struct command_table host_task_commands;      // task_commands.c
 
-// The native commands, those here, and `more` of the host's own.
+// All commands: the native ones, those of this folder, and `more` of the host.
 MUST_USE enum status host_commands_new(const struct allocator *allocator,
                                        const struct command_table *const *more, size_t count,
                                        struct commands **out);

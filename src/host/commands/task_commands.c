@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tasks that were refused.
+// The command that lists refused tasks.
 #include "api/table.h"
 #include "base/timefmt.h"
 #include "host/commands/services.h"

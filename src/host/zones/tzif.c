@@ -10,11 +10,11 @@ enum {
     TYPES_MAX = 256,
     COUNT_MAX = 1 << 16, // of anything in a file
     RULE_SIZE_MAX = 256,
-    YEAR_FIRST = 1900, // where a rule without a table begins
+    YEAR_FIRST = 1900, // rules without a table begin here
     DAY = 86400,
 };
 
-// Seconds whose microseconds fit well. zic's "since ever" lies before it.
+// Times in seconds up to this limit fit into microseconds. zic's "big bang" is before it.
 #define SECONDS_MAX ((int64_t)9000000000000)
 
 struct header {
@@ -22,13 +22,13 @@ struct header {
     uint32_t utc_count, standard_count, leap_count, time_count, type_count, char_count;
 };
 
-// The parts of a block, within the bytes.
+// The parts of a block, as slices of the file.
 struct block {
     struct header header;
     const uint8_t *times, *indices, *types;
 };
 
-// What is being read.
+// The state of the parser.
 struct reading {
     struct tzif *tzif;
     struct slice name;
@@ -80,7 +80,7 @@ static enum status read_header(struct reading *reading, struct header *out)
     return STATUS_OK;
 }
 
-// Cuts a block whose times have so many bytes off. The counts are small: sums do not overflow.
+// Splits off a block whose times have so many bytes. The counts are small, so sums do not overflow.
 static enum status read_block(struct reading *reading, size_t time_size, struct block *out)
 {
     *out = (struct block){ 0 };
@@ -110,8 +110,8 @@ static int32_t last_offset(const struct tzif *tzif)
     return tzif->count ? tzif->transitions[tzif->count - 1].offset_s : tzif->offset_s;
 }
 
-// One more, unless the offset stays the same. At the moment of the last one it takes its place;
-// what lies before the last one is left out.
+// Adds a transition, unless the offset stays the same. It replaces the last one if that is at the
+// same time; a transition before the last one is ignored.
 static void add(struct tzif *tzif, int64_t at_s, int32_t offset_s)
 {
     int64_t at_us = at_s * 1000000;
@@ -168,7 +168,7 @@ static enum status read_table(const struct reading *reading, const struct block 
     return STATUS_OK;
 }
 
-// The line at the end. It may be empty: then the last offset holds for ever.
+// Reads the line at the end. If it is empty, the last offset is valid forever.
 static enum status read_rule(const struct reading *reading, struct tzrule *rule)
 {
     struct slice rest = reading->rest;
@@ -257,7 +257,7 @@ static enum status read_all(struct reading *reading)
     return status;
 }
 
-// A zone is kept for long: no more than it needs.
+// Zones are kept, so the array is reduced to its size.
 static void shrink(struct tzif *tzif)
 {
     tzif->transitions = mem_resize(tzif->allocator, tzif->transitions,

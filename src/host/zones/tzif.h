@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A time zone's file (RFC 8536, TZif version 2 or later) as transitions. Where its table ends, the
-// rule at its end goes on until the year 2100.
+// Reads the file of a time zone (RFC 8536, TZif version 2 or later) as transitions. After its
+// table, the rule at its end is used until the year 2100.
 #ifndef SLUICE_HOST_ZONES_TZIF_H
 #define SLUICE_HOST_ZONES_TZIF_H
 
@@ -15,15 +15,15 @@ enum {
 };
 
 struct tzif {
-    const struct allocator *allocator;   // borrowed
-    int32_t offset_s;                    // before the first transition
-    struct zone_transition *transitions; // owned; ascending, each with another offset than before
+    const struct allocator *allocator; // borrowed
+    int32_t offset_s;                  // before the first transition
+    // owned; ascending, each with a different offset than the one before
+    struct zone_transition *transitions;
     size_t count, capacity;
 };
 
-// Any bytes may be given. CORRUPT when they are no such file, UNSUPPORTED when it is one of version
-// 1 or one that counts leap seconds; with a sentence that `name` begins. When it fails there is
-// nothing to release.
+// The bytes may be anything. CORRUPT if they are not such a file, UNSUPPORTED for version 1 and for
+// leap seconds; with a message that begins with `name`. When it fails there is nothing to release.
 MUST_USE enum status tzif_read(struct tzif *tzif, const struct allocator *allocator,
                                struct slice name, struct slice bytes, struct error *error);
 void tzif_release(struct tzif *tzif);

@@ -8,10 +8,10 @@ enum {
     DAY = 86400,
     HOURS_MAX = 24,
     RULE_HOURS_MAX = 167,
-    TIME_DEFAULT_S = 2 * HOUR, // when a rule has no time
+    TIME_DEFAULT_S = 2 * HOUR, // of a rule without a time
 };
 
-// What has not been read yet. The functions below cut off what they read, or say false.
+// The text left to parse. The functions below skip what they parse, or return false.
 struct cursor {
     const char *at, *end;
 };
@@ -129,7 +129,7 @@ static bool read_summer(struct cursor *cursor, struct tzrule *rule)
         if (!read_time(cursor, HOURS_MAX, &rule->summer_s)) {
             return false;
         }
-        rule->summer_s = -rule->summer_s; // POSIX counts to the west
+        rule->summer_s = -rule->summer_s; // POSIX counts westwards
     }
     return read_date(cursor, &rule->start) && read_date(cursor, &rule->end);
 }

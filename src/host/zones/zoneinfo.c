@@ -76,7 +76,7 @@ bool zoneinfo_name_is_valid(struct slice name)
 {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/";
-    // Without dots there is no way up. A slash stands between two parts.
+    // Without dots a name cannot lead to a parent folder. A slash separates two parts.
     for (size_t i = 0; i < name.size; i++) {
         bool at_an_edge = i == 0 || i + 1 == name.size || name.data[i - 1] == '/';
         if (!memchr(letters, name.data[i], sizeof(letters) - 1) ||

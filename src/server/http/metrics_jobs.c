@@ -186,15 +186,11 @@ static void write_counts(struct jobs *jobs)
     static const struct metric metric = { "sluice_jobs", METRIC_GAUGE,
                                           "Jobs there are, by state; finished ones in the queue "
                                           "that they finished in. With an empty queue: in one "
-                                          "that is not told by name. With the "
-                                          "client clock, jobs whose lease has run out are stalled "
-                                          "and jobs in line are waiting, as in Q.QUEUES." };
+                                          "that is not told by name." };
     metrics_family(jobs->text, &metric);
     for (const struct row *row = jobs->rows; row < jobs->rows + jobs->count; row++) {
         for (enum job_state state = 0; state < JOB_STATE_COUNT; state++) {
-            const struct count_filter filter = { .has_state = true,
-                                                 .state = state,
-                                                 .now_us = jobs->now_us };
+            const struct count_filter filter = { .has_state = true, .state = state };
             uint64_t count = count_of(jobs, row, &filter);
             metrics_count(jobs->text, state_label(jobs, row, SLICE_EMPTY, state), count);
         }

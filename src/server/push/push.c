@@ -341,7 +341,7 @@ static enum status adopt_all(struct push_namespace *space, int64_t now_us, struc
 {
     const struct engine *engine = space->ns->engine;
     struct page page = { 0 };
-    engine_worker_jobs(engine, now_us, PUSH_WORKER, false, &page);
+    engine_worker_jobs(engine, now_us, PUSH_WORKER, LIST_UNEXPIRED, &page);
     size_t size = page.total * sizeof(*page.jobs);
     page.count = page.total;
     page.jobs = size ? mem_alloc(&allocator_system, size) : NULL;
@@ -349,7 +349,7 @@ static enum status adopt_all(struct push_namespace *space, int64_t now_us, struc
         return error_set(error, STATUS_NO_MEMORY, "no memory for jobs that are being pushed");
     }
     if (size) {
-        engine_worker_jobs(engine, now_us, PUSH_WORKER, false, &page);
+        engine_worker_jobs(engine, now_us, PUSH_WORKER, LIST_UNEXPIRED, &page);
     }
     for (size_t i = 0; page.jobs && i < page.found; i++) {
         adopt(space, page.jobs[i], now_us);

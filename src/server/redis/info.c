@@ -244,8 +244,7 @@ static void append_namespaces(const struct connection *connection, struct buffer
         append_name(out, ns_name(ns));
         for (int state = 0; state < JOB_STATE_COUNT; state++) {
             const struct count_filter filter = { .has_state = true,
-                                                 .state = (enum job_state)state,
-                                                 .now_us = server_now(connection->server) };
+                                                 .state = (enum job_state)state };
             buffer_printf(out, ",%s=%zu", job_state_name(filter.state),
                           engine_count(ns->engine, &filter));
         }

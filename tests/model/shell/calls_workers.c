@@ -4,6 +4,7 @@
 #include "engine/lease/workers.h"
 #include "shell.h"
 #include "views.h"
+#include "words.h"
 
 static enum status call_workers(struct shell *shell)
 {
@@ -16,7 +17,7 @@ static enum status call_worker_jobs(struct shell *shell)
 {
     struct page found = arg_page(shell);
     engine_worker_jobs(shell->engine, shell->now_us, arg_text(shell->request, "worker"),
-                       arg_flag(shell->request, "stalled"), &found);
+                       (enum list)arg_word(shell->request, "list", words_list), &found);
     write_page(shell, &found, false);
     return STATUS_OK;
 }

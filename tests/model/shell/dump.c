@@ -55,7 +55,7 @@ static enum status dump_queue(struct shell *shell, struct slice queue)
     member_key(out, "counts");
     write_queue(shell, &view);
     member_uint(out, "length", engine_length(shell->engine, queue));
-    for (enum list list = LIST_WAITING; list <= LIST_FAILED; list++) {
+    for (enum list list = LIST_WAITING; list <= LIST_LINE; list++) {
         status = dump_list(shell, list, queue);
         if (status != STATUS_OK) {
             return status;
@@ -109,13 +109,15 @@ static void dump_tags(struct shell *shell, struct slices tags)
     json_write_end_array(&shell->out);
 }
 
-// For each worker two lists: leases that have not run out, and those that have.
+// For each worker three lists: all leases, and those that have expired, and have not.
 static void dump_held(struct shell *shell, struct slices workers)
 {
     json_write_begin_array(&shell->out);
-    for (size_t i = 0; i < 2 * workers.count; i++) {
+    static const enum list lists[] = { LIST_RUNNING, LIST_EXPIRED, LIST_UNEXPIRED };
+    for (size_t i = 0; i < 3 * workers.count; i++) {
         struct page found = whole_page(shell);
-        engine_worker_jobs(shell->engine, shell->now_us, workers.items[i / 2], i % 2 == 1, &found);
+        engine_worker_jobs(shell->engine, shell->now_us, workers.items[i / 3], lists[i % 3],
+                           &found);
         write_page(shell, &found, false);
     }
     json_write_end_array(&shell->out);
@@ -129,7 +131,7 @@ static enum status call_dump(struct shell *shell)
     write_queue_names(shell);
     member_key(out, "queues");
     enum status status = dump_queues(shell, arg_texts(shell, "queues"));
-    for (enum list list = LIST_WAITING; status == STATUS_OK && list <= LIST_FAILED; list++) {
+    for (enum list list = LIST_WAITING; status == STATUS_OK && list <= LIST_LINE; list++) {
         if (list_has_all(list)) {
             status = dump_list(shell, list, SLICE_EMPTY);
         }

@@ -57,7 +57,7 @@ void write_queue(struct shell *shell, const struct queue_view *view)
     member_uint(out, "waiting", view->waiting);
     member_uint(out, "running", view->running);
     member_uint(out, "stalled", view->stalled);
-    member_uint(out, "lapsed", view->lapsed);
+    member_uint(out, "expired", view->expired);
     member_uint(out, "failed", view->failed);
     member_int(out, "oldest", view->oldest_us);
     member_uint(out, "scheduled", view->scheduled);
@@ -164,7 +164,7 @@ void write_workers(struct shell *shell)
         member_text(out, "name", view.name);
         member_int(out, "seen", view.seen_us);
         member_uint(out, "running", view.running);
-        member_uint(out, "stalled", view.stalled);
+        member_uint(out, "expired", view.expired);
         member_bool(out, "offline", view.offline);
         json_write_end_object(out);
     }

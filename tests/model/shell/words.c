@@ -16,7 +16,8 @@ const char *const words_dependency_policy[] = {
 };
 
 const char *const words_list[] = {
-    "waiting", "running", "stalled", "scheduled", "depends", "complete", "failed", NULL,
+    "waiting", "running", "stalled",   "scheduled", "depends", "complete",
+    "failed",  "expired", "unexpired", "line",      NULL,
 };
 
 const char *const words_policy_scope[] = { "klass", "queue", NULL };

@@ -71,6 +71,7 @@ static void test_lists__jobs_are_listed_by_whatever_they_have(void **state)
         { "Q.JOBS app failed KLASS T", "g " },
         { "Q.JOBS app complete KLASS T", "b " },
         { "Q.JOBS app stalled", "" },
+        { "Q.JOBS app expired", "" },
     };
     char jids[200];
     for (size_t i = 0; TEST_ROW_NAMED(i, cases, cases[i].line); i++) {
@@ -84,11 +85,25 @@ static void test_lists__jobs_are_listed_by_whatever_they_have(void **state)
     says(t, "Q.JOBS app any TAGGED x JIDS COUNT 0", "1# \"total\" => (integer) 2\n...");
     says(t, "Q.JOBS app any KLASS T JIDS COUNT 0", "1# \"total\" => (nil)\n...");
     passes(t, 61);
-    assert_string_equal(all_pages(t, "Q.JOBS app stalled", 9, jids, sizeof(jids)), "a h ");
+    assert_string_equal(all_pages(t, "Q.JOBS app expired", 9, jids, sizeof(jids)), "a h ");
+    assert_string_equal(all_pages(t, "Q.JOBS app running", 9, jids, sizeof(jids)), "a h ");
+    assert_string_equal(all_pages(t, "Q.JOBS app stalled", 9, jids, sizeof(jids)), "");
     assert_string_equal(all_pages(t, "Q.JOBS app any WORKER w", 9, jids, sizeof(jids)), "a ");
     passes(t, 11);
-    assert_string_equal(all_pages(t, "Q.JOBS app waiting q", 9, jids, sizeof(jids)), "a h i ");
-    assert_string_equal(all_pages(t, "Q.JOBS app stalled", 9, jids, sizeof(jids)), "");
+    assert_string_equal(all_pages(t, "Q.JOBS app waiting q", 9, jids, sizeof(jids)), "i ");
+    assert_string_equal(all_pages(t, "Q.JOBS app expired", 9, jids, sizeof(jids)), "");
+    for (unsigned count = 1; count < 4; count++) {
+        assert_string_equal(all_pages(t, "Q.JOBS app stalled", count, jids, sizeof(jids)), "h a ");
+        assert_string_equal(all_pages(t, "Q.JOBS app stalled q", count, jids, sizeof(jids)),
+                            "a h ");
+    }
+    says(t, "Q.JOBS app stalled JIDS COUNT 0", "1# \"total\" => (integer) 2\n...");
+    // Another priority takes a job to its new place in line, where it is waiting.
+    says(t, "Q.PRIORITY app h 1", "OK");
+    assert_string_equal(all_pages(t, "Q.JOBS app stalled", 9, jids, sizeof(jids)), "a ");
+    assert_string_equal(all_pages(t, "Q.JOBS app stalled DOMAIN d", 9, jids, sizeof(jids)), "a ");
+    assert_string_equal(all_pages(t, "Q.JOBS app waiting q", 9, jids, sizeof(jids)), "h i ");
+    assert_string_equal(all_pages(t, "Q.JOBS app waiting", 9, jids, sizeof(jids)), "h i f e ");
     says(t, "Q.JOBS app any OFFSET 1",
          "(error) INVALID Q.JOBS: OFFSET cannot be given for such a list; CURSOR leads on");
     says(t, "Q.JOBS app any CURSOR x",

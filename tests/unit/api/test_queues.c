@@ -107,7 +107,7 @@ static void test_queues__jobs_are_listed_by_state(void **state)
          "1# \"total\" => (integer) 0\n2# \"jids\" => (empty array)\n3# \"next\" => (nil)");
     says(t, "Q.JOBS app lost q",
          "(error) INVALID Q.JOBS: state must be one of any, waiting, running, stalled, scheduled, "
-         "depends, complete, failed, not \"lost\"");
+         "depends, complete, failed, expired, not \"lost\"");
 }
 
 static void test_queues__a_page_says_where_the_next_one_begins(void **state)

@@ -15,7 +15,7 @@ static void test_workers__are_listed_with_what_they_hold(void **state)
          "2# \"workers\" => 1)  1# \"worker\" => \"w2\"\n"
          "       2# \"seen\" => (double) 1784000040.5\n"
          "       3# \"running\" => (integer) 1\n"
-         "       4# \"stalled\" => (integer) 0\n"
+         "       4# \"expired\" => (integer) 0\n"
          "       5# \"offline\" => (false)\n"
          "       6# \"host\" => (nil)\n"
          "       7# \"started\" => (double) 1784000040.5\n"
@@ -25,8 +25,8 @@ static void test_workers__are_listed_with_what_they_hold(void **state)
          "      11# \"queue-count\" => (integer) 1\n"
          "   2)  1# \"worker\" => \"w1\"\n"
          "       2# \"seen\" => (double) 1784000000.5\n"
-         "       3# \"running\" => (integer) 0\n"
-         "       4# \"stalled\" => (integer) 1\n"
+         "       3# \"running\" => (integer) 1\n"
+         "       4# \"expired\" => (integer) 1\n"
          "       5# \"offline\" => (false)\n"
          "       6# \"host\" => (nil)\n"
          "       7# \"started\" => (double) 1784000000.5\n"
@@ -43,10 +43,9 @@ static void test_workers__are_listed_with_what_they_hold(void **state)
     says(t, "Q.WORKERS app OFFSET 9223372036854775807",
          "1# \"total\" => (integer) 2\n2# \"workers\" => (empty array)");
     says(t, "Q.WORKER app w1 JIDS",
-         "1# \"running\" => 1# \"total\" => (integer) 0\n"
-         "   2# \"jids\" => (empty array)\n"
-         "2# \"stalled\" => 1# \"total\" => (integer) 1\n"
+         "1# \"running\" => 1# \"total\" => (integer) 1\n"
          "   2# \"jids\" => 1) \"a\"\n"
+         "2# \"expired\" => (integer) 1\n"
          "3# \"seen\" => (double) 1784000000.5\n"
          "4# \"started\" => (double) 1784000000.5\n"
          "5# \"host\" => (nil)\n"
@@ -58,8 +57,7 @@ static void test_workers__are_listed_with_what_they_hold(void **state)
     says(t, "Q.WORKER app nobody JIDS",
          "1# \"running\" => 1# \"total\" => (integer) 0\n"
          "   2# \"jids\" => (empty array)\n"
-         "2# \"stalled\" => 1# \"total\" => (integer) 0\n"
-         "   2# \"jids\" => (empty array)\n"
+         "2# \"expired\" => (integer) 0\n"
          "3# \"seen\" => (nil)\n"
          "4# \"started\" => (nil)\n"
          "5# \"host\" => (nil)\n"

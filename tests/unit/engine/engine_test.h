@@ -180,7 +180,7 @@ const char *jobs(struct world *w, double now, enum list list, const char *queue,
                  size_t count);
 const char *failed(struct world *w, const char *group, size_t offset, size_t count);
 const char *tagged(struct world *w, const char *tag, size_t offset, size_t count);
-const char *held(struct world *w, double now, const char *worker, bool stalled);
+const char *held(struct world *w, double now, const char *worker, bool expired);
 
 // What is not zero: "waiting 2, running 1, paused".
 const char *queue_of(struct world *w, double now, const char *queue);
@@ -188,7 +188,7 @@ const char *queues(struct world *w);              // names
 const char *groups(struct world *w);              // "group 2,group 1"
 const char *top_tags(struct world *w);            // "tag 3,tag 2"
 const char *tracked(struct world *w);             // jids; those of jobs that are gone in brackets
-const char *workers(struct world *w, double now); // "w1 running 1 stalled 0,w2 offline"
+const char *workers(struct world *w, double now); // "w1 running 1 expired 0,w2 offline"
 const char *config(struct world *w, const char *option);
 
 struct stats_view stats_of(const struct world *w, const char *queue, double date);

@@ -219,11 +219,12 @@ const char *tagged(struct world *w, const char *tag, size_t offset, size_t count
     return page_text(w, &page);
 }
 
-const char *held(struct world *w, double now, const char *worker, bool stalled)
+const char *held(struct world *w, double now, const char *worker, bool expired)
 {
     const struct job *room[JOBS_MAX];
     struct page page = { .count = JOBS_MAX, .jobs = room };
-    engine_worker_jobs(w->engine, at(w, now), name_of(worker), stalled, &page);
+    engine_worker_jobs(w->engine, at(w, now), name_of(worker),
+                       expired ? LIST_EXPIRED : LIST_UNEXPIRED, &page);
     return page_text(w, &page);
 }
 
@@ -236,7 +237,7 @@ const char *queue_of(struct world *w, double now, const char *queue)
     add_count(w, "waiting", view.waiting);
     add_count(w, "running", view.running);
     add_count(w, "stalled", view.stalled);
-    add_count(w, "lapsed", view.lapsed);
+    add_count(w, "expired", view.expired);
     add_count(w, "scheduled", view.scheduled);
     add_count(w, "depends", view.depends);
     add_count(w, "recurring", view.recurring);
@@ -301,7 +302,7 @@ const char *workers(struct world *w, double now)
     said(w, engine_workers_prune(w->engine, at(w, now), &w->error));
     for (size_t i = 0; engine_worker(w->engine, us(now), i, &view); i++) {
         world_add_name(w, view.name);
-        buffer_printf(&w->text, " %zu/%zu%s", view.running, view.stalled,
+        buffer_printf(&w->text, " %zu/%zu%s", view.running, view.expired,
                       view.offline ? " offline" : "");
     }
     return world_text_of(w);

@@ -417,7 +417,7 @@ static enum status look_around(struct world *w, int64_t now_us)
     engine_stats(engine, SLICE("q"), now_us, &stats);
     (void)engine_recurring(engine, SLICE("rec"), 0, LIST_SIZE, recurring, &found);
     (void)engine_worker(engine, now_us, 0, &worker);
-    engine_worker_jobs(engine, now_us, SLICE("w1"), false, &page);
+    engine_worker_jobs(engine, now_us, SLICE("w1"), LIST_RUNNING, &page);
     assert_slice_equal(engine_config_get(engine, SLICE("heartbeat")), "60");
     assert_true(engine_config_at(engine, 0, &name, &value));
     (void)history_of(w, "c");

@@ -55,7 +55,7 @@ static uint64_t newest_token(const struct world *w)
     for (size_t i = 0; i < 2 * sizeof(queues) / sizeof(queues[0]); i++) {
         const struct job *jobs[256];
         struct page page = { .count = 256, .jobs = jobs };
-        assert_int_equal(engine_jobs(w->engine, us(w->now), i % 2 ? LIST_RUNNING : LIST_STALLED,
+        assert_int_equal(engine_jobs(w->engine, us(w->now), i % 2 ? LIST_UNEXPIRED : LIST_EXPIRED,
                                      name_of(queues[i / 2]), &page, NULL),
                          STATUS_OK);
         for (size_t j = 0; j < page.found; j++) {

@@ -159,7 +159,7 @@ static void expect_nothing_found(struct world *w, struct slice name)
     assert_int_equal(page.total, 0);
     engine_tagged(w->engine, name, &page);
     assert_int_equal(page.total, 0);
-    engine_worker_jobs(w->engine, us(100), name, false, &page);
+    engine_worker_jobs(w->engine, us(100), name, LIST_RUNNING, &page);
     assert_int_equal(page.total, 0);
     engine_stats(w->engine, name, us(100), &stats);
     assert_int_equal(stats.wait.count, 0);

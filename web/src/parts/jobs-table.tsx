@@ -21,7 +21,6 @@ export type JobColumn = 'state' | 'queue' | 'klass' | 'data' | 'when' | 'worker'
 function When({ job }: { job: Job }) {
   switch (job.state) {
     case 'running':
-    case 'stalled':
       return <span class="two-lines"><span>for <Age since={job.last_run?.popped ?? job.moved} /></span>{job.lease && <small class="dim">lease ends <Ago at={job.lease.expires} /></small>}</span>
     case 'scheduled':
       return <span>due <Ago at={job.scheduled ?? job.eta} /></span>
@@ -53,7 +52,6 @@ export function columnsFor(state: string, inQueue: boolean): JobColumn[] {
   const queue: JobColumn[] = inQueue ? [] : ['queue']
   switch (state) {
     case 'running':
-    case 'stalled':
       return ['klass', ...queue, 'worker', 'progress', 'when', 'data']
     case 'failed':
       return ['klass', ...queue, 'failure', 'when', 'attempts']

@@ -122,7 +122,7 @@ function NoJobs({ filter }: { filter: Filter }) {
       {state === 'failed' && <p>A job fails when its retries are used up, or when its worker says so. It then stays here until it is retried, canceled or removed by retention.</p>}
       {state === 'scheduled' && <p>A job put with a delay waits here for its time: <code>sluice put mail Send '1' --delay 60</code></p>}
       {state === 'depends' && <p>A job put with <code>--depends JID</code> waits here until the other job is complete.</p>}
-      {state === 'stalled' && <p>A job is stalled when its lease ran out and its worker may still finish.</p>}
+      {state === 'stalled' && <p>A stalled job is first in line again: its lease was lost, or ended.</p>}
     </Empty>
   )
 }

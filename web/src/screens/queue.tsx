@@ -114,7 +114,7 @@ function Listeners({ queue }: { queue: string }) {
     <Table caption={'Workers of ' + queue} rows={data.workers} rowKey={(w) => w.worker} rowHref={(w) => to(['workers', w.worker])} noun="worker" columns={[
       { name: 'Worker', head: 'Worker', cell: (w) => <WorkerLink worker={w.worker} /> },
       { name: 'Running', head: 'Running', num: true, cell: (w) => <Count n={w.running} /> },
-      { name: 'Stalled', head: 'Stalled', num: true, cell: (w) => <Count n={w.stalled} /> },
+      { name: 'Expired', head: 'Lease expired', num: true, cell: (w) => <Count n={w.expired} /> },
       { name: 'Host', head: 'Host', cell: (w) => <span>{w.host ?? '–'}</span> },
       { name: 'Seen', head: 'Seen', cell: (w) => <Ago at={w.seen} /> },
     ]} />

@@ -36,9 +36,9 @@ function takeAway(names: string[], held: number, then: () => void): void {
       for (const name of names) {
         for (;;) {
           const worker = await workers.get(name)
-          const jids = [...worker.running.jobs, ...worker.stalled.jobs].map((j) => j.jid)
+          const jids = worker.running.jobs.map((j) => j.jid)
           if (jids.length > 0) await jobs.timeout(jids)
-          if (worker.running.total + worker.stalled.total <= jids.length) break
+          if (worker.running.total <= jids.length) break
         }
       }
       reload()
@@ -48,8 +48,8 @@ function takeAway(names: string[], held: number, then: () => void): void {
   })
 }
 
-export function Status({ worker }: { worker: Pick<Worker, 'offline' | 'stalled' | 'running'> }) {
-  if (worker.stalled > 0) return <Chip kind="stalled">stalled</Chip>
+export function Status({ worker }: { worker: Pick<Worker, 'offline' | 'expired' | 'running'> }) {
+  if (worker.expired > 0) return <Chip kind="warn">lease expired</Chip>
   if (worker.offline) return <Chip kind="plain">offline</Chip>
   return worker.running > 0 ? <Chip kind="running">busy</Chip> : <Chip kind="ok">idle</Chip>
 }
@@ -65,14 +65,14 @@ export function Workers() {
     return <>{head}<Empty title="No worker has asked for a job yet"><p>Start one. It runs <code>./send</code> for each job of the queue:</p><Command text={`sluice work${ns.value === 'default' ? '' : ' --ns ' + ns.value} -q mail -- ./send`} /></Empty></>
   }
   const clear = (): void => setChosen(new Set())
-  const held = data.workers.reduce((n, w) => n + (chosen.has(w.worker) ? w.running + w.stalled : 0), 0)
+  const held = data.workers.reduce((n, w) => n + (chosen.has(w.worker) ? w.running : 0), 0)
   const has = (name: keyof Worker): boolean => data.workers.some((w) => w[name] != null)
   const columns: Column<Worker>[] = [
     { name: 'Worker', head: 'Worker', cell: (w) => <WorkerLink worker={w.worker} /> },
     { name: 'Status', head: 'Status', cell: (w) => <Status worker={w} /> },
     ...(has('queues') ? [{ name: 'Queues', head: 'Queues', cell: (w: Worker) => <span class="tags">{(w.queues ?? []).slice(0, 3).map((q) => <QueueLink key={q} queue={q} />)}{(w.queue_count ?? 0) > 3 && <span class="dim">+{(w.queue_count ?? 0) - 3}</span>}</span> }] : []),
     { name: 'Running', head: 'Running', num: true, cell: (w) => <Count n={w.running} /> },
-    { name: 'Stalled', head: 'Stalled', num: true, cell: (w) => <Count n={w.stalled} />, empty: (w) => w.stalled === 0 },
+    { name: 'Expired', head: 'Lease expired', num: true, cell: (w) => <Count n={w.expired} />, empty: (w) => w.expired === 0 },
     ...(has('done') ? [{ name: 'Done', head: 'Jobs done', num: true, cell: (w: Worker) => <Count n={w.done} /> }] : []),
     { name: 'Host', head: 'Host', cell: (w) => (w.host ? <span class="mono"><bdi>{w.host}</bdi>{w.pid != null && <span class="dim"> pid {w.pid}</span>}</span> : <span class="dim">–</span>), empty: (w) => !w.host },
     { name: 'Seen', head: 'Seen', cell: (w) => <Ago at={w.seen} /> },
@@ -102,11 +102,11 @@ export function WorkerScreen({ name }: { name: string }) {
   const crumbs = <a href={to(['workers'])}>Workers</a>
   if (error && !data) return <><Head title={<Name text={name} />} crumbs={crumbs} /><ErrorNote error={error} again={again} /></>
   if (!data) return <><Head title={<Name text={name} />} crumbs={crumbs} /><Skeleton /></>
-  const held = data.running.total + data.stalled.total
-  const rows = [...data.stalled.jobs, ...data.running.jobs]
+  const held = data.running.total
+  const rows = data.running.jobs
   return (
     <>
-      <Head title={<Name text={name} />} crumbs={crumbs} lead={<Status worker={{ offline: data.offline, stalled: data.stalled.total, running: data.running.total }} />}>
+      <Head title={<Name text={name} />} crumbs={crumbs} lead={<Status worker={{ offline: data.offline, expired: data.expired, running: data.running.total }} />}>
         {can('operate') && held > 0 && <button type="button" onClick={() => takeAway([name], held, () => {})}>Take the leases away…</button>}
         {can('operate') && <button type="button" onClick={() => forget([name], () => go(to(['workers'])))}>Forget…</button>}
       </Head>
@@ -118,7 +118,7 @@ export function WorkerScreen({ name }: { name: string }) {
         ...(data.done !== undefined ? [['Jobs done', <Count n={data.done} zero="plain" />] as [string, preact.ComponentChild]] : []),
         ['Listening since', <Ago at={data.started} />],
         ['Running', <Count n={data.running.total} />],
-        ['Stalled', <Count n={data.stalled.total} />],
+        ['Lease expired', <Count n={data.expired} />],
       ]} />
       <Panel title="Jobs that it holds" flush>
         {rows.length === 0 ? <p class="calm">It holds no job.</p> : <JobTable caption={'Jobs of ' + name} rows={rows} columns={columnsFor('running', false)} />}

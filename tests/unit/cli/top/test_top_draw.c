@@ -46,7 +46,7 @@ static struct look_job running[] = {
     { .jid = "report-1",
       .klass = "Daily",
       .queue = "reports",
-      .state = "stalled",
+      .state = "running",
       .worker = "worker-2",
       .message = "",
       .failure = "",
@@ -77,7 +77,7 @@ static struct look_group groups[] = {
 
 static struct look_worker workers[] = {
     { .name = "worker-1", .running = 2, .seen = NOW - 1 },
-    { .name = "worker-2", .stalled = 1, .seen = NOW - 300, .offline = true },
+    { .name = "worker-2", .running = 1, .expired = 1, .seen = NOW - 300, .offline = true },
 };
 
 static struct look_line lines[] = {
@@ -178,14 +178,14 @@ static void test_top_draw__all_panes_on_80_columns_and_24_rows(void **state)
         " evil�[2J日�             0     0     0     0     0     0     0     0\n"
         " 2 Running (4)  queue     klass    worker        for  lease            message\n"
         " …-00000000abcd mail      Send     worker-1    4m12s    48s ██░░░  40% page 4 o…\n"
-        " report-1       reports   Daily    worker-2    1m01s   lost\n"
+        " report-1       reports   Daily    worker-2    1m01s  ended\n"
         " mail-7         mail      Send     worker-1       1s    59s █████ 100%\n"
         " 3 Failures (2)          jobs newest job          message\n"
         " smtp                      11  1h00m mail-3       no such host: mx1.example.or…\n"
         " timeout                    1      .\n"
-        " 4 Workers (2)                             running  stalled     seen\n"
+        " 4 Workers (2)                             running  expired     seen\n"
         " worker-1                                        2        0       1s\n"
-        " worker-2                                        0        1    5m00s offline\n"
+        " worker-2                                        1        1    5m00s offline\n"
         "\n"
         "\n"
         "\n"
@@ -210,14 +210,14 @@ static void test_top_draw__more_room_is_used(void **state)
         " evil�[2J日�                                      0       0         0       0       0       0      0      0\n"
         " 2 Running (4)              queue          klass           worker               for  lease                  message\n"
         " …f4-7000-8000-00000000abcd mail           Send            worker-1           4m12s    48s █████░░░░░░  40% page 4 of 10\n"
-        " report-1                   reports        Daily           worker-2           1m01s   lost\n"
+        " report-1                   reports        Daily           worker-2           1m01s  ended\n"
         " mail-7                     mail           Send            worker-1              1s    59s ███████████ 100%\n"
         " 3 Failures (2)                         jobs newest job                                  message\n"
         " smtp                                     11  1h00m mail-3                               no such host: mx1.example.org did not ans…\n"
         " timeout                                   1      .\n"
-        " 4 Workers (2)                                                                                 running  stalled     seen\n"
+        " 4 Workers (2)                                                                                 running  expired     seen\n"
         " worker-1                                                                                            2        0       1s\n"
-        " worker-2                                                                                            0        1    5m00s offline\n"
+        " worker-2                                                                                            1        1    5m00s offline\n"
         "\n"
         "\n"
         "\n"

@@ -474,7 +474,7 @@ static void test_bulk__a_moved_job_goes_to_the_end_of_the_line_with_a_clean_reco
     // All at the same time, so that they stand in the order in which they were made.
     assert_string_equal(jobs(w, NOW, LIST_WAITING, "r", 0, 9),
                         "6: elsewhere,f1,stalled,waiting,needed,domain");
-    assert_string_equal(queue_of(w, NOW, "q"), "running 2, lapsed 1, listeners 1");
+    assert_string_equal(queue_of(w, NOW, "q"), "running 2, expired 1, listeners 1");
     assert_string_equal(history_of(w, "stalled"),
                         "5 put in q; 5 popped by w1; 5 timed-out; 30 put in r");
     assert_string_equal(history_of(w, "depends"), "20 put in q; 30 put in r");
@@ -498,7 +498,7 @@ static void test_bulk__a_retried_job_goes_back_where_it_failed(void **state)
     assert_string_equal(history_of(w, "f2"),
                         "2 put in r; 2 popped by w1; 2 failed by w1 as g2; 30 put in r");
     // Due now, and behind those that came before.
-    assert_string_equal(jobs(w, NOW, LIST_WAITING, "q", 0, 9),
+    assert_string_equal(jobs(w, NOW, LIST_LINE, "q", 0, 9),
                         "6: stalled,waiting,needed,domain,f1,later");
     assert_string_equal(history_of(w, "later"), "20 put in q");
     assert_string_equal(groups(w), "");

@@ -232,8 +232,8 @@ static const struct reason reasons[] = {
       "Job a is leased by w1 until 1970-01-01T00:01:01.000Z." },
     { is_leased, 65, EXPLAIN_GRACE, "grace", JOB_RUNNING, 0, 71, 71, "q", "", "w1", "", 1, "",
       "Job a has lost its lease: w1 has until 1970-01-01T00:01:11.000Z to finish." },
-    { is_leased, 65, EXPLAIN_STALLED, "stalled", JOB_RUNNING, 0, 0, 65, "q", "", "w1", "", 1, "",
-      "Job a is stalled: the lease of w1 ran out, which the next pop from queue q sees." },
+    { is_leased, 65, EXPLAIN_EXPIRED, "expired", JOB_RUNNING, 0, 0, 65, "q", "", "w1", "", 1, "",
+      "Job a is running, but the lease of w1 has expired: the next pop from queue q ends it." },
     { has_failed, 5, EXPLAIN_FAILED, "failed", JOB_FAILED, 0, 0, -1, "q", "", "", "bad", 2, "",
       "Job a has failed in group bad after 2 attempts." },
     { has_failed_once, 5, EXPLAIN_FAILED, "failed", JOB_FAILED, 0, 0, -1, "q", "", "", "bad", 1, "",
@@ -247,7 +247,7 @@ static void test_explain__each_reason_in_words_and_fields(void **state)
     bool seen[EXPLAIN_REASON_COUNT] = { false };
     for (size_t i = 0; TEST_ROW_NAMED(i, reasons, reasons[i].word); i++) {
         const struct reason *wanted = &reasons[i];
-        bool client = wanted->reason == EXPLAIN_STALLED; // of that clock alone
+        bool client = wanted->reason == EXPLAIN_EXPIRED; // of that clock alone
         struct world *w = world_new(client ? ENGINE_CLOCK_CLIENT : ENGINE_CLOCK_SERVER, 1);
         wanted->before(w);
         struct explanation why = explain(w, wanted->now, "a");

@@ -204,9 +204,9 @@ static void test_lease__running_out_starts_the_grace(void **state)
     assert_int_equal(view.crashes, 0);
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 60 timed-out");
     assert_int_equal(stats_of(w, "q", 60).lost_leases, 1);
-    assert_string_equal(queue_of(w, 63, "q"), "running 1, lapsed 1, listeners 1");
-    assert_string_equal(jobs(w, 63, LIST_STALLED, "q", 0, 9), "1: a");
-    assert_string_equal(jobs(w, 63, LIST_RUNNING, "q", 0, 9), "0: ");
+    assert_string_equal(queue_of(w, 63, "q"), "running 1, expired 1, listeners 1");
+    assert_string_equal(jobs(w, 63, LIST_EXPIRED, "q", 0, 9), "1: a");
+    assert_string_equal(jobs(w, 63, LIST_UNEXPIRED, "q", 0, 9), "0: ");
     assert_string_equal(pop(w, 69, "q", "w2", 1), "");
 }
 
@@ -355,8 +355,8 @@ static void test_lease__with_the_client_clock_only_pop_sees_that_it_ran_out(void
     lease_a(w);
     assert_true(tick(w, 200) == -1);
     assert_string_equal(peek(w, 200, "q", 1), "a");
-    assert_string_equal(queue_of(w, 200, "q"), "stalled 1, lapsed 1, listeners 1");
-    assert_string_equal(jobs(w, 200, LIST_STALLED, "q", 0, 9), "1: a");
+    assert_string_equal(queue_of(w, 200, "q"), "running 1, expired 1, listeners 1");
+    assert_string_equal(jobs(w, 200, LIST_EXPIRED, "q", 0, 9), "1: a");
     expect_events(w, "");
     assert_false(view_of(w, "a").grace);
 

@@ -33,12 +33,12 @@ static void test_worker__counts_what_it_holds(void **state)
     assert_string_equal(held(w, 50, "w1", false), "3: b,c,a");
     assert_string_equal(held(w, 50, "w1", true), "0: ");
     tick(w, 65);
-    assert_string_equal(workers(w, 65), "w1 2/1");
+    assert_string_equal(workers(w, 65), "w1 3/1");
     assert_string_equal(held(w, 65, "w1", false), "2: b,c");
     assert_string_equal(held(w, 65, "w1", true), "1: a");
     assert_string_equal(held(w, 65, "w2", false), "0: ");
     complete(w, 66, "w1", "b");
-    assert_string_equal(workers(w, 66), "w1 1/1");
+    assert_string_equal(workers(w, 66), "w1 2/1");
 }
 
 static void test_worker__its_jobs_are_given_a_page_at_a_time(void **state)
@@ -51,12 +51,12 @@ static void test_worker__its_jobs_are_given_a_page_at_a_time(void **state)
     }
     const struct job *room[1];
     struct page page = { .offset = 1, .count = 1, .jobs = room };
-    engine_worker_jobs(w->engine, us(2), SLICE("w1"), false, &page);
+    engine_worker_jobs(w->engine, us(2), SLICE("w1"), LIST_RUNNING, &page);
     assert_int_equal(page.total, 3);
     assert_int_equal(page.found, 1);
     assert_ptr_equal(room[0], engine_get(w->engine, SLICE("b")));
     page.offset = 3;
-    engine_worker_jobs(w->engine, us(2), SLICE("w1"), false, &page);
+    engine_worker_jobs(w->engine, us(2), SLICE("w1"), LIST_RUNNING, &page);
     assert_int_equal(page.total, 3);
     assert_int_equal(page.found, 0);
 }

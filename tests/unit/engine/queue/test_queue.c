@@ -36,14 +36,10 @@ static void test_queue__counts_its_jobs_by_state(void **state)
     put(w, 30, "other", "o");
     assert_string_equal(queue_of(w, 31, "q"),
                         "waiting 2, running 2, scheduled 1, depends 1, recurring 1, listeners 1");
-    // The job whose lease has run out is running during its grace; with the client clock it is
-    // stalled, since the next pop sees that.
+    // The job whose lease has expired is running until its grace period is over.
     assert_string_equal(queue_of(w, 60, "q"),
-                        w->clock == ENGINE_CLOCK_SERVER
-                            ? "waiting 2, running 2, lapsed 1, scheduled 1, depends 1, "
-                              "recurring 1, listeners 1"
-                            : "waiting 2, running 1, stalled 1, lapsed 1, scheduled 1, depends 1, "
-                              "recurring 1, listeners 1");
+                        "waiting 2, running 2, expired 1, scheduled 1, depends 1, recurring 1, "
+                        "listeners 1");
     assert_int_equal(engine_length(w->engine, SLICE("q")), 5);
     assert_int_equal(engine_length(w->engine, SLICE("none")), 0);
 }
@@ -152,9 +148,11 @@ static void test_queue__lists_its_jobs_by_state_a_page_at_a_time(void **state)
     pop(w, 7, "q", "w1", 1);
     heartbeat(w, 8, "w1", "a");
     assert_string_equal(jobs(w, 8, LIST_RUNNING, "q", 0, 9), "3: b,c,a");
-    assert_string_equal(jobs(w, 66, LIST_STALLED, "q", 0, 9), "1: b");
-    assert_string_equal(jobs(w, 67, LIST_STALLED, "q", 1, 9), "2: c");
-    assert_string_equal(jobs(w, 67, LIST_RUNNING, "q", 0, 9), "1: a");
+    assert_string_equal(jobs(w, 66, LIST_EXPIRED, "q", 0, 9), "1: b");
+    assert_string_equal(jobs(w, 67, LIST_EXPIRED, "q", 1, 9), "2: c");
+    assert_string_equal(jobs(w, 67, LIST_UNEXPIRED, "q", 0, 9), "1: a");
+    assert_int_equal(strlen(jobs(w, 67, LIST_RUNNING, "q", 0, 9)), strlen("3: b,c,a"));
+    assert_string_equal(jobs(w, 67, LIST_STALLED, "q", 0, 9), "0: ");
     assert_string_equal(jobs(w, 67, LIST_WAITING, "unknown", 0, 9), "0: ");
 }
 
