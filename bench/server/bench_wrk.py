@@ -27,7 +27,7 @@ def cpu_seconds(pid):
 
 def start(options, folder):
     server = subprocess.Popen(
-        [options.sluiced, "--data", folder, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+        [options.sluiced, "--data", folder, "--listen", "127.0.0.1:0", "--grpc", "", "--http", "127.0.0.1:0",
          "--durability", options.durability], stderr=subprocess.PIPE, text=True)
     url = None
     for line in server.stderr:

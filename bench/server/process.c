@@ -145,6 +145,8 @@ static void start_sluice(struct server *server, const struct server_options *opt
         "127.0.0.1:0",
         "--http",
         "127.0.0.1:0",
+        "--grpc",
+        "",
         "--durability",
         words[options->durability],
         NULL,

@@ -83,7 +83,8 @@ static bool is_drained(const struct server *server)
         return false;
     }
     for (const struct connection *at = server->connections.newest; at; at = at->next) {
-        if (!connection_is_delivered(at)) {
+        bool has_streams = at->protocol->has_streams && at->protocol->has_streams(at);
+        if (has_streams || !connection_is_delivered(at)) {
             return false;
         }
     }
@@ -162,6 +163,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *context)
     connections_sweep(server);
     sessions_expire(&server->sessions, server_elapsed(server));
     events_sweep(server);
+    grpc_sweep(server);
     namespaces_measure(&server->namespaces, server_now(server));
     events_tick(server);
     notify_watchdog(&server->notify);
@@ -229,6 +231,9 @@ static void look_at_store(struct server *server)
     }
     if (before == STORE_BUSY && state != STORE_BUSY) {
         for (struct connection *at = server->connections.newest; at; at = at->next) {
+            connection_resume(at);
+        }
+        for (struct connection *at = server->connections.newest_stream; at; at = at->next) {
             connection_resume(at);
         }
     }
@@ -310,8 +315,10 @@ void server_end_turn(struct server *server)
     } while (connections_resume(server) || push_take(server));
     bool more;
     remove_some(server, &more);
+    grpc_tell_health(server);
     commit_turn(server);
     push_send(server);
+    more |= grpc_send(server);
     look_at_store(server); // the journal may be full now
     if (server->memory_refused || memory_is_due(&server->memory)) {
         look_at_memory(server);
@@ -351,19 +358,16 @@ static void on_stop_timeout(evutil_socket_t fd, short what, void *context)
     server->stopped = true;
 }
 
-void server_stop(struct server *server)
+// Ends the connections of a list as soon as their replies are delivered.
+static void stop_all(struct connection *first)
 {
-    if (server->stopping) {
-        return;
-    }
-    log_line(LOG_LEVEL_INFO, "stopping", LOG_NUMBER("connections", server->connections.count));
-    notify_stopping(&server->notify);
-    server->stopping = true;
-    listeners_close(server);
-    push_stop(server);
     struct connection *next;
-    for (struct connection *at = server->connections.newest; at; at = next) {
+    for (struct connection *at = first; at; at = next) {
         next = at->next;
+        if (at->protocol->stop) {
+            at->protocol->stop(at);
+            continue;
+        }
         if (at->blocked) {
             // the client repeats the request, to this server or another one
             blocked_end(at->blocked);
@@ -377,6 +381,20 @@ void server_stop(struct server *server)
         connection_drain(at);
         connection_flush(at); // closes the connection when all its replies were received
     }
+}
+
+void server_stop(struct server *server)
+{
+    if (server->stopping) {
+        return;
+    }
+    log_line(LOG_LEVEL_INFO, "stopping", LOG_NUMBER("connections", server->connections.count));
+    notify_stopping(&server->notify);
+    server->stopping = true;
+    listeners_close(server);
+    push_stop(server);
+    stop_all(server->connections.newest_stream);
+    stop_all(server->connections.newest);
     struct timeval timeout = timeval_of(server->settings.stop_timeout_us);
     (void)event_base_once(server->loop, -1, EV_TIMEOUT, on_stop_timeout, server, &timeout);
 }
@@ -532,7 +550,7 @@ static enum status make_parts(struct server *server, char *const *environment, s
     if (!status) {
         status = audit_init(server, error);
     }
-    if (!status && (server->settings.tls_listen.count || *server->settings.tls_http)) {
+    if (!status && settings_use_tls(&server->settings)) {
         status = tls_new(allocator, &server->settings, &server->tls, error);
     }
     server->input = mem_alloc(allocator, SERVER_SCRATCH_SIZE);
@@ -543,7 +561,10 @@ static enum status make_parts(struct server *server, char *const *environment, s
     if (!status) {
         status = push_init(server, error);
     }
-    return status ? status : web_init(server, error);
+    if (!status) {
+        status = web_init(server, error);
+    }
+    return status ? status : grpc_init(server, error);
 }
 
 static uint64_t random_of(void *context)
@@ -579,13 +600,14 @@ void server_update_wanted(struct server *server)
 static void on_event(void *context, struct ns *ns, const struct event *event)
 {
     pubsub_event(context, ns, event);
+    grpc_tell_event(context, ns, event);
     events_tell(context, ns, event);
 }
 
 static void on_lease_ended(void *context, struct ns *ns, struct slice jid)
 {
-    (void)context;
     push_lease_ended(ns, jid);
+    grpc_lease_ended(context, ns, jid);
 }
 
 static void on_woken(void *context, struct ns *ns, struct slice queue)
@@ -756,6 +778,7 @@ void server_release(struct server *server)
     }
     commit_release(&server->commit, allocator);
     scratch_release(&server->scratch);
+    grpc_release(server);
     web_release(server);
     commands_free(server->commands);
     zoneinfo_free(server->zones);

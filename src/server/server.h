@@ -28,6 +28,7 @@
 #include "server/commit.h"
 #include "server/config/address.h"
 #include "server/config/settings.h"
+#include "server/grpc/grpc.h"
 #include "server/http/event_stream.h"
 #include "server/http/web.h"
 #include "server/loop.h"
@@ -90,6 +91,7 @@ struct server {
     struct schedule schedule;
     struct slow_commands slow_commands;
     struct web web;
+    struct grpc grpc;
     struct scripts scripts;
     struct listener *listeners; // owned
     size_t listener_count;

@@ -28,7 +28,7 @@ export class Server {
   async start() {
     const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')));
     this.process = spawn(process.env.SLUICED, ['--data', join(this.folder, 'data'), '--listen', `127.0.0.1:${this.port}`,
-      '--http', `127.0.0.1:${this.httpPort}`, ...this.flags], { env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
+      '--http', `127.0.0.1:${this.httpPort}`, '--grpc', '', ...this.flags], { env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
     this.ended = new Promise((resolve) => this.process.once('exit', (code, signal) => resolve(signal ?? code)));
     const lines = createInterface({ input: this.process.stderr });
     await new Promise((resolve, reject) => {

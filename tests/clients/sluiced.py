@@ -43,6 +43,7 @@ class Server:
         self.process = None
         self.port = None
         self.http_port = None
+        self.grpc_port = None
 
     def __enter__(self):
         try:
@@ -65,9 +66,10 @@ class Server:
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith("SLUICE_")}
         http = () if "--http" in self.flags else ("--http", "127.0.0.1:0")
+        grpc = () if "--grpc" in self.flags else ("--grpc", "")
         self.process = subprocess.Popen(
             [os.environ["SLUICED"], "--data", self.path("data"), "--listen", "127.0.0.1:0",
-             *http, *self.flags],
+             *http, *grpc, *self.flags],
             env={**environment, **self.environment}, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         watchdog = threading.Timer(LIMIT_S, self.process.kill)
@@ -79,6 +81,8 @@ class Server:
                     self.port = int(line.rsplit(":", 1)[1])
                 if " listening http=127.0.0.1:" in line and "tls=yes" not in line:
                     self.http_port = int(line.rsplit(":", 1)[1])
+                if " listening grpc=127.0.0.1:" in line and "tls=yes" not in line:
+                    self.grpc_port = int(line.rsplit(":", 1)[1])
                 if " ready " in line:
                     break
             else:

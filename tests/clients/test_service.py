@@ -42,7 +42,7 @@ class CommandLine(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 ours, its = pty.openpty()
                 process = subprocess.Popen(
-                    [os.environ["SLUICED"], "--data", folder + "/data", "--http", "", "--listen",
+                    [os.environ["SLUICED"], "--data", folder + "/data", "--http", "", "--grpc", "", "--listen",
                      listen.format(folder)], stdout=its, stderr=subprocess.DEVNULL)
                 os.close(its)
                 try:

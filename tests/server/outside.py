@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import sluiced  # noqa: E402
 
 MIB = 1 << 20
-SMALL = ("--segment-size", "1M", "--reserve-size", "1M", "--http", "")
+SMALL = ("--segment-size", "1M", "--reserve-size", "1M", "--http", "", "--grpc", "")
 # A sanitizer has memory and a pace of its own.
 SANITIZED = bool(os.environ.get("SANITIZED"))
 

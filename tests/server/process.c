@@ -50,10 +50,23 @@ static void show_log(const struct process *process)
 static size_t list_flags(const char *list[], const char *program, const char *data,
                          const char *const *flags)
 {
-    const char *const always[] = { program,       "--data",         data, "--listen",
-                                   "127.0.0.1:0", "--segment-size", "1M", "--reserve-size",
-                                   "1M",          "--http",         "",   "--log-level",
-                                   "info" };
+    const char *const always[] = {
+        program,
+        "--data",
+        data,
+        "--listen",
+        "127.0.0.1:0",
+        "--segment-size",
+        "1M",
+        "--reserve-size",
+        "1M",
+        "--http",
+        "",
+        "--grpc",
+        "",
+        "--log-level",
+        "info",
+    };
     size_t count = 0;
     for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
         list[count++] = always[i];

@@ -54,7 +54,7 @@ class Damaged(unittest.TestCase):
         """Starts sluiced on a folder; gives its exit code and what it wrote. One that comes up is
         told to end."""
         process = subprocess.Popen(
-            [os.environ["SLUICED"], "--data", folder, "--listen", "127.0.0.1:0", "--http", ""],
+            [os.environ["SLUICED"], "--data", folder, "--listen", "127.0.0.1:0", "--http", "", "--grpc", ""],
             env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True)
         lines = []

@@ -20,7 +20,7 @@ import sluiced
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")}
-FLAGS = ("--reserve-size", "1M", "--http", "")
+FLAGS = ("--reserve-size", "1M", "--http", "", "--grpc", "")
 SECTOR = 512
 NEWER = 3
 

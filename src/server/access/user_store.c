@@ -132,13 +132,20 @@ static void end(struct connection *connection, bool is_caller)
 void user_store_apply(struct server *server, struct connection *caller)
 {
     struct connection *next;
+    const struct connection *caller_parent = caller ? caller->parent : NULL;
     server->web.reloads++;
+    for (struct connection *at = server->connections.newest_stream; at; at = next) {
+        next = at->next;
+        if (at->user && at != caller && user_is_gone(at->user)) {
+            at->protocol->finish_stream(at);
+        }
+    }
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
         if (at->user && at->user->revoked) {
             log_line(LOG_LEVEL_INFO, "user changed; closing connection",
                      LOG_STRING("address", at->address));
-            end(at, at == caller);
+            end(at, at == caller || at == caller_parent);
         } else if (at->protocol->is_session && at->user && user_is_gone(at->user)) {
             connection_set_user(at, connection_default_user(at));
         }

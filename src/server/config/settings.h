@@ -59,6 +59,7 @@ struct settings {
     struct settings_list listen;     // each passes address_parse
     struct settings_list tls_listen; // the same
     char *http, *tls_http;           // the same, or "" for none
+    char *grpc, *tls_grpc;           // the same as http
 
     // what is kept, and how
     enum store_durability durability;
@@ -87,6 +88,7 @@ struct settings {
     uint64_t max_patterns_total; // of all connections
     // requests of one connection in progress; above it the connection is not read
     uint64_t max_pipeline;
+    uint64_t grpc_max_calls; // calls of one gRPC connection in progress
     // bytes of changes that wait for the disk: gather_max of struct store_options
     uint64_t max_backlog;
     uint64_t max_users;                      // users that are stored at run time
@@ -99,6 +101,7 @@ struct settings {
     int64_t idle_timeout_us;
     int64_t auth_timeout_us; // for the TLS handshake and AUTH together
     int64_t http_request_timeout_us, http_idle_timeout_us;
+    int64_t grpc_min_ping_us; // shortest time between two pings of a gRPC client
     int64_t tcp_keepalive_us;
     int64_t stop_timeout_us;
     int64_t turn_time_us;    // how long a turn may run before the loop polls its descriptors again
@@ -169,6 +172,12 @@ void settings_release(struct settings *settings);
 // a password, users or (for tls-listen) client certificates; tls-listen without a certificate; a
 // limit for requests below the one for payloads. No setting turns this check off.
 MUST_USE enum status settings_check(const struct settings *settings, struct error *error);
+
+// Whether there is an address to listen on under TLS.
+static inline bool settings_use_tls(const struct settings *settings)
+{
+    return settings->tls_listen.count || *settings->tls_http || *settings->tls_grpc;
+}
 
 // Receives messages about the setting `name`, without a full stop.
 struct settings_listener {

@@ -28,8 +28,8 @@ static bool is_local(const char *text)
            address_is_local(&address);
 }
 
-static enum status check_http(const char *name, const char *address,
-                              const struct settings *settings, struct error *error)
+static enum status check_one_reach(const char *name, const char *address,
+                                   const struct settings *settings, struct error *error)
 {
     if (*address && !has_users(settings) && !is_local(address)) {
         return error_set(error, STATUS_INVALID,
@@ -58,14 +58,21 @@ static enum status check_reach(const struct settings *settings, struct error *er
                              settings->tls_listen.items[i]);
         }
     }
-    enum status status = check_http("http", settings->http, settings, error);
+    enum status status = check_one_reach("http", settings->http, settings, error);
     if (!status) {
-        status = check_http("tls-http", settings->tls_http, settings, error);
+        status = check_one_reach("tls-http", settings->tls_http, settings, error);
+    }
+    if (!status) {
+        status = check_one_reach("grpc", settings->grpc, settings, error);
+    }
+    if (!status) {
+        status = check_one_reach("tls-grpc", settings->tls_grpc, settings, error);
     }
     if (!status && !settings->listen.count && !settings->tls_listen.count && !*settings->http &&
-        !*settings->tls_http) {
+        !*settings->tls_http && !*settings->grpc && !*settings->tls_grpc) {
         return error_set(error, STATUS_INVALID,
-                         "there is nothing to listen on: set listen, tls-listen, http or tls-http");
+                         "there is nothing to listen on: set listen, tls-listen, http, tls-http, "
+                         "grpc or tls-grpc");
     }
     return status;
 }
@@ -77,9 +84,11 @@ static enum status check_tls(const struct settings *settings, struct error *erro
                          "tls-cert and tls-key need each other; %s is missing",
                          *settings->tls_cert ? "tls-key" : "tls-cert");
     }
-    if ((settings->tls_listen.count || *settings->tls_http) && !*settings->tls_cert) {
+    if (settings_use_tls(settings) && !*settings->tls_cert) {
         return error_set(error, STATUS_INVALID, "%s needs tls-cert and tls-key",
-                         settings->tls_listen.count ? "tls-listen" : "tls-http");
+                         settings->tls_listen.count ? "tls-listen"
+                         : *settings->tls_http      ? "tls-http"
+                                                    : "tls-grpc");
     }
     if (*settings->tls_crl && !*settings->tls_ca) {
         return error_set(error, STATUS_INVALID,

@@ -40,6 +40,12 @@ const struct setting settings_table[] = {
     { "tls-http", ADDRESSES, SETTING_ADDRESS, 0, AT(tls_http), .initial = "",
       .value = "ADDRESS",
       .summary = "Where HTTP is served under TLS." },
+    { "grpc", ADDRESSES, SETTING_ADDRESS, 0, AT(grpc), .initial = "127.0.0.1:7713",
+      .value = "ADDRESS",
+      .summary = "Where gRPC is served, over HTTP/2 without TLS; empty: nowhere." },
+    { "tls-grpc", ADDRESSES, SETTING_ADDRESS, 0, AT(tls_grpc), .initial = "",
+      .value = "ADDRESS",
+      .summary = "Where gRPC is served under TLS." },
     { "dashboard", ADDRESSES, SETTING_BOOLEAN, SETTING_RELOADS, AT(dashboard), .initial = "yes",
       .value = "yes|no",
       .summary = "Whether the dashboard is served over HTTP, at the path /." },
@@ -116,6 +122,10 @@ const struct setting settings_table[] = {
       .initial = "10000", .value = "COUNT",
       .summary = "How many requests of a connection may be without an answer; until there is one "
                  "no further ones are read. Also how many may be kept between MULTI and EXEC." },
+    { "grpc-max-calls", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(grpc_max_calls), 1, 100000,
+      .initial = "1000", .value = "COUNT",
+      .summary = "How many calls of gRPC a connection may have under way at once; new connections "
+                 "are told." },
     { "max-subscriptions", LIMITS, SETTING_COUNT, SETTING_RELOADS, AT(max_subscriptions), 1,
       1000000, .initial = "10000", .value = "COUNT",
       .summary = "How many channels and patterns a connection may be subscribed to." },
@@ -189,6 +199,11 @@ const struct setting settings_table[] = {
     { "http-idle-timeout", TIMES, SETTING_TIME, SETTING_RELOADS, AT(http_idle_timeout_us),
       SECOND, HOUR, .initial = "75s", .value = "TIME",
       .summary = "How long a connection of HTTP is kept between requests." },
+    { "grpc-min-ping", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(grpc_min_ping_us),
+      100 * MS, HOUR, .initial = "10s", .value = "TIME",
+      .summary = "How much time a client of gRPC must leave between two pings. A connection that "
+                 "pings sooner three times without a call in between is closed with "
+                 "too_many_pings. 0 for no limit." },
     { "tcp-keepalive", TIMES, SETTING_TIME, SETTING_RELOADS | SETTING_NEVER, AT(tcp_keepalive_us),
       SECOND, 9 * HOUR, .initial = "60s", .value = "TIME",
       .summary = "After what time of silence the other side is asked whether it is still there; "

@@ -10,6 +10,8 @@
 #include "server/server.h"
 #include "wire/http_reply.h"
 
+#include <assert.h>
+
 enum {
     TEXT_MAX = 64 << 20,       // of one event; a value of the configuration may be large
     KEPT_SIZE_MAX = 8 << 20,   // of the events that a feed keeps
@@ -30,7 +32,8 @@ struct event_stream {
     struct event_feed *feed;
     struct connection *connection;
     struct event_filter filter;
-    bool of_job, of_ticks; // how it is counted in struct event_feeds
+    const struct event_form *form; // NULL: HTTP
+    bool of_job, of_ticks;         // how it is counted in struct event_feeds
     bool chunked;
     int64_t said_us;  // when something was sent last
     uint64_t taken;   // connection_taken when it last grew
@@ -151,7 +154,7 @@ static void stream_free(struct event_stream *stream)
 
 void event_stream_end(struct connection *connection)
 {
-    struct event_stream *stream = connection->web->stream;
+    struct event_stream *stream = connection->events;
     if (!stream) {
         return;
     }
@@ -168,7 +171,7 @@ void event_stream_end(struct connection *connection)
     server->events.of_jobs -= stream->of_job;
     server->events.of_ticks -= stream->of_ticks;
     server_update_wanted(server);
-    connection->web->stream = NULL;
+    connection->events = NULL;
     stream_free(stream);
 }
 
@@ -193,10 +196,44 @@ static void append_text(struct event_stream *stream, struct slice text)
     connection_output_end(connection, 0);
 }
 
+// What an event says, within its text.
+static struct slice json_of(struct slice text)
+{
+    static const char before[] = "\ndata: ";
+    const char *at = memmem(text.data, text.size, before, sizeof(before) - 1);
+    assert(at && slice_ends_with(text, SLICE("\n\n")));
+    at += sizeof(before) - 1;
+    return slice_make(at, (size_t)(text.data + text.size - 2 - at));
+}
+
+// An event, or with the number 0 a tick.
+static void append_event_to(const struct event_stream *stream, uint64_t id, struct slice text)
+{
+    if (stream->form) {
+        stream->form->event(stream->connection, id, json_of(text));
+    } else {
+        append(stream, text);
+    }
+}
+
+// May end the stream.
+static void send_event(struct event_stream *stream, uint64_t id, struct slice text)
+{
+    struct connection *connection = stream->connection;
+    stream->said_us = server_elapsed(connection->server);
+    connection_output_begin(connection);
+    append_event_to(stream, id, text);
+    connection_output_end(connection, 0);
+}
+
 void event_stream_finish(struct connection *connection)
 {
-    const struct event_stream *stream = connection->web->stream;
+    const struct event_stream *stream = connection->events;
     if (!stream) {
+        return;
+    }
+    if (stream->form) {
+        stream->form->end(connection);
         return;
     }
     connection_output_begin(connection);
@@ -227,7 +264,8 @@ static void append_event(struct buffer *text, uint64_t id, const struct event *e
     buffer_append(text, SLICE("\n\n"));
 }
 
-static void send_to_streams(struct event_feed *feed, const struct event *event, struct slice text)
+static void send_to_streams(struct event_feed *feed, const struct event *event, uint64_t id,
+                            struct slice text)
 {
     struct event_stream *next;
     for (struct event_stream *stream = feed->first; stream; stream = next) {
@@ -236,7 +274,7 @@ static void send_to_streams(struct event_feed *feed, const struct event *event, 
         if (!connection->draining && event_filter_matches(&stream->filter, event) &&
             may_hear(stream)) {
             connection->server->events.told++;
-            append_text(stream, text);
+            send_event(stream, id, text);
         }
     }
 }
@@ -271,7 +309,7 @@ void events_tell(struct server *server, const struct ns *ns, const struct event 
         event_ring_skip(&feed->ring); // out of memory: the event is lost
     } else {
         event_ring_add(&feed->ring, event, buffer_slice(&text));
-        send_to_streams(feed, event, buffer_slice(&text));
+        send_to_streams(feed, event, feed->ring.last_id, buffer_slice(&text));
     }
     all->last_id = feed->ring.last_id > all->last_id ? feed->ring.last_id : all->last_id;
     buffer_release(&text);
@@ -290,7 +328,7 @@ static void tick(struct server *server, struct event_feed *feed, struct slice js
         next = stream->next;
         if (stream->of_ticks && !stream->connection->draining && may_hear(stream)) {
             server->events.told++;
-            append_text(stream, buffer_slice(&text));
+            send_event(stream, 0, buffer_slice(&text));
         }
     }
     buffer_release(&text);
@@ -356,6 +394,10 @@ static void write_gap(const struct event_stream *stream)
     char text[160];
     const struct event_ring *ring = &stream->feed->ring;
     uint64_t id = ring->last_id - ring->count;
+    if (stream->form) {
+        stream->form->gap(stream->connection, id);
+        return;
+    }
     int size = snprintf(text, sizeof(text),
                         "id: %llu\nevent: gap\ndata: "
                         "{\"event\":\"gap\",\"last_event_id\":%llu,\"next_event_id\":%llu}\n\n",
@@ -379,7 +421,7 @@ static void write_missed(const struct event_stream *stream)
     }
     for (; event_ring_at(ring, index, &event, &text); index++) {
         if (event_filter_matches(&stream->filter, &event)) {
-            append(stream, text);
+            append_event_to(stream, ring->last_id - ring->count + 1 + index, text);
         }
     }
 }
@@ -409,7 +451,7 @@ static void link_up(struct event_stream *stream, struct event_feed *feed)
     }
     feed->first = stream;
     stream->said_us = stream->taken_us = server_elapsed(connection->server);
-    connection->web->stream = stream;
+    connection->events = stream;
     connection->server->events.streams++;
     struct event_feeds *all = &connection->server->events;
     stream->of_job = stream->filter.jids.size > 0;
@@ -431,8 +473,7 @@ static enum status read_request(struct event_stream *stream, struct error *error
 }
 
 // A stream that is not linked to a feed yet, or NULL with an error.
-static struct event_stream *stream_new(struct connection *connection, const struct http_call *call,
-                                       struct error *error)
+static struct event_stream *stream_new(struct connection *connection, struct error *error)
 {
     const struct allocator *allocator = connection->server->settings.allocator;
     struct event_stream *stream = mem_zalloc(allocator, sizeof(*stream));
@@ -441,12 +482,7 @@ static struct event_stream *stream_new(struct connection *connection, const stru
         return NULL;
     }
     stream->connection = connection;
-    stream->chunked = !call->http_1_0;
     event_filter_init(&stream->filter, allocator);
-    if (read_request(stream, error)) {
-        stream_free(stream);
-        return NULL;
-    }
     return stream;
 }
 
@@ -468,6 +504,44 @@ static bool check_namespace(struct connection *connection, struct slice name)
     return false;
 }
 
+// A feed for a stream; without memory the stream is freed, and the error replied.
+static bool attach(struct event_stream *stream, struct slice name)
+{
+    struct connection *connection = stream->connection;
+    struct event_feed *feed = feed_acquire(connection->server, name);
+    if (!feed) {
+        stream_free(stream);
+        connection_reply_error(connection, &(struct error){ .status = STATUS_NO_MEMORY });
+        return false;
+    }
+    link_up(stream, feed);
+    return true;
+}
+
+void events_listen(struct connection *connection, struct slice ns, struct slice query,
+                   const struct event_form *form)
+{
+    struct error error;
+    if (!check_namespace(connection, ns)) {
+        return;
+    }
+    struct event_stream *stream = stream_new(connection, &error);
+    enum status status = stream ? event_filter_read(&stream->filter, query, &error) : error.status;
+    if (status) {
+        if (stream) {
+            stream_free(stream);
+        }
+        connection_reply_error(connection, &error);
+        return;
+    }
+    stream->form = form;
+    if (attach(stream, ns) && stream->filter.has_last_id) {
+        connection_output_begin(connection);
+        write_missed(stream);
+        connection_output_end(connection, 0);
+    }
+}
+
 void events_page(struct connection *connection, const struct http_call *call)
 {
     struct error error;
@@ -475,11 +549,16 @@ void events_page(struct connection *connection, const struct http_call *call)
     if (!check_namespace(connection, call->ns)) {
         return;
     }
-    struct event_stream *stream = stream_new(connection, call, &error);
-    if (!stream) {
+    struct event_stream *stream = stream_new(connection, &error);
+    enum status status = stream ? read_request(stream, &error) : error.status;
+    if (status) {
+        if (stream) {
+            stream_free(stream);
+        }
         connection_reply_error(connection, &error);
         return;
     }
+    stream->chunked = !call->http_1_0;
     if (call->head) {
         stream_free(stream);
         connection_output_begin(connection);
@@ -489,14 +568,9 @@ void events_page(struct connection *connection, const struct http_call *call)
         connection_drain(connection);
         return;
     }
-    struct event_feed *feed = feed_acquire(connection->server, call->ns);
-    if (!feed) {
-        stream_free(stream);
-        connection_reply_error(connection, &(struct error){ .status = STATUS_NO_MEMORY });
-        return;
+    if (attach(stream, call->ns)) {
+        begin(stream, call);
     }
-    link_up(stream, feed);
-    begin(stream, call);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -523,7 +597,7 @@ static void look_after(struct event_stream *stream, int64_t now_us)
     if (connection->draining) {
         return;
     }
-    uint64_t session = connection->web->session;
+    uint64_t session = connection->web ? connection->web->session : 0;
     if (server->store_state == STORE_FAILED || !may_hear(stream) ||
         (session && !sessions_go_on(&server->sessions, session, now_us))) {
         event_stream_finish(connection);
@@ -533,6 +607,8 @@ static void look_after(struct event_stream *stream, int64_t now_us)
                  LOG_STRING("address", connection->address),
                  LOG_NUMBER("unread", connection_unsent(connection)));
         connection_close(connection);
+    } else if (due && stream->form) {
+        stream->said_us = now_us; // HTTP/2 has pings of its own
     } else if (due) {
         append_text(stream, SLICE(":\n\n"));
     }

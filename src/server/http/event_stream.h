@@ -37,8 +37,23 @@ struct event_feeds {
     uint64_t told;    // events sent, counted once for each listener
 };
 
+// How listeners other than those of HTTP are told. Each appends to the connection's output.
+struct event_form {
+    // An event as a JSON object (host/event_json.h). A tick has the number 0.
+    void (*event)(struct connection *connection, uint64_t id, struct slice json);
+    // Events up to this number are no longer kept.
+    void (*gap)(struct connection *connection, uint64_t id);
+    // The user has lost the right to listen, or the store has failed: ends the stream and more.
+    void (*end)(struct connection *connection);
+};
+
 void events_init(struct server *server);
 void events_release(struct server *server);
+
+// Another way to listen: `query` is that of the request of HTTP. Refuses, or begins the stream. The
+// user is authenticated; `form` is borrowed for good.
+void events_listen(struct connection *connection, struct slice ns, struct slice query,
+                   const struct event_form *form);
 
 // Handles the request: begins the stream, or refuses it. The user is authenticated.
 void events_page(struct connection *connection, const struct http_call *call);

@@ -39,7 +39,7 @@ static void release(struct connection *connection)
 
 static bool streams(const struct connection *connection)
 {
-    return connection->web->stream;
+    return connection->events;
 }
 
 // Closes the connection after a reply with "Connection: close".

@@ -286,7 +286,7 @@ static void end_streams(struct server *server, uint64_t id)
     struct connection *next;
     for (struct connection *at = server->connections.newest; at; at = next) {
         next = at->next;
-        if (at->web && at->web->stream && at->web->session == id) {
+        if (at->web && at->events && at->web->session == id) {
             event_stream_finish(at);
             connection_flush(at);
         }

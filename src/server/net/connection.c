@@ -32,15 +32,16 @@ static void link_open(struct server *server, struct connection *connection)
 static void unlink_open(struct server *server, struct connection *connection)
 {
     struct connections *all = &server->connections;
-    crowd_leave(connection);
+    struct connection **newest = connection->parent ? &all->newest_stream : &all->newest;
     if (connection->next) {
         connection->next->previous = connection->previous;
     }
-    if (connection->previous) {
-        connection->previous->next = connection->next;
-    } else {
-        all->newest = connection->next;
+    *(connection->previous ? &connection->previous->next : newest) = connection->next;
+    if (connection->parent) {
+        all->stream_count--;
+        return;
     }
+    crowd_leave(connection);
     all->count--;
     all->reserved -= connection->reserved;
 }
@@ -59,6 +60,10 @@ static enum status open_parts(struct connection *connection, const struct listen
     } else if (transport_init_tls(transport, connection->server->tls, fd)) {
         connection->protocol->release(connection);
         return STATUS_NO_MEMORY;
+    }
+    if (connection->protocol->is_parent) {
+        static char h2[] = "h2";
+        transport_set_protocol(transport, h2);
     }
     return STATUS_OK;
 }
@@ -101,6 +106,40 @@ void connection_open(const struct listener *listener, int fd,
     connection_update_reading(connection);
 }
 
+struct connection *connection_open_stream(struct connection *parent,
+                                          const struct protocol *protocol)
+{
+    struct server *server = parent->server;
+    struct connections *all = &server->connections;
+    const struct settings *settings = &server->settings;
+    struct connection *connection = mem_zalloc(settings->allocator, sizeof(*connection));
+    if (!connection) {
+        return NULL;
+    }
+    connection->server = server;
+    connection->parent = parent;
+    connection->allowances = &all->allowances;
+    connection->protocol = protocol;
+    connection->socket.transport.fd = -1;
+    connection->source = parent->source;
+    memcpy(connection->address, parent->address, sizeof(connection->address));
+    if (protocol->open(connection)) {
+        mem_free(settings->allocator, connection, sizeof(*connection));
+        return NULL;
+    }
+    connection->began_us = connection->active_us = server_elapsed(server);
+    buffer_init(&connection->input, settings->allocator, SIZE_MAX - 1);
+    output_init(&connection->output, settings->allocator, settings->max_output);
+    connection->next = all->newest_stream;
+    if (all->newest_stream) {
+        all->newest_stream->previous = connection;
+    }
+    all->newest_stream = connection;
+    all->stream_count++;
+    connection->id = ++all->id;
+    return connection;
+}
+
 static void connection_free(struct connection *connection)
 {
     struct server *server = connection->server;
@@ -139,9 +178,12 @@ void connection_close(struct connection *connection)
     if (connection->protocol->close) {
         connection->protocol->close(connection);
     }
-    socket_close(&connection->socket);
     unlink_open(server, connection);
-    listeners_resume(server); // a descriptor is free
+    if (!connection->parent) {
+        socket_close(&connection->socket);
+        listeners_resume(server); // a descriptor is free
+    }
+    connection->parent = NULL; // it may be freed before this one
     free_later(connection);
 }
 
@@ -222,6 +264,8 @@ void connection_check(const struct connection *connection)
     // Exactly one protocol has its state here.
     assert((connection->resp != NULL) == (connection->protocol == &protocol_resp));
     assert((connection->web != NULL) == (connection->protocol == &protocol_http));
+    assert((connection->grpc != NULL) == (connection->protocol == &protocol_h2));
+    assert((connection->stream != NULL) == (connection->protocol == &protocol_grpc));
     // A command waits for one thing, and nothing waits on a closed connection.
     int waits = (connection->blocked != NULL) + connection->in_background +
                 (connection->login != NULL) + connection_streams(connection);
@@ -233,7 +277,10 @@ void connection_check(const struct connection *connection)
         assert(connection->free_pending == (output->holds == 0));
         return;
     }
-    assert(!connection->free_pending && socket->transport.fd >= 0);
+    assert(!connection->free_pending);
+    assert((connection->parent != NULL) == (connection->stream != NULL));
+    assert((socket->transport.fd >= 0) == (connection->parent == NULL));
+    assert(!connection->protocol->is_parent || (!output->in_turn && !output->holds));
     assert(!connection->overflowed || connection->draining);
     assert(!connection->discard.on || connection->draining);
     assert(!socket->handshaking || (output_end(output) == 0 && connection->input.size == 0));
@@ -255,6 +302,14 @@ void connections_check(const struct server *server)
         reserved += at->reserved;
     }
     assert(count == all->count && reserved == all->reserved);
+    count = 0;
+    for (const struct connection *at = all->newest_stream; at; at = at->next) {
+        assert(!at->closed && at->parent && !at->parent->closed);
+        assert(!at->next || at->next->previous == at);
+        connection_check(at);
+        count++;
+    }
+    assert(count == all->stream_count);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -335,6 +390,10 @@ void connection_flush(struct connection *connection)
     if (connection->closed || connection->socket.handshaking) {
         return;
     }
+    if (connection->parent) {
+        connection->protocol->flush(connection);
+        return;
+    }
     struct output *output = &connection->output;
     enum transport_result result = TRANSPORT_OK;
     struct slice bytes = output_sendable(output);
@@ -350,6 +409,9 @@ void connection_flush(struct connection *connection)
         return;
     }
     output_compact(output);
+    if (connection->protocol->sent) {
+        connection->protocol->sent(connection);
+    }
     socket_watch_write(&connection->socket, result != TRANSPORT_OK);
     if (result == TRANSPORT_OK) {
         settle_drained(connection);

@@ -14,8 +14,13 @@
 // as many replies pending as it permits, no further request is run, and only a bounded part of what
 // the client sends is read.
 //
-// What differs between protocols is behind `protocol` (protocol.h): `resp` and `web` hold what one
-// of them needs, and are NULL for the others. What needs the descriptor is in `socket` (socket.h).
+// What differs between protocols is behind `protocol` (protocol.h): `resp`, `web`, `grpc` and
+// `stream` hold what one of them needs, and are NULL for the others. What needs the descriptor is in
+// `socket` (socket.h).
+//
+// A stream of HTTP/2 is a connection too, within another one, its parent: it has replies that are
+// held, a command that waits and a user, as any connection, but no descriptor. Its protocol sends
+// its replies (flush) and runs its requests (resume), and it counts as no client of its own.
 #ifndef SLUICE_SERVER_NET_CONNECTION_H
 #define SLUICE_SERVER_NET_CONNECTION_H
 
@@ -36,6 +41,9 @@
 #include "server/redis/pubsub.h"
 #include "wire/resp_request.h"
 
+struct event_stream;
+struct grpc_session;
+struct grpc_stream;
 struct listener;
 struct login;
 struct resp_session;
@@ -44,7 +52,8 @@ struct web_side;
 
 struct connection {
     struct server *server;
-    struct connection *next, *previous; // of all open connections, the newest first
+    struct connection *parent;          // NULL: it has a descriptor. Borrowed until it is closed
+    struct connection *next, *previous; // of all open connections (or streams), the newest first
     struct connection *turn_next;       // of those that are in a turn (connections.turn)
     struct schedule_entry scheduled;    // when it is served
     uint64_t id;
@@ -54,8 +63,12 @@ struct connection {
     const struct allowances *allowances; // the server's
 
     const struct protocol *protocol;
-    struct resp_session *resp; // NULL unless the protocol is RESP; owned
-    struct web_side *web;      // NULL unless it is HTTP; owned
+    struct resp_session *resp;  // NULL unless the protocol is RESP; owned
+    struct web_side *web;       // NULL unless it is HTTP; owned
+    struct grpc_session *grpc;  // NULL unless it carries streams of gRPC; owned
+    struct grpc_stream *stream; // NULL unless it is such a stream; owned
+
+    struct event_stream *events; // that it listens to, or NULL; owned
 
     struct buffer input; // received bytes of requests that are incomplete or not run yet
     struct output output;
@@ -85,6 +98,8 @@ struct connection {
 struct connections {
     struct connection *newest;
     size_t count;
+    struct connection *newest_stream; // those within others
+    size_t stream_count;
     size_t reserved; // of them in the reserve (crowd.h)
     // As the settings and the system allow; newcomers_max: in the reserve, beside reserved_max.
     size_t count_max, reserved_max, newcomers_max;
@@ -103,6 +118,10 @@ struct connections {
 void connection_open(const struct listener *listener, int fd,
                      const struct sockaddr_storage *address, socklen_t size,
                      struct crowd_place place);
+
+// A stream within `parent`, whose user it does not have. NULL: there is no memory for it.
+struct connection *connection_open_stream(struct connection *parent,
+                                          const struct protocol *protocol);
 
 // Closes it at once.
 void connection_close(struct connection *connection);
@@ -163,7 +182,8 @@ void connection_update_reading(struct connection *connection);
 void connection_on_readable(evutil_socket_t fd, short what, void *context);
 void connection_on_writable(evutil_socket_t fd, short what, void *context);
 
-// Schedules a connection that may run the requests that it has received.
+// Schedules a connection that may run the requests that it has received. A stream's parent is
+// scheduled, so that a client has the same share of a turn however many streams it has.
 void connection_resume(struct connection *connection);
 // Serves scheduled connections as far as the turn has room; says whether there were any.
 bool connections_resume(struct server *server);

@@ -17,6 +17,9 @@ enum {
 bool connection_may_serve(const struct connection *connection)
 {
     const struct server *server = connection->server;
+    if (connection->protocol->is_parent) {
+        return !connection->closed && !connection->draining && !connection_is_stalled(connection);
+    }
     return !connection->closed && !connection->draining && !connection_waits(connection) &&
            !server->stopping && server->store_state != STORE_BUSY &&
            output_replies_pending(&connection->output) < allowance_of(connection)->pipeline_max &&
@@ -28,7 +31,11 @@ bool connection_may_serve(const struct connection *connection)
 void connection_update_reading(struct connection *connection)
 {
     const struct server *server = connection->server;
-    bool wanted = !connection->closed && !connection->input_ended && !server->stopping &&
+    if (connection->parent) {
+        return;
+    }
+    bool wanted = !connection->closed && !connection->input_ended &&
+                  (!server->stopping || connection->protocol->is_parent) &&
                   (connection->discard.on ||
                    (!connection->draining &&
                     (connection_may_serve(connection) ||
@@ -64,7 +71,7 @@ static void settle_end(struct connection *connection)
     if (!connection->input_ended || connection->closed || connection->scheduled.queued) {
         return;
     }
-    if (connection->blocked || connection_streams(connection)) {
+    if (connection->blocked || connection_streams(connection) || connection->protocol->is_parent) {
         connection_close(connection);
     } else if (connection_may_serve(connection)) {
         connection_drain(connection);
@@ -75,6 +82,9 @@ static void settle_end(struct connection *connection)
 // When the connection's share or the turn is used up, it goes on after the others.
 static void go_on_later(struct connection *connection)
 {
+    if (connection->protocol->run_streams && !connection->closed) {
+        connection->protocol->run_streams(connection);
+    }
     if (!schedule_goes_on(&connection->server->schedule) && connection_may_serve(connection)) {
         connection_resume(connection);
     }
@@ -291,7 +301,13 @@ void connection_resume(struct connection *connection)
     if (connection->scheduled.queued || connection->closed) {
         return;
     }
-    if (connection->input.size == 0 && !connection->input_ended) {
+    if (connection->parent) {
+        connection->protocol->resume(connection);
+        return;
+    }
+    bool has_streams_to_run = connection->protocol->has_streams_to_run &&
+                              connection->protocol->has_streams_to_run(connection);
+    if (connection->input.size == 0 && !connection->input_ended && !has_streams_to_run) {
         connection_update_reading(connection);
         return;
     }

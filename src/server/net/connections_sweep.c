@@ -24,12 +24,11 @@ static void trim(struct buffer *buffer)
     }
 }
 
-// Says how much the buffers of all connections take, and which one takes most.
-static size_t buffers_of_all(struct server *server, struct connection **largest)
+// Adds up how much the buffers of a list of connections take, and finds the one that takes most.
+static size_t buffers_of_list(struct connection *first, struct connection **largest)
 {
     size_t size = 0;
-    *largest = NULL;
-    for (struct connection *at = server->connections.newest; at; at = at->next) {
+    for (struct connection *at = first; at; at = at->next) {
         trim(&at->input);
         output_trim(&at->output, REST_SIZE);
         size += buffers_size(at);
@@ -38,6 +37,14 @@ static size_t buffers_of_all(struct server *server, struct connection **largest)
         }
     }
     return size;
+}
+
+// Says how much the buffers of all connections take, and which one takes most.
+static size_t buffers_of_all(struct server *server, struct connection **largest)
+{
+    *largest = NULL;
+    return buffers_of_list(server->connections.newest, largest) +
+           buffers_of_list(server->connections.newest_stream, largest);
 }
 
 void connections_relieve(struct server *server, size_t size_max)

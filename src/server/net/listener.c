@@ -218,6 +218,10 @@ static enum status open_all(struct server *server, struct error *error)
     const struct listener web_secure = { .server = server,
                                          .protocol = &protocol_http,
                                          .secure = true };
+    const struct listener grpc = { .server = server, .protocol = &protocol_h2 };
+    const struct listener grpc_secure = { .server = server,
+                                          .protocol = &protocol_h2,
+                                          .secure = true };
     enum status status = open_list(&settings->listen, &plain, error);
     if (!status) {
         status = open_list(&settings->tls_listen, &secure, error);
@@ -228,13 +232,26 @@ static enum status open_all(struct server *server, struct error *error)
     if (!status && *settings->tls_http) {
         status = open_at(settings->tls_http, &web_secure, error);
     }
+    if (!status && *settings->grpc) {
+        status = open_at(settings->grpc, &grpc, error);
+    }
+    if (!status && *settings->tls_grpc) {
+        status = open_at(settings->tls_grpc, &grpc_secure, error);
+    }
     return status;
 }
 
 // Of all that the settings name.
 static size_t listener_count_max(const struct settings *settings)
 {
-    return settings->listen.count + settings->tls_listen.count + 2;
+    return settings->listen.count + settings->tls_listen.count +
+           4; // http, tls-http, grpc, tls-grpc
+}
+
+// As what the log tells an address.
+static const char *name_of_address(const struct protocol *protocol)
+{
+    return protocol == &protocol_http ? "http" : protocol == &protocol_h2 ? "grpc" : "address";
 }
 
 enum status listeners_open(struct server *server, struct error *error)
@@ -250,8 +267,7 @@ enum status listeners_open(struct server *server, struct error *error)
     char text[ADDRESS_TEXT_SIZE];
     for (size_t i = 0; !status && server_address(server, i, text); i++) {
         const struct listener *listener = &server->listeners[i];
-        log_line(LOG_LEVEL_INFO, "listening",
-                 LOG_STRING(listener->protocol == &protocol_http ? "http" : "address", text),
+        log_line(LOG_LEVEL_INFO, "listening", LOG_STRING(name_of_address(listener->protocol), text),
                  listener->secure ? LOG_STRING("tls", "yes") : LOG_NO_PAIRS);
     }
     char url[DASHBOARD_URL_SIZE];

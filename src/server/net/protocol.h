@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a connection encodes requests and replies: RESP or HTTP. In either case a request becomes the
+// How a connection encodes requests and replies: RESP, HTTP or gRPC. In either case a request becomes the
 // words of a command, which runs in the same way (execute.h).
 //
 // A function that is NULL does nothing; one that asks a question is then answered as its comment
@@ -17,6 +17,9 @@ struct protocol {
     // The client keeps a connection: it authenticates once, within auth-timeout, and a worker that
     // pops on it is present until it is closed. Otherwise each request is on its own.
     bool is_session;
+    // Its requests come in streams, which are connections of their own. It is read and served
+    // whatever the store and the stop of the server permit: that applies to its streams.
+    bool is_parent;
     // What a client gets before its connection is closed because there are too many; may be "".
     const char *full;
 
@@ -54,8 +57,22 @@ struct protocol {
     bool (*write_late)(struct connection *connection);
     // The server stops while a command waits: writes a reply. NULL: none.
     void (*write_stopped)(struct connection *connection);
+
+    // Of a parent. Runs requests of its streams as far as the turn permits; and whether there are
+    // more to run.
+    void (*run_streams)(struct connection *connection);
+    bool (*has_streams_to_run)(const struct connection *connection);
+    // Bytes were sent: there may be room for more.
+    void (*sent)(struct connection *connection);
+    // The server stops: ends it when its streams have ended. Whether it still has any.
+    void (*stop)(struct connection *connection);
+    bool (*has_streams)(const struct connection *connection);
+
+    // Of a stream. Sends what may be sent; and has its requests run.
+    void (*flush)(struct connection *connection);
+    void (*resume)(struct connection *connection);
 };
 
-extern const struct protocol protocol_resp, protocol_http;
+extern const struct protocol protocol_resp, protocol_http, protocol_h2, protocol_grpc;
 
 #endif

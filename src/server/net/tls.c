@@ -41,6 +41,28 @@ static int no_passphrase(char *buffer, int size, int writing, void *context)
 // and its list is OpenSSL's and the system's.
 #define TLS_1_2_SUITES "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL"
 
+// A connection that speaks one protocol only (transport_set_protocol) refuses clients that offer others
+// and not that one. Other connections say nothing about it.
+static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_size,
+                           const unsigned char *offered, unsigned int offered_size, void *context)
+{
+    (void)context;
+    const char *name = SSL_get_app_data(ssl);
+    size_t size = name ? strlen(name) : 0;
+    if (size == 0) {
+        return SSL_TLSEXT_ERR_NOACK;
+    }
+    for (unsigned int i = 0; i < offered_size; i += 1U + offered[i]) {
+        if (offered[i] == size && size < offered_size - i &&
+            memcmp(offered + i + 1, name, size) == 0) {
+            *out = offered + i + 1;
+            *out_size = (unsigned char)size;
+            return SSL_TLSEXT_ERR_OK;
+        }
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
 static bool set_up(SSL_CTX *context)
 {
     (void)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
@@ -56,6 +78,7 @@ static bool set_up(SSL_CTX *context)
     (void)SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
     (void)SSL_CTX_set_session_id_context(context, (const unsigned char *)"sluice", 6);
     SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+    SSL_CTX_set_alpn_select_cb(context, select_protocol, NULL);
     return SSL_CTX_set_cipher_list(context, TLS_1_2_SUITES) == 1;
 }
 

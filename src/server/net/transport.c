@@ -31,6 +31,13 @@ enum status transport_init_tls(struct transport *transport, const struct tls *tl
     return status;
 }
 
+void transport_set_protocol(struct transport *transport, char *name)
+{
+    if (transport->ssl) {
+        (void)SSL_set_app_data(transport->ssl, name);
+    }
+}
+
 // The other side went away, which is no failure of ours.
 static bool is_gone(int error_number)
 {

@@ -40,6 +40,10 @@ struct transport {
 void transport_init(struct transport *transport, int fd);
 MUST_USE enum status transport_init_tls(struct transport *transport, const struct tls *tls, int fd);
 
+// Before the handshake: under TLS, clients that offer protocols (ALPN) have to offer this one. `name`
+// is borrowed as long as the transport is open.
+void transport_set_protocol(struct transport *transport, char *name);
+
 // OK when both sides are ready for data, which in the clear they always are. Under TLS it is called
 // before all else, until it says OK.
 enum transport_result transport_handshake(struct transport *transport);

@@ -25,6 +25,7 @@ int loop_test_begin(void **state)
     settings_test_flag(&test->settings, data);
     settings_test_flag(&test->settings, listen);
     settings_test_flag(&test->settings, "--http=");
+    settings_test_flag(&test->settings, "--grpc=");
     settings_test_flag(&test->settings, "--log-level=error");
     settings_test_flag(&test->settings, "--max-output=64K");
     assert_int_equal(settings_test_load(&test->settings), STATUS_OK);

@@ -25,6 +25,12 @@ static void test_settings_check__what_others_can_reach_needs_users(void **state)
         { { "--http=[::]:1" },
           "http [::]:1 can be reached from other machines: set password or user, or listen on "
           "127.0.0.1" },
+        { { "--grpc=[::]:1" },
+          "grpc [::]:1 can be reached from other machines: set password or user, or listen on "
+          "127.0.0.1" },
+        { { "--tls-grpc=0.0.0.0:1", "--tls-cert=a", "--tls-key=b", "--tls-ca=c" },
+          "tls-grpc 0.0.0.0:1 can be reached from other machines: set password or user, or listen "
+          "on 127.0.0.1" },
         { { "--tls-listen=0.0.0.0:1", "--tls-cert=a", "--tls-key=b" },
           "tls-listen 0.0.0.0:1 can be reached from other machines: set password, user or tls-ca, "
           "or listen on 127.0.0.1" },
@@ -37,9 +43,12 @@ static void test_settings_check__what_others_can_reach_needs_users(void **state)
         { { "--tls-listen=0.0.0.0:1", "--tls-cert=a", "--tls-key=b", "--tls-ca=c" }, NULL },
         { { "--tls-listen=0.0.0.0:1", "--tls-cert=a", "--tls-key=b", "--password=c" }, NULL },
         { { "--listen=unix:/a", "--http=" }, NULL },
-        { { "--listen=", "--http=" },
-          "there is nothing to listen on: set listen, tls-listen, http or tls-http" },
+        { { "--listen=", "--http=", "--grpc=" },
+          "there is nothing to listen on: set listen, tls-listen, http, tls-http, grpc or "
+          "tls-grpc" },
+        { { "--listen=", "--http=" }, NULL },
         { { "--tls-listen=127.0.0.1:1" }, "tls-listen needs tls-cert and tls-key" },
+        { { "--tls-grpc=127.0.0.1:1" }, "tls-grpc needs tls-cert and tls-key" },
         { { "--tls-cert=a" }, "tls-cert and tls-key need each other; tls-key is missing" },
         { { "--tls-key=a" }, "tls-cert and tls-key need each other; tls-cert is missing" },
         { { "--tls-crl=a" }, "tls-crl needs tls-ca: without it clients show no certificate" },
