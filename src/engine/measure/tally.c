@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Between two calls a tally without jobs is there only as the last one of its owner, or as the
-// total of such.
+// Between two calls a tally without jobs exists only as the last one of its owner, or as the total
+// of such tallies.
 #include "engine/measure/tally.h"
 
 #include "engine/job/job.h"
@@ -48,7 +48,7 @@ void tally_note_empty(struct engine *engine, struct tally *tally)
     }
 }
 
-// The tally of a priority, made if need be, is the last of its owner.
+// The tally of a priority, which is created if necessary and is the last of its owner.
 static struct tally *acquire(struct engine *engine, struct tallies *tallies, int32_t priority,
                              struct tally *total)
 {
@@ -119,7 +119,7 @@ void tallies_release(struct engine *engine, struct tallies *tallies)
     index_release(&tallies->by_priority);
 }
 
-// Those of a queue, or of all; NULL when there is no such queue.
+// The tallies of a queue, or of all queues; NULL if there is no such queue.
 static const struct tallies *tallies_of(const struct engine *engine, struct slice name)
 {
     if (name.size == 0) {
@@ -140,7 +140,7 @@ static void count_run_out(void *context, struct queue *queue)
     run_out->count += index_rank(&queue->leased, time_key_after(run_out->now_us));
 }
 
-// The jobs of a queue, or of all, whose lease has run out by then; with the client clock.
+// The jobs of a queue, or of all queues, whose leases have expired by then; with the client clock.
 static size_t run_out_count(const struct engine *engine, struct slice name, int64_t now_us)
 {
     struct run_out run_out = { .now_us = now_us };
@@ -152,7 +152,7 @@ static size_t run_out_count(const struct engine *engine, struct slice name, int6
     return run_out.count;
 }
 
-// How many are in a state as engine_queue sees them with the client clock.
+// The count of a state as engine_queue reports it with the client clock.
 static size_t count_as_seen(const struct engine *engine, const struct count_filter *filter,
                             const size_t counts[JOB_STATE_COUNT])
 {

@@ -17,7 +17,7 @@ size_t line_rank(const struct queue *queue, struct index_key key)
     return index_rank(&queue->plain.line, key) + index_rank(&queue->laned, key);
 }
 
-// How many of the first `position` jobs of the line have no domain.
+// How many of the first `position` waiting jobs have no domain.
 static size_t plain_before(const struct queue *queue, size_t position)
 {
     const struct index *plain = &queue->plain.line, *laned = &queue->laned;
@@ -25,7 +25,7 @@ static size_t plain_before(const struct queue *queue, size_t position)
     size_t high = position < plain->count ? position : plain->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        // The job of that rank is among the first if it comes before the one it competes with.
+        // The job of that rank is among the first if it precedes the one that it competes with.
         bool among = index_key_less(index_at(plain, middle)->key,
                                     index_at(laned, position - middle - 1)->key);
         low = among ? middle + 1 : low;
