@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The jobs themselves are taken as true. Counts and references are derived from them and can be
-// repaired; a broken index is reported and cannot be repaired.
+// The jobs themselves are assumed to be correct. Counts and references are derived from them and
+// can be repaired; a broken index is reported and cannot be repaired.
 #include "engine/check/check.h"
 
 #include "engine/check/checking.h"
@@ -96,7 +96,7 @@ static void check_tags(struct check *check, struct job *job)
     CHECK_COUNT(check, job->extra->tag_count, count, "the number of tags", job_jid(job));
 }
 
-// A time of 0 is one that was lost, unless the engine lived then.
+// A time of 0 was lost, unless the engine existed at that time.
 static void check_updated(struct check *check, const struct job *job)
 {
     const struct lease *lease = job_lease(job);
@@ -126,7 +126,7 @@ static void check_lease(struct check *check, struct job *job)
     }
 }
 
-// A job with a domain that is in line is in its lane's line.
+// A waiting job with a domain is in its lane.
 static void check_lane_of(struct check *check, struct job *job)
 {
     if (job->state != JOB_WAITING && job->state != JOB_STALLED) {
@@ -163,7 +163,7 @@ static void check_rare(struct check *check, struct job *job)
     }
 }
 
-// What a job counts as besides its state.
+// The part of the tallies that counts a job in addition to its state.
 static void check_part(struct check *check, struct job *job)
 {
     bool running = job_lease(job) != NULL;
@@ -298,7 +298,7 @@ static void count_again(void *context, struct job *job)
     }
 }
 
-// Counts all jobs anew.
+// Counts all jobs again.
 static void recount(struct engine *engine)
 {
     walk_queues(engine, forget_counts_of, NULL);
@@ -307,7 +307,7 @@ static void recount(struct engine *engine)
     engine_settle(engine);
 }
 
-// A lane with a number has a record, and is among those that do under that number.
+// A lane with a number has a record, and is in the index of such lanes under that number.
 static void check_lane_saved(struct check *check, struct lane *lane)
 {
     struct index *saved = &check->engine->lanes_saved;
@@ -391,7 +391,7 @@ static void check_places(void *context, struct queue *queue)
     check_states(check, queue, &queue->failed, JOB_FAILED, JOB_FAILED);
 }
 
-// The list must have all of them: that they belong there was seen before.
+// The list must contain all of them; that they belong into it was checked before.
 static void check_listed(struct check *check, const struct index *index, size_t count,
                          const char *what, struct slice name)
 {
@@ -449,7 +449,8 @@ static void check_queue(void *context, struct queue *queue)
     }
 }
 
-// Each promise is known by its key and to its job; one whose job is gone has its key alone.
+// Each promise is found by its key, and its job refers to it; a promise whose job is gone has only
+// its key.
 static void check_promises(struct check *check)
 {
     struct engine *engine = check->engine;

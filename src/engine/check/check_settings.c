@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The consistency check of what was set or begun: limits, policies, zones and bulk operations. Each
-// is in an index by its number; limits, policies and zones are also in a map by their name.
+// The consistency check of settings and operations: limits, policies, zones and bulk operations.
+// Each is in an index by its number; limits, policies and zones are also in a map by their name.
 #include "engine/check/check.h"
 
 #include "engine/check/checking.h"
@@ -11,7 +11,7 @@
 #include "engine/recurring/zone.h"
 #include "engine/state.h"
 
-// Numbers are given out by counting `sequence` up, so none lies ahead of it.
+// Numbers are assigned by incrementing `sequence`, so none is above it.
 static void check_number(struct check *check, const char *what, struct slice name,
                          const struct index_node *node, uint64_t id)
 {

@@ -68,8 +68,8 @@ static size_t literal_count(struct slice pattern)
     return count;
 }
 
-// Whether a pattern counts before another: that of a queue before that of all, then the one that
-// says more.
+// Whether a pattern takes precedence over another: that of a queue over that of all queues, then
+// the more specific one.
 static bool more_specific(const struct limit_entry *a, const struct limit_entry *b)
 {
     if ((a->queue_size > 0) != (b->queue_size > 0)) {
@@ -105,7 +105,7 @@ static void patterns_remove(struct engine *engine, const struct limit_entry *ent
     engine->pattern_count--;
 }
 
-// Takes over what was not said so far.
+// Sets what is not set so far.
 static void merge(struct limit *limit, struct limit_sources *sources, struct limit_entry *entry)
 {
     if (!entry) {
@@ -211,7 +211,7 @@ bool limit_is_valid(const struct limit *limit)
     return check(SLICE_EMPTY, SLICE_EMPTY, limit, NULL) == STATUS_OK;
 }
 
-// What does not count is 0.
+// Members without effect are set to 0.
 static struct limit normal(const struct limit *limit)
 {
     struct limit out = { .has_rate = limit->has_rate,
@@ -323,7 +323,7 @@ void limit_free(struct engine *engine, struct limit_entry *entry)
     engine->limits_version++;
 }
 
-// Each pattern is matched with each new lane.
+// Each new lane is matched with each pattern.
 static enum status check_pattern_count(const struct engine *engine, struct slice queue,
                                        struct slice domain, struct error *error)
 {

@@ -48,17 +48,17 @@ size_t engine_length(const struct engine *engine, struct slice name)
                  : 0;
 }
 
-// ---------------------------------------------------------------------------------------------
-// The oldest job in line
+// --------------------------------------------------------------------------------------------- The
+// oldest waiting job
 
-// Since when a job in line could run. One whose priority was changed has forgotten that.
+// Since when a waiting job could run. A change of the priority resets that.
 static int64_t since(struct index_node *node)
 {
     int64_t line_us = line_time(node->key);
     return line_us > 0 ? line_us : job_of_node(node)->time_us;
 }
 
-// The earlier of `oldest_us`, 0 being none, and that of the first job from a key on, until another.
+// The earlier of `oldest_us`, 0 meaning none, and that of the first job in a range of keys.
 static int64_t earlier_from(int64_t oldest_us, const struct index *line, struct index_key from,
                             struct index_key last)
 {
@@ -75,7 +75,7 @@ static int64_t earlier_of_priority(int64_t oldest_us, const struct index *line, 
     struct index_key from = line_key(LINE_WAITING, priority, 0, 0);
     struct index_key timed = line_key(LINE_WAITING, priority, 0, UINT64_MAX);
     struct index_key last = line_key(LINE_WAITING, priority, ENGINE_TIME_MAX, UINT64_MAX);
-    // Those whose priority was changed come first, then all others by their time.
+    // Jobs whose priority was changed come first, then all others by their time.
     oldest_us = earlier_from(oldest_us, line, from, last);
     return earlier_from(oldest_us, line, timed, last);
 }
@@ -113,7 +113,7 @@ static int64_t find_oldest(const struct queue *queue)
     return oldest_us;
 }
 
-// Mostly there is one priority, no lane, and the first job is the oldest. 0 when it is not so.
+// In most queues there is one priority and no lane, and the first job is the oldest. Otherwise 0.
 static int64_t oldest_of_plain(const struct queue *queue)
 {
     if (queue->tallies.by_priority.count != 1 || queue->laned.count) {
@@ -123,7 +123,7 @@ static int64_t oldest_of_plain(const struct queue *queue)
     return line_class_of(first->key) == LINE_WAITING ? line_time(first->key) : 0;
 }
 
-// 0 when there is none. What is known holds as long as nothing has happened in the queue.
+// 0 if there is none. The cached value is valid until the queue changes.
 static int64_t oldest_of(const struct engine *engine, struct queue *queue)
 {
     if (queue->tallies.counts[JOB_WAITING] + queue->tallies.counts[JOB_STALLED] == 0) {
@@ -183,14 +183,14 @@ enum status engine_queue(struct engine *engine, int64_t now_us, struct slice nam
 }
 
 // ---------------------------------------------------------------------------------------------
-// In an order
+// Lists in an order
 
 static bool is_listed(const struct queue *queue)
 {
     return queue->known || queue->heard;
 }
 
-// What a queue is ordered by, the largest first.
+// The value by which a queue is ordered, the largest first.
 static uint64_t value_of(const struct engine *engine, int64_t now_us, struct queue *queue,
                          enum queue_order order)
 {
@@ -235,7 +235,7 @@ static int compare_names(struct slice a, struct slice b)
     return difference ? difference : a.size < b.size ? -1 : a.size > b.size;
 }
 
-// Whether an entry comes before another one. Among equals the one that was made first.
+// Whether an entry precedes another one. Among equals the older queue is first.
 static bool comes_before(enum queue_order order, const struct entry *a, const struct entry *b)
 {
     if (order == QUEUES_BY_NAME) {
@@ -301,7 +301,7 @@ static void offer(struct best *best, const struct entry *entry)
 }
 
 enum {
-    AHEAD = 8, // queues whose memory is asked for before they are looked at
+    AHEAD = 8, // queues that are prefetched
 };
 
 static void prefetch(const struct queue *queue)
@@ -311,7 +311,7 @@ static void prefetch(const struct queue *queue)
     }
 }
 
-// When what a queue points to is known.
+// Prefetches what a queue points to.
 static void prefetch_more(const struct queue *queue, enum queue_order order)
 {
     if (order == QUEUES_BY_NAME) {
@@ -323,7 +323,7 @@ static void prefetch_more(const struct queue *queue, enum queue_order order)
     }
 }
 
-// Gives how many of those that are behind the cursor are in `best`, and were not.
+// Returns how many queues after the cursor are in `best`, and were not.
 static size_t find_best(const struct engine *engine, int64_t now_us, const struct queue_page *page,
                         struct best *best)
 {
@@ -364,7 +364,7 @@ static void page_of_seen(const struct engine *engine, struct queue_page *page)
     size_t from = page->offset, known = engine->queue_order.count;
     if (page->has_after) {
         const struct index_key after = { page->after_value, page->after_id + 1 };
-        // Those that only have listeners have keys below all others.
+        // Queues that only have listeners have keys less than all others.
         from += page->after_value ? index_rank(&engine->queue_order, after)
                                   : known + index_rank(&engine->queue_listened, after);
     }
@@ -411,10 +411,11 @@ void engine_queues(const struct engine *engine, int64_t now_us, struct queue_pag
     }
 }
 
-// ---------------------------------------------------------------------------------------------
-// Of a namespace
+// --------------------------------------------------------------------------------------------- The
+// oldest job of a namespace
 
-// Looks at some queues for the one whose job is the oldest in line, where the last call has ended.
+// Examines some queues for the one with the oldest waiting job, continuing where the last call
+// ended.
 static void look_for_oldest(struct engine *engine)
 {
     struct oldest *oldest = &engine->oldest;
@@ -435,7 +436,7 @@ static void look_for_oldest(struct engine *engine)
             oldest->new_id = queue->id;
         }
     }
-    // The one that was found last has moved on, or another one is older.
+    // The queue found last has changed, or another one has an older job.
     struct queue *queue = oldest->id ? queue_by_id(engine, oldest->id) : NULL;
     oldest->since_us = queue ? oldest_of(engine, queue) : 0;
     bool whole = oldest->position == engine->due_count;
