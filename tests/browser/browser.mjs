@@ -50,8 +50,8 @@ function isDescribed(url) {
   return Boolean(get) && [...searchParams.keys()].every((name) => known.has(name));
 }
 
-/** Whether a request asks about a single job, which may be gone by the time the server answers. */
-const isOfJob = (url) => /\/v1\/ns\/[^/]+\/jobs\/[^/?]+/.test(url);
+/** Whether a request asks about a single job, which may be gone by the time the server answers, or a recurring one instead. */
+const isOfJob = (url) => /\/v1\/ns\/[^/]+\/(jobs|recurring)\/[^/?]+/.test(url);
 
 /**
  * A page at an address. `expected` are statuses that requests may fail with besides 304; `away` allows that the server

@@ -1,7 +1,7 @@
 // A namespace in which every screen has something to show.
 export const SCREENS = ['', 'queues', 'queues/mail', 'jobs', 'jobs/waiting-1', 'jobs/running-1', 'jobs/failed-1', 'jobs/depends-1',
   'failures', 'failures/smtp', 'workers', 'workers/worker-1', 'recurring', 'recurring/nightly', 'tracked', 'completed', 'tags',
-  'limits', 'push', 'operations', 'config', 'server'];
+  'limits', 'push', 'operations', 'config', 'server', 'users'];
 
 /** Fills the namespace `app` by the API. */
 export async function fill(server, options = {}) {

@@ -61,6 +61,9 @@ export const server = {
   metricsText: (signal?: AbortSignal) => request('GET', 'metrics', undefined, signal),
   audit: async (query: Query, signal?: AbortSignal) => (await get<{ entries: T.AuditEntry[] }>('v1/audit' + search(query), signal)).entries,
   backup: (path: string) => send<{ path: string }>('POST', 'v1/backup', { path }),
+  users: async (signal?: AbortSignal) => (await get<{ users: T.User[] }>('v1/users', signal)).users,
+  setUser: (name: string, body: { password?: string | undefined; rights?: string[] | undefined }) => send('PUT', 'v1/users/' + seg(name), body),
+  removeUser: (name: string) => send('DELETE', 'v1/users/' + seg(name)),
   login: (user: string, password: string) => send('POST', 'v1/session', user === '' ? { password } : { user, password }),
   logout: () => send('DELETE', 'v1/session'),
 }
@@ -73,10 +76,7 @@ export const totals = {
 }
 
 export const queues = {
-  list: async (query: Query = {}, signal?: AbortSignal) => {
-    const old = (): Promise<T.QueuePage> => get<T.QueuePage>(here() + '/queues' + search({ offset: query['offset'], count: 1000 }), signal)
-    return either('queue-list', () => get<T.QueuePage>(here() + '/queues' + search(query), signal), old)
-  },
+  list: (query: Query = {}, signal?: AbortSignal) => get<T.QueuePage>(here() + '/queues' + search(query), signal),
   get: (queue: string, signal?: AbortSignal) => get<T.Queue>(`${here()}/queues/${seg(queue)}`, signal),
   stats: (queue: string, date: number | null, signal?: AbortSignal) =>
     get<T.DayStats>(`${here()}/queues/${seg(queue)}/stats` + search({ date }), signal),
@@ -156,7 +156,7 @@ export const jobs = {
   // Takes the lease away: the next pop gets the job.
   timeout: (jids: string[]) => send('POST', here() + '/timeout', { jids }),
   requeue: (jid: string, body: string) => send('POST', `${here()}/jobs/${seg(jid)}/requeue`, new Raw(body)),
-  tracked: (signal?: AbortSignal) => get<{ total: number; jobs: T.Job[]; gone: string[] }>(here() + '/tracked?count=100', signal),
+  tracked: (query: Query, signal?: AbortSignal) => get<{ total: number; jobs: T.Job[]; gone: string[] }>(here() + '/tracked' + search({ data_max: 200, ...query }), signal),
   note: (jid: string, message: string) => send('POST', `${here()}/jobs/${seg(jid)}/history`, { message }),
 }
 
@@ -188,11 +188,24 @@ export const recurring = {
       },
     ),
   get: (jid: string, signal?: AbortSignal) => get<T.Recurring>(`${here()}/recurring/${seg(jid)}`, signal),
+  // null if there is none of that jid.
+  find: async (jid: string, signal?: AbortSignal): Promise<T.Recurring | null> => {
+    try {
+      return await get<T.Recurring>(`${here()}/recurring/${seg(jid)}`, signal)
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) return null
+      throw error
+    }
+  },
   runs: async (jid: string, count: number, signal?: AbortSignal) =>
     (await get<{ runs: number[] }>(`${here()}/recurring/${seg(jid)}/runs?count=${count}`, signal)).runs,
   preview: async (expression: string, zone: string, count = 5) =>
     (await get<{ runs: number[] }>(here() + '/cron' + search({ expression, zone, count }))).runs,
   set: (jid: string, body: string) => send('PUT', `${here()}/recurring/${seg(jid)}`, new Raw(body)),
+  change: (jid: string, body: string) => send('PATCH', `${here()}/recurring/${seg(jid)}`, new Raw(body)),
+  tag: (jid: string, tags: string[]) => send('POST', `${here()}/recurring/${seg(jid)}/tags`, { tags }),
+  untag: (jid: string, tag: string) => send('DELETE', `${here()}/recurring/${seg(jid)}/tags/${seg(tag)}`),
+  text: (jid: string, signal?: AbortSignal) => request('GET', `${here()}/recurring/${seg(jid)}`, undefined, signal),
   remove: (jid: string) => send('DELETE', `${here()}/recurring/${seg(jid)}`),
   pause: (jid: string) => send('POST', `${here()}/recurring/${seg(jid)}/pause`),
   resume: (jid: string) => send('POST', `${here()}/recurring/${seg(jid)}/resume`),

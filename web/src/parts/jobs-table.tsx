@@ -68,17 +68,25 @@ export function columnsFor(state: string, inQueue: boolean): JobColumn[] {
   }
 }
 
+// All columns: first those that are shown without a choice, then the others.
+function arranged(columns: JobColumn[]): Column<Job>[] {
+  const others = (Object.keys(COLUMNS) as JobColumn[]).filter((c) => !columns.includes(c))
+  return [...columns.map((c) => COLUMNS[c]), ...others.map((c) => ({ ...COLUMNS[c], off: true }))]
+}
+
 interface Props {
   caption: string
   rows: Job[]
   columns: JobColumn[]
+  // The name under which the choice of columns is kept.
+  choice: string
   // What "all matching" means, and how many that are, if that is known.
   filter?: BulkFilter | undefined
   total?: number | null
   queue?: string | undefined
 }
 
-export function JobTable({ caption, rows, columns, filter, total, queue }: Props) {
+export function JobTable({ caption, rows, columns, choice, filter, total, queue }: Props) {
   const [chosen, setChosen] = useState<Set<string>>(new Set())
   const operates = can('operate', queue)
   const selected = rows.filter((j) => chosen.has(j.jid))
@@ -91,7 +99,7 @@ export function JobTable({ caption, rows, columns, filter, total, queue }: Props
       )}
       <Table caption={caption} rows={rows} rowKey={(j) => j.jid} rowHref={(j) => toJob(j.jid)} noun="job"
         selection={operates ? { keys: chosen, set: setChosen } : undefined}
-        columns={[{ name: 'Job', head: 'Job', cell: (j) => <JobLink jid={j.jid} /> }, ...columns.map((c) => COLUMNS[c])]} />
+        choice={choice} columns={[{ name: 'Job', head: 'Job', cell: (j) => <JobLink jid={j.jid} /> }, ...arranged(columns)]} />
     </>
   )
 }

@@ -73,7 +73,7 @@ export function FailureGroup({ name }: { name: string }) {
         <Empty title={`No job is failed in ${name}`}><p><a href={to(['failures'])}>All failures</a></p></Empty>
       ) : (
         <>
-          <JobTable key={cursor} caption={'Jobs failed in ' + name} rows={data.jobs} columns={columnsFor('failed', false)} total={data.total} />
+          <JobTable key={cursor} caption={'Jobs failed in ' + name} rows={data.jobs} columns={columnsFor('failed', false)} choice="jobs-failed" total={data.total} />
           <CursorPager seen={seen} next={data.next} go={setSeen} />
         </>
       )}

@@ -95,7 +95,7 @@ export function JobList({ filter, queue, counts }: { filter: Filter; queue?: str
   if (data.jobs.length === 0 && seen.length === 0 && data.next === null) return <NoJobs filter={filter} />
   return (
     <>
-      <JobTable key={key + (cursor ?? '')} caption="Jobs" rows={data.jobs} columns={columnsFor(filter.state ?? '', queue !== undefined)} filter={bulkFilter(filter)} total={total} queue={queue ?? filter.queue} />
+      <JobTable key={key + (cursor ?? '')} caption="Jobs" rows={data.jobs} columns={columnsFor(filter.state ?? '', queue !== undefined)} choice={'jobs-' + (filter.state || 'any')} filter={bulkFilter(filter)} total={total} queue={queue ?? filter.queue} />
       {data.jobs.length === 0 && <p class="dim">No match among the jobs looked at so far; the next page goes on.</p>}
       <CursorPager seen={seen} next={data.next} go={(s) => { setPages({ key, seen: s }); scrollTo(0, 0) }} />
     </>
@@ -194,7 +194,7 @@ function Found({ text }: { text: string }) {
       <p class="dim num" role="status">
         {search.done ? `${search.full ? `The first ${plural(search.found, 'job')}; there may be more` : plural(search.found, 'job') + ' found'}. ${count(search.looked_at)} looked at.` : <>Looking: {count(search.looked_at)} of {count(search.total)} jobs, {count(search.found)} found <progress max={search.total || 1} value={search.looked_at} aria-label="Progress of the search" /></>}
       </p>
-      {rows.length > 0 && <JobTable caption={'Jobs found for ' + text} rows={rows} columns={columnsFor('', false)} />}
+      {rows.length > 0 && <JobTable caption={'Jobs found for ' + text} rows={rows} columns={columnsFor('', false)} choice="jobs-any" />}
       {rows.length === 0 && search.done && <Empty title={`Nothing found for ${text}`}><p>The search looks into ids, klasses and data of the jobs of this namespace.</p>{by}</Empty>}
       <Pager offset={offset} size={PAGE} total={search.found} shown={search.jobs.length} go={(o) => setState({ offset: o })} />
     </>

@@ -1,14 +1,14 @@
 // The overview: how much there is, how fast it goes, what needs a person.
-import { failures, pushes, queues, server, totals } from '../api.ts'
+import { failures, jobs, pushes, queues, server, totals } from '../api.ts'
 import { count, duration, plural, rate } from '../format.ts'
 import { tick, useLive } from '../live.ts'
 import { Chart } from '../parts/chart.tsx'
-import { Ago, Chip, Command, Count, Empty, ErrorNote, Head, Name, Panel, QueueLink, Seconds, Shape, Skeleton } from '../parts/basics.tsx'
+import { Ago, Chip, Command, Count, Empty, ErrorNote, Head, JobLink, Name, Panel, QueueLink, Seconds, Shape, Skeleton } from '../parts/basics.tsx'
 import { Table } from '../parts/table.tsx'
-import { ns, param, setQuery, to, toQueue } from '../route.ts'
+import { ns, param, setQuery, to, toJob, toQueue } from '../route.ts'
 import { useSeries, useSeriesData, WINDOWS } from '../series.ts'
 import { can, frozen, storeProblem } from '../state.ts'
-import { STATES, type Counts, type FailureGroup, type Happened, type Metrics, type Push, type Queue, type Series, type Totals } from '../types.ts'
+import { STATES, type Counts, type FailureGroup, type Happened, type Job, type Metrics, type Push, type Queue, type Series, type Totals } from '../types.ts'
 
 // The counts of the last tick, which come before the reply of the next call.
 function Tiles({ known }: { known: Counts }) {
@@ -132,7 +132,9 @@ export function Figures({ totals: t, metrics, queue }: { totals: Totals | null; 
   )
 }
 
-interface Loaded { totals: Totals | null; counts: Counts; list: Queue[]; oldest: Queue[]; groups: FailureGroup[]; metrics: Metrics; push: Push[]; queues: number }
+interface Loaded { totals: Totals | null; counts: Counts; list: Queue[]; oldest: Queue[]; groups: FailureGroup[]; metrics: Metrics; push: Push[]; tracked: Job[]; queues: number }
+
+const TRACKED = 6
 
 let last: { parts: unknown[]; loaded: Loaded | null } | null = null
 
@@ -145,17 +147,18 @@ async function load(signal: AbortSignal): Promise<Loaded | null> {
     failures.list({ count: 25 }, signal),
     totals.metrics(undefined, signal),
     pushes.list(signal),
+    jobs.tracked({ count: TRACKED, data_max: 1 }, signal),
     totals.get(signal).then((t) => (t ? null : server.namespaces(signal))),
   ])
   const key = [ns.value, ...parts]
   if (last && last.parts.every((p, i) => p === key[i])) return last.loaded
-  const [t, byAge, byStalled, groups, metrics, push, spaces] = parts
+  const [t, byAge, byStalled, groups, metrics, push, tracked, spaces] = parts
   const space = spaces?.find((n) => n.name === ns.value)
   const counts = t?.jobs ?? space?.jobs
   const list = [...byAge.queues, ...byStalled.queues.filter((q) => !byAge.queues.some((o) => o.queue === q.queue))]
   const nothing = !counts || (list.length === 0 && STATES.every((s) => counts[s] === 0))
   const oldest = byAge.queues.filter((q) => q.waiting > 0)
-  const loaded = nothing ? null : { totals: t, counts, list, oldest: t ? oldest : [...oldest].sort((a, b) => b.waiting - a.waiting), groups: groups.failures, metrics, push, queues: t?.queues ?? list.length }
+  const loaded = nothing ? null : { totals: t, counts, list, oldest: t ? oldest : [...oldest].sort((a, b) => b.waiting - a.waiting), groups: groups.failures, metrics, push, tracked: tracked.jobs, queues: t?.queues ?? list.length }
   last = { parts: key, loaded }
   return loaded
 }
@@ -190,6 +193,17 @@ export function Overview() {
         <Panel title="Rates and times" flush><Figures totals={data.totals} metrics={data.metrics} /></Panel>
       </div>
       <Panel title="Throughput"><Throughput /></Panel>
+      {data.tracked.length > 0 && (
+        <Panel title="Tracked" aside={<a href={to(['tracked'])}>All tracked jobs</a>} flush>
+          <Table caption="Tracked jobs" rows={data.tracked} rowKey={(j) => j.jid} rowHref={(j) => toJob(j.jid)} columns={[
+            { name: 'Job', head: 'Job', cell: (j) => <JobLink jid={j.jid} /> },
+            { name: 'State', head: 'State', cell: (j) => <Chip kind={j.state} /> },
+            { name: 'Klass', head: 'Klass', cell: (j) => <Name text={j.klass} /> },
+            { name: 'Queue', head: 'Queue', cell: (j) => <QueueLink queue={j.queue} /> },
+            { name: 'Changed', head: 'Changed', cell: (j) => <Ago at={j.updated} /> },
+          ]} />
+        </Panel>
+      )}
       <Panel title="Top failures" aside={<a href={to(['failures'])}>All failures</a>} flush>
         {groups.length === 0 ? <p class="calm"><Shape of="ok" /> No job has failed.</p> : (
           <Table caption="Failure groups with the most jobs" rows={groups} rowKey={(g) => g.group} rowHref={(g) => to(['failures', g.group])} columns={[
