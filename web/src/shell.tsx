@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { jobs, recurring, server } from './api.ts'
-import { Problem, setBearer } from './http.ts'
+import { Problem } from './http.ts'
 import { installKeys, showKeys } from './keys.tsx'
 import { begin, reload, retryNow, start, useLive } from './live.ts'
 import { Login } from './login.tsx'
@@ -171,7 +171,6 @@ function Preferences() {
   }, [])
   const rights = who.value?.rights ?? []
   const logout = async (): Promise<void> => {
-    setBearer(null)
     try {
       await server.logout()
     } catch {

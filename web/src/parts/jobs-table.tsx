@@ -1,6 +1,6 @@
 // A page of jobs with selection and the acts on what is selected or on all that match.
 import { useState } from 'preact/hooks'
-import { jobs as api, lacks } from '../api.ts'
+import { jobs as api } from '../api.ts'
 import { plural, preview } from '../format.ts'
 import { useKey } from '../keys.tsx'
 import { reload } from '../live.ts'
@@ -112,7 +112,6 @@ function BulkBar({ jids, selected, filter, total, clear }: { jids: string[]; sel
     if (name === 'priority') return askWith('priority', 'Priority of all that match', 'Priority', (v) => startBulk({ act: 'priority', filter: filter as BulkFilter, extra: { priority: numberOf('priority', v) ?? 0 } }))
     startBulk({ act: name, filter: filter as BulkFilter })
   }
-  const newer = !lacks('job-list')
   const after = (): void => {
     clear()
     reload()
@@ -128,10 +127,11 @@ function BulkBar({ jids, selected, filter, total, clear }: { jids: string[]; sel
       for (const jid of jids) await api.tag(jid, [tag])
       after()
     }) },
-    ...(newer ? [
-      { name: 'priority' as const, label: 'Priority…', on: true, run: () => askWith('priority', 'Priority of ' + label, 'Priority', (v) => startBulk({ act: 'priority', filter: { jids }, extra: { priority: numberOf('priority', v) ?? 0 } })) },
-      { name: 'delete' as const, label: 'Delete…', on: selected.every((j) => j.state === 'complete' || j.state === 'failed'), run: () => startBulk({ act: 'delete', filter: { jids } }) },
-    ] : []),
+    {
+      name: 'priority', label: 'Priority…', on: true,
+      run: () => askWith('priority', 'Priority of ' + label, 'Priority', (v) => startBulk({ act: 'priority', filter: { jids }, extra: { priority: numberOf('priority', v) ?? 0 } })),
+    },
+    { name: 'delete', label: 'Delete…', on: selected.every((j) => j.state === 'complete' || j.state === 'failed'), run: () => startBulk({ act: 'delete', filter: { jids } }) },
     {
       name: 'cancel', label: 'Cancel…', on: selected.every((j) => j.state !== 'complete'),
       run: () => confirm({ title: 'Cancel ' + plural(jids.length, 'job'), body: 'A canceled job is removed. Its worker is told.', verb: 'Cancel ' + plural(jids.length, 'job'), danger: true, act: () => api.cancel(jids).then(after), done: plural(jids.length, 'job') + ' canceled' }),
@@ -149,8 +149,8 @@ function BulkBar({ jids, selected, filter, total, clear }: { jids: string[]; sel
   const names: [BulkAct, string][] = [['retry', 'Run now…'], ['move', 'Move…'], ['tag', 'Tag…'], ['untag', 'Untag…'], ['priority', 'Priority…'], ['delete', 'Delete…'], ['cancel', 'Cancel…']]
   const offered = names.filter(([name]) => {
     if (name === 'retry') return filter?.state === 'failed' || filter?.state === 'scheduled' || filter?.group !== undefined
-    if (name === 'delete') return newer && (filter?.state === 'complete' || filter?.state === 'failed')
-    if (name === 'priority') return newer && filter?.state !== 'complete' && filter?.state !== 'failed'
+    if (name === 'delete') return filter?.state === 'complete' || filter?.state === 'failed'
+    if (name === 'priority') return filter?.state !== 'complete' && filter?.state !== 'failed'
     if (name === 'cancel') return filter?.state !== 'complete'
     if (name === 'move') return filter?.state !== 'complete' && filter?.state !== 'running'
     return true

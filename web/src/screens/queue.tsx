@@ -34,10 +34,9 @@ function Lanes({ queue }: { queue: string }) {
   const [seen, setSeen] = useState<string[]>([])
   const cursor = seen[seen.length - 1]
   const { data, error, again } = useLive('lanes\n' + queue + '\n' + (cursor ?? ''), (signal) => queues.lanes(queue, { cursor, count: 50 }, signal))
-  const plain = useLive('lane\n' + queue, (signal) => queues.lane(queue, null, signal), 2000)
   if (error && !data) return <ErrorNote error={error} again={again} />
-  if (data === undefined || !plain.data) return <Skeleton rows={4} />
-  const rows: Lane[] = data === null ? [plain.data] : data.lanes
+  if (!data) return <Skeleton rows={4} />
+  const rows: Lane[] = data.lanes
   if (rows.length === 0) return <Empty title="No lane has jobs"><p>Jobs with a domain form a lane of their own: <code>sluice put {queue} Send '1' --domain customer-7</code></p></Empty>
   const use = (l: Lane) => (l.concurrency > 0
     ? <span class="bar"><progress max={l.concurrency} value={Math.min(l.running, l.concurrency)} aria-label="Use of the concurrency" /><span class="num">{count(l.running)} of {count(l.concurrency)}</span></span>
@@ -52,8 +51,7 @@ function Lanes({ queue }: { queue: string }) {
         { name: 'Weight', head: 'Weight', num: true, cell: (l) => <Count n={l.weight} /> },
         { name: 'Next may run', head: 'Next may run', cell: (l) => (l.ready === null ? <span>when one ends</span> : l.ready <= now.value ? <span>now</span> : <Ago at={l.ready} />) },
       ]} />
-      {data === null && <p class="dim">This server shows the lane without a domain only.</p>}
-      {data && <CursorPager seen={seen} next={data.next} go={setSeen} />}
+      <CursorPager seen={seen} next={data.next} go={setSeen} />
     </>
   )
 }

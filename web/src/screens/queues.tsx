@@ -1,6 +1,6 @@
 // All queues: counts by state, rates, age of the oldest job, workers. The server filters, sorts and pages.
 import { useEffect, useState } from 'preact/hooks'
-import { lacks, queues, totals } from '../api.ts'
+import { queues, totals } from '../api.ts'
 import { bytes, plural, rate } from '../format.ts'
 import { useKey } from '../keys.tsx'
 import { reload, useLive } from '../live.ts'
@@ -71,7 +71,6 @@ function useSparks(names: string[]): Map<string, number[]> {
         const one = async (): Promise<void> => {
           for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
             const series = await totals.series({ step: 15 }, name, abort.signal)
-            if (series === null) return
             next.set(name, series.popped)
           }
         }
@@ -82,7 +81,7 @@ function useSparks(names: string[]): Map<string, number[]> {
           // the lines stay as they were
         }
       }
-      if (!abort.signal.aborted && !lacks('series')) timer = setTimeout(look, SPARKS_EVERY_MS)
+      if (!abort.signal.aborted) timer = setTimeout(look, SPARKS_EVERY_MS)
     }
     void look()
     return () => {
