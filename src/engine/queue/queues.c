@@ -216,6 +216,8 @@ static uint64_t value_of(const struct engine *engine, int64_t now_us, struct que
     case QUEUES_BY_COMPLETED:
         return series_recent(engine, now_us, queue->series, counts[order]);
     case QUEUES_BY_SEEN:
+        // Known queues first, by the time; queues that only have listeners have no time.
+        return queue->known ? UINT64_MAX - queue->order.key.high : 0;
     case QUEUES_BY_NAME:
     case QUEUE_ORDERS:
         break;
@@ -225,6 +227,7 @@ static uint64_t value_of(const struct engine *engine, int64_t now_us, struct que
 
 struct entry {
     uint64_t value;
+    uint64_t id; // orders entries of one value
     const struct queue *queue;
 };
 
@@ -241,7 +244,7 @@ static bool comes_before(enum queue_order order, const struct entry *a, const st
     if (order == QUEUES_BY_NAME) {
         return compare_names(queue_name(a->queue), queue_name(b->queue)) < 0;
     }
-    return a->value != b->value ? a->value > b->value : a->queue->id < b->queue->id;
+    return a->value != b->value ? a->value > b->value : a->id < b->id;
 }
 
 static bool is_behind_cursor(const struct queue_page *page, const struct entry *entry)
@@ -253,7 +256,7 @@ static bool is_behind_cursor(const struct queue_page *page, const struct entry *
         return compare_names(queue_name(entry->queue), page->after_name) > 0;
     }
     return entry->value != page->after_value ? entry->value < page->after_value
-                                             : entry->queue->id > page->after_id;
+                                             : entry->id > page->after_id;
 }
 
 // A heap whose root is the entry that comes last.
@@ -284,6 +287,9 @@ static void sink(struct best *best, size_t at)
 
 static void offer(struct best *best, const struct entry *entry)
 {
+    if (best->max == 0) {
+        return;
+    }
     if (best->count == best->max) {
         if (comes_before(best->order, entry, &best->entries[0])) {
             best->entries[0] = *entry;
@@ -323,19 +329,29 @@ static void prefetch_more(const struct queue *queue, enum queue_order order)
     }
 }
 
-// Returns how many queues after the cursor are in `best`, and were not.
-static size_t find_best(const struct engine *engine, int64_t now_us, const struct queue_page *page,
+// Fills `best`, and counts the queues that match. Returns how many of them are after the cursor.
+static size_t find_best(const struct engine *engine, int64_t now_us, struct queue_page *page,
                         struct best *best)
 {
     size_t behind = 0;
+    page->total = 0;
     for (size_t i = 0; i < engine->due_count; i++) {
         if (i + AHEAD < engine->due_count) {
             prefetch(engine->due[i + AHEAD]);
             prefetch_more(engine->due[i + AHEAD / 2], page->order);
         }
         struct queue *queue = engine->due[i];
-        const struct entry entry = { value_of(engine, now_us, queue, page->order), queue };
-        if (is_listed(queue) && is_behind_cursor(page, &entry)) {
+        if (!is_listed(queue) ||
+            (page->pattern && !glob_matches(page->pattern, queue_name(queue)))) {
+            continue;
+        }
+        const struct entry entry = {
+            .value = value_of(engine, now_us, queue, page->order),
+            .id = page->order == QUEUES_BY_SEEN ? queue->order.key.low : queue->id,
+            .queue = queue,
+        };
+        page->total++;
+        if (is_behind_cursor(page, &entry)) {
             behind++;
             offer(best, &entry);
         }
@@ -351,7 +367,7 @@ static void take_best(struct best *best, struct queue_page *page)
         const struct entry entry = best->entries[0];
         if (best->count == page->found) {
             page->last_value = entry.value;
-            page->last_id = entry.queue->id;
+            page->last_id = entry.id;
         }
         page->names[best->count - 1] = queue_name(entry.queue);
         best->entries[0] = best->entries[--best->count];
@@ -387,15 +403,10 @@ static void page_of_best(const struct engine *engine, int64_t now_us, struct que
     struct best best = { .order = page->order };
     size_t wanted = page->offset + page->count;
     best.max = wanted < QUEUE_PAGE_MAX ? wanted : QUEUE_PAGE_MAX;
-    page->found = 0;
-    page->more = false;
-    if (page->count == 0 || page->offset >= best.max) {
-        return;
-    }
     size_t behind = find_best(engine, now_us, page, &best);
     take_best(&best, page);
     size_t left_out = page->offset < page->found ? page->offset : page->found;
-    page->more = behind > page->found;
+    page->more = behind > page->found && page->found > left_out;
     page->found -= left_out;
     memmove(page->names, page->names + left_out, page->found * sizeof(page->names[0]));
 }
@@ -404,7 +415,7 @@ void engine_queues(const struct engine *engine, int64_t now_us, struct queue_pag
 {
     page->total = engine->queue_order.count + engine->queue_listened.count;
     page->count = page->count < QUEUE_PAGE_MAX ? page->count : QUEUE_PAGE_MAX;
-    if (page->order == QUEUES_BY_SEEN) {
+    if (page->order == QUEUES_BY_SEEN && !page->pattern) {
         page_of_seen(engine, page);
     } else {
         page_of_best(engine, now_us, page);
