@@ -41,8 +41,6 @@ MUST_USE enum status engine_queue(struct engine *engine, int64_t now_us, struct 
 // false.
 bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name);
 size_t engine_queue_count(const struct engine *engine);
-// The same, followed by the queues that have had no job and that a worker listens to.
-bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name);
 // Waiting, running and scheduled jobs together.
 size_t engine_length(const struct engine *engine, struct slice name);
 
