@@ -8,7 +8,7 @@ export class Meter {
     meter.bytes = 0;
     meter.requests = 0;
     await meter.session.send('Network.enable');
-    await meter.session.send('Performance.enable');
+    await meter.session.send('Performance.enable', { timeDomain: 'threadTicks' });
     meter.session.on('Network.dataReceived', ({ encodedDataLength }) => { meter.bytes += encodedDataLength; });
     meter.session.on('Network.responseReceived', ({ response }) => {
       meter.requests++;
