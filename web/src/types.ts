@@ -180,10 +180,6 @@ export interface Limit {
   rate: number | null
   period: number | null
   burst: number | null
-  // Jobs of its lanes: in line, running, and in line in lanes that have used it up.
-  waiting: number
-  running: number
-  held: number
   concurrency: number | null
   weight: number | null
   waiting: number // in line in the lanes in which it holds
