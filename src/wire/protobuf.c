@@ -117,21 +117,15 @@ bool protobuf_next(struct protobuf_reader *reader, struct protobuf_field *field)
         unsigned wire;
         *field = (struct protobuf_field){ 0 };
         if (!take_tag(&reader->rest, &field->number, &wire)) {
-            break;
+            reader->broken = true;
+        } else if (wire == WIRE_GROUP_BEGIN) {
+            reader->broken = !skip_group(&reader->rest, field->number);
+        } else {
+            field->wire = (enum protobuf_wire)wire;
+            reader->broken = !take_value(&reader->rest, field);
+            return !reader->broken;
         }
-        if (wire == WIRE_GROUP_BEGIN) {
-            if (!skip_group(&reader->rest, field->number)) {
-                break;
-            }
-            continue;
-        }
-        field->wire = (enum protobuf_wire)wire;
-        if (!take_value(&reader->rest, field)) {
-            break;
-        }
-        return true;
     }
-    reader->broken = reader->broken || reader->rest.size > 0;
     return false;
 }
 

@@ -167,7 +167,7 @@ static enum status decode_command(struct grpc_face *face, struct grpc_call *call
                                   const struct grpc_bound *bound, struct slice message,
                                   struct grpc_fault *fault)
 {
-    const struct grpc_bound_command *of;
+    const struct grpc_bound_command *of = NULL;
     struct grpc_words_found found;
     enum status status = choose(bound, call, message, &of, fault);
     if (status) {

@@ -13,9 +13,10 @@ const struct grpc_message grpc_payload = {
     .form = GRPC_FORM_PAYLOAD,
 };
 
-static const char *const job_state_values[] = { "STATE_UNSPECIFIED", "WAITING",   "RUNNING",
-                                                "STALLED",           "SCHEDULED", "DEPENDS",
-                                                "COMPLETE",          "FAILED",    "CANCELED" };
+static const char *const job_state_values[] = {
+    "STATE_UNSPECIFIED", "WAITING",  "RUNNING", "STALLED",  "SCHEDULED",
+    "DEPENDS",           "COMPLETE", "FAILED",  "CANCELED", "EXPIRED"
+};
 const struct grpc_enum grpc_job_state = {
     .name = "sluice.v1.Job.State",
     VALUES(job_state_values),
@@ -109,8 +110,8 @@ const struct grpc_message grpc_failure = {
 };
 
 static const struct grpc_field progress_fields[] = {
-    { DOUBLE(1, "fraction"), .as = "fraction" },
-    { STRING(2, "message"), .as = "MESSAGE" },
+    { DOUBLE(1, "fraction"), .as = "fraction", .given = "0" },
+    { STRING(2, "message"), .as = "message" },
 };
 const struct grpc_message grpc_progress = {
     .name = "sluice.v1.Progress",

@@ -71,24 +71,31 @@ void grpc_plan_free(struct grpc_plan *plan)
     mem_free(plan->allocator, plan, sizeof(*plan));
 }
 
-bool grpc_plan_path(const struct grpc_plan *plan, int argument, char path[GRPC_PATH_SIZE_MAX])
+// Writes the path behind the first `size` bytes.
+static bool find_path(const struct grpc_plan *plan, int argument, char path[GRPC_PATH_SIZE_MAX],
+                      size_t size)
 {
-    for (size_t i = 0; i < GRPC_NUMBER_MAX; i++) {
-        const struct grpc_plan_field *at = &plan->fields[i];
-        if (!at->field) {
+    for (uint32_t i = 0; i < GRPC_NUMBER_MAX; i++) {
+        const struct grpc_plan_field *at = grpc_plan_at(plan, i);
+        if (!at || (at->argument != argument && !at->inner)) {
             continue;
         }
-        if (at->argument == argument) {
-            (void)snprintf(path, GRPC_PATH_SIZE_MAX, "%s", at->field->name);
-            return true;
+        size_t inner = size;
+        if (at->field->role != GRPC_ROLE_REQUESTS) {
+            int more = snprintf(path + size, GRPC_PATH_SIZE_MAX - size, "%s%s", at->field->name,
+                                at->inner ? "." : "");
+            assert(more > 0 && (size_t)more < GRPC_PATH_SIZE_MAX - size); // names are short
+            inner += (size_t)more;
         }
-        char inner[GRPC_PATH_SIZE_MAX];
-        if (at->inner && grpc_plan_path(at->inner, argument, inner)) {
-            bool apart = at->field->role == GRPC_ROLE_REQUESTS;
-            (void)snprintf(path, GRPC_PATH_SIZE_MAX, "%s%s%s", apart ? "" : at->field->name,
-                           apart ? "" : ".", inner);
+        if (!at->inner || find_path(at->inner, argument, path, inner)) {
             return true;
         }
     }
     return false;
+}
+
+bool grpc_plan_path(const struct grpc_plan *plan, int argument, char path[GRPC_PATH_SIZE_MAX])
+{
+    path[0] = '\0';
+    return argument != GRPC_PLAN_NONE && find_path(plan, argument, path, 0);
 }

@@ -265,6 +265,9 @@ static void take_role(struct making *making, const struct grpc_field *field,
     case GRPC_ROLE_IN_FLIGHT:
         found->in_flight_max = (uint32_t)value->value;
         break;
+    case GRPC_ROLE_OTHERWISE:
+        found->otherwise = value->value != 0;
+        break;
     case GRPC_ROLE_RELEASE:
         found->release_on_close = value->value != 0;
         break;
@@ -623,6 +626,9 @@ static enum status make_request(const struct making *all, const struct grpc_plan
     enum status status = take_message(&making, at->inner, message);
     if (!status && making.ns.size && !slice_equal(making.ns, all->found->ns)) {
         return refuse_field(&making, "namespace", "must be that of all requests");
+    }
+    if (!status && found.otherwise) {
+        return refuse_field(&making, "must_exist", "cannot be used in a batch");
     }
     return status ? status : write_all(&making);
 }

@@ -59,6 +59,7 @@ struct grpc_words_found {
     struct slice ns, worker; // borrowed from the message or the source
     uint32_t in_flight_max;
     bool raw, release_on_close;
+    bool otherwise; // another command is meant
 };
 
 // The words are borrowed from the room and the message.
