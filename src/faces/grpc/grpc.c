@@ -126,8 +126,7 @@ const struct grpc_method *grpc_face_find(const struct grpc_face *face, struct sl
     return NULL;
 }
 
-const struct grpc_bound *grpc_face_bound(const struct grpc_face *face,
-                                         const struct grpc_call *call)
+const struct grpc_bound *grpc_face_bound(const struct grpc_face *face, const struct grpc_call *call)
 {
     // It is the first member.
     const struct grpc_bound *bound = (const struct grpc_bound *)(const void *)call->method;
