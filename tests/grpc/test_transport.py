@@ -2,22 +2,21 @@
 """gRPC with a real client (grpc-core): calls that wait, streams, deadlines, large messages, TLS,
 credentials, and a server that is stopped or killed while calls are under way."""
 
-import os
 import queue
 import signal
+import socket
+import ssl
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, os.environ["GRPC_PYTHON"])
-import grpc  # noqa: E402
-import sluice_pb2 as pb  # noqa: E402
-import sluice_pb2_grpc  # noqa: E402
-from google.protobuf.duration_pb2 import Duration  # noqa: E402
+import grpc
+from google.protobuf.duration_pb2 import Duration
 
-import sluiced  # noqa: E402
+import grpc_client
+import sluiced
+from grpc_client import pb, pb_grpc
 
-LIMIT_S = sluiced.LIMIT_S
+LIMIT_S = grpc_client.LIMIT_S
 NO_LIMITS = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1),
              ("grpc.enable_retries", 0)]
 GRPC = ("--http", "", "--grpc", "127.0.0.1:0")
@@ -47,7 +46,7 @@ class Calls(unittest.TestCase):
     def open(self, metadata=None):
         self.channel = grpc.insecure_channel(f"127.0.0.1:{self.server.grpc_port}", options=NO_LIMITS)
         self.addCleanup(self.channel.close)
-        self.stub = sluice_pb2_grpc.QueueStub(self.channel)
+        self.stub = pb_grpc.QueueStub(self.channel)
 
     def fails(self, code, call, *arguments, **more):
         with self.assertRaises(grpc.RpcError) as raised:
@@ -279,13 +278,11 @@ class Tls(unittest.TestCase):
         with open(self.server.path("cert"), "rb") as file:
             credentials = grpc.ssl_channel_credentials(file.read())
         with grpc.secure_channel(f"localhost:{self.port}", credentials) as channel:
-            stub = sluice_pb2_grpc.QueueStub(channel)
+            stub = pb_grpc.QueueStub(channel)
             jid = stub.Add(add('"' + "x" * 300000 + '"'), timeout=LIMIT_S).jid
             self.assertEqual(stub.Next(take(), timeout=LIMIT_S).tasks[0].jid, jid)
 
     def handshake(self, *protocols):
-        import ssl
-        import socket
         context = ssl.create_default_context(cafile=self.server.path("cert"))
         if protocols:
             context.set_alpn_protocols(protocols)
@@ -294,7 +291,6 @@ class Tls(unittest.TestCase):
                 return secure.selected_alpn_protocol()
 
     def test_alpn_is_h2_or_nothing(self):
-        import ssl
         self.assertEqual(self.handshake("http/1.1", "h2"), "h2")
         self.assertIsNone(self.handshake())
         with self.assertRaisesRegex(ssl.SSLError, "(?i)no.application.protocol"):
