@@ -105,7 +105,10 @@ static int run_words(char *const *words, size_t count)
 int main(int argc, char **argv)
 {
     int code = run_words(argv + 1, argc > 0 ? (size_t)(argc - 1) : 0);
-    if (fclose(stdout) != 0 && code == EXIT_DONE) {
+    // A failed flush in between leaves nothing for the last one.
+    bool failed = ferror(stdout) != 0;
+    failed |= fclose(stdout) != 0;
+    if (failed && code == EXIT_DONE) {
         tool_complain("standard output could not be written");
         code = EXIT_REFUSED;
     }

@@ -36,7 +36,8 @@ class Jobs(tool.ServerCase):
         self.says(JOBS + 'bob  Send  mail  waiting  -  -1  0  TIME  {"to":"bob"}\n'
                   'ann  Send  mail  waiting  -  0  0  TIME  {"to":"ann"}\n', "peek", "mail")
         self.assertEqual([job["jid"] for job in self.json("peek", "mail", "1")], ["bob"])
-        done = self.run_tool("peek", "nothing")
+        self.good("cancel", "ann", "bob")
+        done = self.run_tool("peek", "mail")
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (0, "", "sluice: there is nothing to pop\n"))
 
@@ -107,15 +108,19 @@ class Jobs(tool.ServerCase):
 
     def test_jobs_are_tracked(self):
         self.put("ann")
+        self.refused(3, "that job was not tracked", "untrack", "ann")
         self.says("tracked ann\n", "track", "ann")
         self.says(JOBS + 'ann  Send  mail  waiting  -  0  0  TIME  {"to":"ann"}\n', "tracked")
         self.says("not tracked ann\n", "untrack", "ann")
         self.assertEqual(self.json("tracked")["total"], 0)
-        self.assertEqual(self.json("untrack", "ann"), False)
+        done = self.run_tool("untrack", "ann", "--json")
+        self.assertEqual((done.returncode, done.stdout), (3, "false\n"))
 
 
 class Queues(tool.ServerCase):
     def test_queues_have_counts(self):
+        self.refused(3, f"there is no namespace {self._testMethodName[:100]}", "queues")
+        self.good("namespaces", "create", self._testMethodName[:100])
         done = self.run_tool("queues")
         self.assertEqual((done.returncode, done.stderr), (0, "sluice: there are no queues\n"))
         self.put("ann")
@@ -140,7 +145,11 @@ class Queues(tool.ServerCase):
         self.assertTrue(self.json("queue", "mail")["paused"])
         self.says("unpaused mail, reports\n", "unpause", "mail", "reports")
         self.assertEqual(self.json("pop", "mail")["jid"], "ann")
+        self.put("bob", "reports")
+        self.good("cancel", "bob")
         self.says("forgotten reports\n", "forget", "reports")
+        self.refused(1, "queue mail has 1 jobs that are not complete", "forget", "mail")
+        self.assertIn("mail", self.good("queues"))
 
     def test_jobs_are_listed_whatever_their_state(self):
         self.take("run")
@@ -157,7 +166,7 @@ class Queues(tool.ServerCase):
         self.assertEqual([(job["jid"], job["queue"]) for job in self.lines("jobs", "mail", "-s", "complete")],
                          [("run", "mail")])
         self.assertEqual(self.run_tool("jobs", "other", "-s", "complete").stdout, "")
-        self.assertEqual(self.run_tool("jobs", "nothing").stderr, "sluice: there are no such jobs\n")
+        self.refused(3, "there is no queue nothing", "jobs", "nothing")
         self.refused(2, "--state is one of running|waiting|stalled|scheduled|depends|failed|complete,"
                      " not done", "jobs", "--state", "done")
 
@@ -175,7 +184,10 @@ class Queues(tool.ServerCase):
         self.assertEqual(done.stderr, "sluice: 4 of 6 shown; --offset 4 shows the next\n")
 
     def test_failures_are_listed_and_undone(self):
+        self.put("well", "elsewhere")
         self.assertEqual(self.run_tool("failed").stderr, "sluice: nothing has failed\n")
+        self.refused(3, "nothing has failed in that group", "failed", "smtp")
+        self.refused(3, "no job matches", "unfail", "smtp")
         for jid, queue in (("a", "mail"), ("b", "mail"), ("c", "other")):
             self.take(jid, queue)
             self.good("fail", jid, "smtp", "refused")
@@ -209,7 +221,9 @@ class Queues(tool.ServerCase):
         self.assertEqual(self.json("metrics")["runtime"]["count"], 1)
 
     def test_workers_are_listed(self):
+        self.put("bob", "other")
         self.assertEqual(self.run_tool("workers").stderr, "sluice: there are no workers\n")
+        self.refused(3, "worker w1 is not known", "workers", "w1")
         self.take("ann")
         # It popped on a connection that is closed by now.
         self.says("WORKER  SEEN  RUNNING  EXPIRED  OFFLINE  HOST  STARTED\n"
@@ -224,6 +238,49 @@ class Queues(tool.ServerCase):
         self.assertEqual(self.json("workers")["total"], 0)
 
 
+class Nothing(tool.ServerCase):
+    """What is named and does not exist is said, and has an exit code of its own."""
+
+    def test_an_act_on_nothing_is_no_success(self):
+        self.put("ann")
+        for words, sentence in (
+                (["recur", "remove", "nope"], "recurring job nope does not exist"),
+                (["limit", "unset", "-q", "nope"],
+                 "there is no limit for queue nope and domain (all)"),
+                (["policy", "unset", "klass", "nope"], "there is no policy for klass nope"),
+                (["config", "unset", "mail-heartbeat"], "option mail-heartbeat is not set"),
+                (["forget", "nope"], "there is no queue nope"),
+                (["unpause", "nope"], "there is no queue nope"),
+                (["worker", "offline", "nope"], "worker nope is not known"),
+                (["worker", "deregister", "nope"], "worker nope is not known"),
+                (["push", "unset", "nope"], 'there is no push of "nope"'),
+                (["namespaces", "delete", "nope", "--yes"], 'there is no namespace "nope"'),
+                (["bulk", "start", "cancel", "--tagged", "nope", "--yes"], "no job matches"),
+                (["bulk", "start", "cancel", "--tagged", "nope", "--dry-run"], "no job matches"),
+                (["unfail", "nope"], "no job matches"),
+                (["kick", "nope"], "job nope does not exist"),
+                (["delete", "nope"], "job nope does not exist")):
+            with self.subTest(words):
+                self.assertEqual(self.refused(3, sentence, *words), "")
+
+    def test_a_look_at_nothing_is_not_an_empty_list(self):
+        self.put("ann")
+        for words in (["queue"], ["lane"], ["stats"], ["metrics"], ["listeners"], ["priorities"],
+                      ["peek"], ["jobs"], ["recur", "list"], ["export"], ["count", "--queue"]):
+            with self.subTest(words):
+                self.refused(3, "there is no queue nope", *words, "nope")
+        for words in (["queues"], ["jobs"], ["count"], ["failed"], ["workers"], ["limit"],
+                      ["policy"], ["recur"], ["tags"], ["tracked"], ["bulk"], ["priorities"],
+                      ["metrics"], ["export"], ["count", "--json"], ["queues", "--json"]):
+            with self.subTest(words):
+                self.refused(3, "there is no namespace typo", *words, "--ns", "typo")
+
+    def test_a_queue_that_is_paused_before_its_first_job_exists(self):
+        self.good("pause", "early")
+        self.assertRegex(self.good("queue", "early"), r"(?m)^paused +yes$")
+        self.says("unpaused early\n", "unpause", "early")
+
+
 class Settings(tool.ServerCase):
     def test_options_are_set_and_unset(self):
         self.says("set mail-heartbeat, 300\n", "config", "set", "mail-heartbeat", "300")
@@ -235,6 +292,7 @@ class Settings(tool.ServerCase):
         self.assertEqual(self.run_tool("config", "set", "heartbeat", "soon").returncode, 1)
 
     def test_limits_are_set_and_unset(self):
+        self.put("ann")
         self.assertEqual(self.run_tool("limit").stderr, "sluice: there are no limits\n")
         self.good("limit", "set", "-q", "mail", "--domain", "customer-*", "--rate", "10",
                   "--period", "1m", "--burst", "5")
@@ -255,6 +313,7 @@ class Settings(tool.ServerCase):
         self.assertEqual(self.json("policy", "list"), [])
 
     def test_recurring_jobs(self):
+        self.good("namespaces", "create", self._testMethodName)
         self.assertEqual(self.run_tool("recur").stderr, "sluice: there are no recurring jobs\n")
         self.says("recurring: nightly, reports, Nightly\n", "recur", "add", "nightly", "reports",
                   "Nightly", "--cron", "0 3 * * *", "--zone", "Europe/Berlin", "--overlap", "skip",

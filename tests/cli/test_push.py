@@ -9,6 +9,7 @@ HREF = "https://jobs.example.com/backfill"
 
 class Push(tool.ServerCase):
     def test_there_are_none_at_first(self):
+        self.good("namespaces", "create", self._testMethodName)
         done = self.run_tool("push")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertEqual(self.json("push", "list"), [])
@@ -31,6 +32,7 @@ class Push(tool.ServerCase):
         self.good("push", "set", "Backfill", HREF)
         self.assertEqual([push["pattern"] for push in self.json("push")], ["Backfill"])
         self.url += "-other"
+        self.good("namespaces", "create", self._testMethodName + "-other")
         self.assertEqual(self.json("push"), [])
 
     def test_what_is_refused(self):

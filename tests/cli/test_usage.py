@@ -203,12 +203,27 @@ class Reaching(tool.ServerCase):
 
     def test_output_that_cannot_be_written_is_an_error(self):
         self.put("ann")
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([tool.SLUICE, "queues", "--url", self.url], stdout=full,
-                                  stderr=subprocess.PIPE, text=True, env=tool.environment(),
-                                  check=False)
-        self.assertEqual((done.returncode, done.stderr),
-                         (1, "sluice: standard output could not be written\n"))
+        self.put("bob")
+        for words in (["queues"], ["jobs"], ["jobs", "--count", "1"], ["jobs", "--json"],
+                      ["get", "ann"], ["put", "mail", "Send"], ["count"], ["export"], ["help"],
+                      ["--version"], ["man"], ["completion", "bash"], ["call", "Q.LENGTH", "mail"],
+                      ["pop", "mail", "--json"], ["top", "--once"], ["events", "--count", "1"]):
+            with open("/dev/full", "w", encoding="utf-8") as full, self.subTest(words):
+                process = subprocess.Popen([tool.SLUICE, *words, "--url", self.url], stdout=full,
+                                           stderr=subprocess.PIPE, text=True,
+                                           env=tool.environment())
+                if words[0] == "events":
+                    self.tell_of_something(process)
+                _, errors = process.communicate(timeout=tool.sluiced.LIMIT_S)
+                self.assertEqual((process.returncode, errors.splitlines()[-1:]),
+                                 (1, ["sluice: standard output could not be written"]), errors)
+
+    def tell_of_something(self, process):
+        """Until the process has ended: it may not listen yet."""
+        def ended():
+            self.good("put", "mail", "Send")
+            return process.poll() is not None
+        tool.eventually(ended)
 
     def test_colours_are_for_terminals(self):
         self.take("ann")

@@ -116,9 +116,16 @@ static int watch(const struct tool *tool, struct sluice_value **bulk)
 
 static int show_bulk(const struct tool *tool, const struct sluice_value *bulk)
 {
+    // One that looked at all jobs and found none is told by the exit code, like any other act.
+    bool none = is_done(bulk) && !sluice_value_integer(sluice_value_get(bulk, "matched"));
+    int end = is_stopped(bulk) ? EXIT_REFUSED : none ? EXIT_NOTHING : EXIT_DONE;
     if (tool->json) {
         int code = tool_print_json(bulk);
-        return code ? code : is_stopped(bulk) ? EXIT_REFUSED : EXIT_DONE;
+        return code ? code : end;
+    }
+    if (none) {
+        tool_complain("no job matches");
+        return end;
     }
     bool dry = sluice_value_boolean(sluice_value_get(bulk, "dry-run"));
     print(stdout, "%lld matched, %lld %s%s\n",
@@ -128,7 +135,7 @@ static int show_bulk(const struct tool *tool, const struct sluice_value *bulk)
           is_stopped(bulk) ? "; stopped before all jobs were looked at"
           : is_done(bulk)  ? ""
                            : "; it goes on");
-    return is_stopped(bulk) ? EXIT_REFUSED : EXIT_DONE;
+    return end;
 }
 
 static int run_bulk(const struct tool *tool, const struct words *words)

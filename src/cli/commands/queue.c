@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The jobs of queues, whatever state they are in, and the recurring ones.
 #include "cli/commands/walk.h"
+#include "cli/core/absent.h"
 #include "cli/core/sets.h"
 #include "cli/core/table.h"
 
@@ -68,6 +69,10 @@ static int jobs_end(const struct tool *tool, const struct listing *listing, int6
     const struct jobs_options *options = tool->options;
     int64_t end = options->offset + listing->shown;
     if (!listing->shown) {
+        int code = absent_check(tool, tool->argument_count ? tool->arguments[0] : NULL);
+        if (code) {
+            return code;
+        }
         tool_complain("there are no such jobs");
     } else if (!tool->json && end < total) {
         tool_complain("%lld of %lld shown; --offset %lld shows the next", (long long)listing->shown,
@@ -110,7 +115,10 @@ static int recur_list_run(struct tool *tool)
         table_finish(tool, listing.table);
     }
     if (!code && !listing.shown) {
-        tool_complain("there are no recurring jobs");
+        code = absent_check(tool, tool->argument_count ? tool->arguments[0] : NULL);
+        if (!code) {
+            tool_complain("there are no recurring jobs");
+        }
     }
     return code;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/core/call.h"
 
+#include "cli/core/absent.h"
 #include "cli/core/moment.h"
 #include "cli/core/table.h"
 
@@ -190,8 +191,13 @@ static int nothing(const struct call *call, int code)
     return code;
 }
 
-static int show_said(const struct tool *tool, const struct call *call)
+static int show_said(const struct tool *tool, const struct call *call,
+                     const struct sluice_value *answer)
 {
+    if (sluice_value_type(answer) == SLUICE_BOOLEAN && !sluice_value_boolean(answer) &&
+        call->missing) {
+        return nothing(call, EXIT_NOTHING);
+    }
     print(stdout, "%s", call->said);
     for (size_t i = 0; i < tool->argument_count; i++) {
         print(stdout, "%s%s", i ? ", " : " ", tool->arguments[i]);
@@ -246,7 +252,7 @@ static int show_list(const struct tool *tool, const struct call *call,
         path += size + (path[size] ? 1 : 0);
     } while (*path);
     mention_rest(tool, answer, shown);
-    return shown ? EXIT_DONE : nothing(call, EXIT_DONE);
+    return shown ? EXIT_DONE : nothing(call, call->of_name ? EXIT_NOTHING : EXIT_DONE);
 }
 
 static int show_settings(const struct tool *tool, const struct sluice_value *map)
@@ -286,12 +292,13 @@ int call_show(const struct tool *tool, const struct call *call, const struct slu
     if (tool->json) {
         int code = tool_print_json(answer);
         // A program too sees from the exit code that there was nothing.
-        bool none = call->form == CALL_COUNT && !sluice_value_integer(answer);
+        bool acts = call->form == CALL_COUNT || (call->form == CALL_SAID && call->missing);
+        bool none = (acts || call->of_name) && value_is_blank(answer);
         return code ? code : none ? EXIT_NOTHING : EXIT_DONE;
     }
     switch (call->form) {
     case CALL_SAID:
-        return show_said(tool, call);
+        return show_said(tool, call, answer);
     case CALL_COUNT:
         return show_count(call, sluice_value_integer(answer));
     case CALL_VALUE:
@@ -381,6 +388,42 @@ static char *replace_argument(const char *text, const char *argument)
                 : tool_copy(text, strlen(text));
 }
 
+static int check_queues(const struct tool *tool, const struct call *call)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; call->queues_exist && !code && i < tool->argument_count; i++) {
+        code = absent_check(tool, tool->arguments[i]);
+    }
+    return code;
+}
+
+// An answer that says nothing: because there is nothing, or because of a mistyped name.
+static int check_answer(const struct tool *tool, const struct call *call,
+                        const struct sluice_value *answer)
+{
+    if (call->known && sluice_value_type(value_at(answer, call->known)) == SLUICE_NULL) {
+        tool_complain("worker %s is not known", tool->arguments[0]);
+        return EXIT_NOTHING;
+    }
+    bool looks = call->form == CALL_LIST || call->form == CALL_MAPS || call->form == CALL_RECORD ||
+                 call->counts;
+    if (!looks || call->of_server || !value_is_blank(answer)) {
+        return EXIT_DONE;
+    }
+    return absent_check(tool, call->of_queue && tool->argument_count ? tool->arguments[0]
+                                                                     : tool_given(tool, "queue"));
+}
+
+static int show_checked(const struct tool *tool, const struct call *call,
+                        const struct sluice_value *answer)
+{
+    int code = check_answer(tool, call, answer);
+    if (!code) {
+        return call_show(tool, call, answer);
+    }
+    return tool->json && tool_print_json(answer) ? EXIT_REFUSED : code;
+}
+
 int call_run(struct tool *tool)
 {
     const struct call *call = tool->command->call;
@@ -399,14 +442,15 @@ int call_run(struct tool *tool)
     }
     struct words words = { 0 };
     words_add_all(&words, call->words);
-    int code = add_arguments(&words, tool, call);
+    int code = check_queues(tool, call);
+    code = code ? code : add_arguments(&words, tool, call);
     if (code) {
         return code;
     }
     struct sluice_value *answer;
     code = words_call(tool, &words, &answer);
     if (!code) {
-        code = call_show(tool, call, answer);
+        code = show_checked(tool, call, answer);
     }
     sluice_value_free(answer);
     return code;

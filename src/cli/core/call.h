@@ -31,6 +31,12 @@ struct call {
     const char *question;  // to be asked first, with the argument in place of %s; see tool_confirm
     bool leased;           // the job's worker and token go with it
     const char *one_of;    // "rate weight": options of which there must be one; or NULL
+    bool of_queue;         // the first argument, if there is one, is a queue
+    bool queues_exist;     // refused unless all arguments are queues that exist
+    bool of_server;        // it is not about the namespace
+    bool counts;           // of CALL_VALUE: a number that is 0 when there is nothing
+    bool of_name;          // an empty list means that what the argument names does not exist
+    const char *known; // a field of the answer that is null when the worker it names is not known
     const struct call *with_argument; // instead of this one when there is an argument
 };
 

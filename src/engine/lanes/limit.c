@@ -362,6 +362,12 @@ enum status engine_limit_unset(struct engine *engine, int64_t now_us, struct sli
     return status;
 }
 
+bool engine_limit_is_set(const struct engine *engine, struct slice queue, struct slice domain)
+{
+    return queue.size <= ENGINE_NAME_SIZE_MAX && domain.size <= ENGINE_NAME_SIZE_MAX &&
+           find(engine, queue, domain) != NULL;
+}
+
 bool engine_limit_at(const struct engine *engine, size_t index, struct limit_view *view)
 {
     struct index_node *node = index_at(&engine->limit_order, index);

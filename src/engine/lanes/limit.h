@@ -32,6 +32,9 @@ MUST_USE enum status engine_limit_set(struct engine *engine, int64_t now_us, str
 MUST_USE enum status engine_limit_unset(struct engine *engine, int64_t now_us, struct slice queue,
                                         struct slice domain, struct error *error);
 
+// Whether a limit is set for exactly this queue and this domain.
+bool engine_limit_is_set(const struct engine *engine, struct slice queue, struct slice domain);
+
 struct limit_view {
     struct slice queue, domain;
     struct limit limit;

@@ -29,6 +29,11 @@ size_t engine_queue_count(const struct engine *engine)
     return engine->queue_order.count;
 }
 
+bool engine_queue_exists(const struct engine *engine, struct slice name)
+{
+    return queue_find(engine, name) != NULL;
+}
+
 bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name)
 {
     size_t known = engine->queue_order.count;
