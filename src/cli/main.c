@@ -43,6 +43,12 @@ static struct tool tool_of(const struct parsed *parsed)
         .ns = first_text(global->ns, "SLUICE_NS", NULL),
         .timeout = global->timeout > 0 ? global->timeout : TIMEOUT_DEFAULT,
         .timeout_given = global->timeout > 0,
+        .ca_file = global->ca_file,
+        .cert_file = global->cert_file,
+        .key_file = global->key_file,
+        .password_file = global->password_file,
+        .wait_for_server =
+            global->wait_for_server || (parsed->command && parsed->command->patient),
         .json = global->json,
         .color = wants_color(global->color),
         .terminal = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO),

@@ -152,6 +152,30 @@ class Reaching(tool.ServerCase):
         self.assertEqual((done.returncode, done.stdout), (4, ""))
         self.assertRegex(done.stderr, r"^sluice: .*cannot be reached")
 
+    def test_a_refused_connection_is_told_at_once(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            url = f"sluice://127.0.0.1:{listener.getsockname()[1]}/app"
+            for words in (["queues"], ["put", "mail", "Send"], ["events"], ["doctor"],
+                          ["top", "--once"], ["bench"], ["backup", "/nothing"]):
+                # It would not end before the test's limit.
+                done = tool.run(*words, "--url", url, "--timeout", "1h")
+                self.assertEqual((done.returncode, done.stdout), (4, ""), words)
+                self.assertIn("Connection refused", done.stderr)
+
+    def test_a_script_can_wait_for_the_server(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            url = f"sluice://127.0.0.1:{listener.getsockname()[1]}/app"
+            process = tool.start("queues", "--url", url, "--wait-for-server", "--timeout", "60s")
+            self.assertRegex(process.stderr.readline(), "cannot be reached.*; trying again$")
+            listener.listen()
+            listener.settimeout(tool.sluiced.LIMIT_S)
+            connection, _ = listener.accept()
+            connection.close()
+        process.kill()
+        process.communicate()
+
     def test_an_answer_that_was_lost_has_an_exit_code(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             process = tool.start("pause", "mail", "--timeout", "60s", "--url",

@@ -76,6 +76,7 @@ struct tool_command {
     const char *details;           // paragraphs, with an empty line between them; or NULL
     const struct tool_example *examples; // ends with a line of NULL; or NULL
     bool offline;                        // needs no queue: tool->queue is NULL
+    bool patient;                        // waits for a server that is not there
     bool makes;                          // begins a folder (file:PATH) that is not there yet
     bool primary; // of a family: what its name alone stands for ("recur" is "recur list")
     const struct call *call; // of commands that are only words and columns: see call.h
@@ -113,6 +114,8 @@ struct tool {
     const char *url, *ns; // ns: NULL when nothing was said
     double timeout;       // 0: the library's
     bool timeout_given;   // it was said by who called the tool
+    const char *ca_file, *cert_file, *key_file, *password_file; // NULL: not given
+    bool wait_for_server; // a connection that cannot be made is tried again
     bool json;
     bool color;    // of standard output
     bool terminal; // standard output and standard error are one: progress may be shown

@@ -114,6 +114,29 @@ const char *tool_given(const struct tool *tool, const char *name)
     return NULL;
 }
 
+static void say_trouble(void *context, enum sluice_log_level level, const char *sentence)
+{
+    (void)context;
+    (void)level;
+    tool_complain("%s", sentence);
+}
+
+// A file of TLS that an address without TLS would leave aside is a mistake, not a setting.
+static enum sluice_status check_files(const struct tool *tool, struct sluice_error *error)
+{
+    const char *name = tool->ca_file     ? "ca-file"
+                       : tool->cert_file ? "cert-file"
+                       : tool->key_file  ? "key-file"
+                                         : NULL;
+    if (!name || url_is_tls(tool->url)) {
+        return SLUICE_OK;
+    }
+    *error = (struct sluice_error){ .status = SLUICE_INVALID };
+    (void)snprintf(error->message, sizeof error->message,
+                   "--%s needs an address with TLS, such as sluices://HOST", name);
+    return SLUICE_INVALID;
+}
+
 enum sluice_status tool_open(const struct tool *tool, const struct sluice_open_options *options,
                              struct sluice **out, struct sluice_error *error)
 {
@@ -124,8 +147,20 @@ enum sluice_status tool_open(const struct tool *tool, const struct sluice_open_o
     if (all.timeout == 0) {
         all.timeout = tool->timeout;
     }
+    all.ca_file = tool->ca_file;
+    all.cert_file = tool->cert_file;
+    all.key_file = tool->key_file;
+    all.fail_fast = !tool->wait_for_server;
+    if (!all.log && tool->wait_for_server && !tool->command->patient) {
+        all.log = say_trouble;
+    }
+    struct sluice_error unheard;
+    enum sluice_status status = check_files(tool, error ? error : &unheard);
+    if (status) {
+        return status;
+    }
     char *url = tool->command->makes ? NULL : url_of_existing(tool->url);
-    enum sluice_status status = sluice_open(url ? url : tool->url, &all, out, error);
+    status = sluice_open(url ? url : tool->url, &all, out, error);
     tool_free(url);
     return status;
 }

@@ -324,6 +324,27 @@ static void on_log(void *context, enum sluice_log_level level, const char *sente
     work_complain(context, "%s", sentence);
 }
 
+// A file for a connection, for programs that speak to the queue themselves: they run in folders of
+// their own.
+static void hand_on(const char *variable, const char *path)
+{
+    char *whole = path ? realpath(path, NULL) : NULL;
+    if (whole) {
+        (void)setenv(variable, whole, 1);
+    }
+    free(whole);
+}
+
+static void hand_on_files(const struct work *work)
+{
+    hand_on("SLUICE_CA_FILE", work->tool->ca_file);
+    hand_on("SLUICE_CERT_FILE", work->tool->cert_file);
+    hand_on("SLUICE_KEY_FILE", work->tool->key_file);
+    if (work->options->pass_url) {
+        hand_on("SLUICE_PASSWORD_FILE", work->tool->password_file);
+    }
+}
+
 static int open_queue(struct work *work)
 {
     const struct sluice_open_options queue_options =
@@ -338,6 +359,7 @@ static int open_queue(struct work *work)
     char *url = url_without_password(work->tool->url);
     char *queue = tool_format("%s\n%s\n", url, sluice_namespace(work->queue));
     work->child_url = work->options->pass_url ? tool_format("%s", work->tool->url) : url;
+    hand_on_files(work);
     char *wrong = NULL;
     if (!work_orphans_open(&work->orphans, work->options->state, queue, &wrong)) {
         tool_complain("%s", wrong);
@@ -502,6 +524,7 @@ static const struct tool_example examples[] = {
 
 static const struct tool_command commands[] = {
     { .name = "work",
+      .patient = true,
       .group = "Work",
       .arguments = "-- PROGRAM [ARGUMENT ...]",
       .arguments_min = 1,
