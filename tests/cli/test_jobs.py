@@ -143,6 +143,38 @@ class OnServer(Work, tool.ServerCase):
         self.put("dependents")
         self.says("1 canceled\n", "cancel", "dependents")
 
+    def test_zero_and_none_can_be_said(self):
+        self.good("put", "mail", "Send", "--jid", "ann", "--priority", "5", "--deadline",
+                  "2100-01-01", "--run-timeout", "20", "--lease", "30", "--result-ttl", "40",
+                  "--max-crashes", "3", "--retries", "7", "--delay", "1h")
+        job = self.json("get", "ann")
+        self.assertEqual((job["priority"], job["retries"], job["state"]), (5, 7, "scheduled"))
+        self.good("put", "mail", "Send", "--jid", "ann")
+        self.assertEqual(self.json("get", "ann")["priority"], 5)
+        self.good("put", "mail", "Send", "--jid", "ann", "--priority", "0", "--deadline", "0",
+                  "--run-timeout", "0", "--lease", "0", "--result-ttl", "0", "--max-crashes", "0",
+                  "--retries", "0", "--delay", "0")
+        job = self.json("get", "ann")
+        self.assertEqual((job["priority"], job["retries"], job["deadline"], job["state"]),
+                         (0, 0, None, "waiting"))
+        given = self.json("options", "ann")["given"]
+        self.assertEqual([given[name] for name in ("timeout", "lease", "result-ttl", "max-crashes")],
+                         [0, 0, 0, 0])
+        self.good("put", "--bulk", text='{"queue":"mail","klass":"Send","jid":"bob","retries":0,'
+                                        '"priority":0,"timeout":0,"result_ttl":0}')
+        self.assertEqual(self.json("get", "bob")["retries"], 0)
+
+    def test_a_wait_of_zero_does_not_wait_and_forever_has_a_word(self):
+        self.put("ann")
+        self.refused(3, "job ann has not finished", "wait", "ann", "--for", "0")
+        self.refused(3, "there is nothing to pop", "pop", "nothing", "--wait", "0")
+        done = self.run_tool("put", "mail", "Send", "--jid", "bob", "--wait", "--for", "0")
+        self.assertEqual((done.returncode, done.stderr), (3, "sluice: job bob has not finished\n"))
+        self.assertEqual(self.json("pop", "mail", "--wait", "forever")["jid"], "ann")
+        self.good("complete", "ann", "--result", "1")
+        self.says("1\n", "wait", "ann", "--for", "forever")
+        self.assertEqual(self.run_tool("wait", "ann", "--for", "ever").returncode, 2)
+
     def test_data_that_is_no_json_is_refused(self):
         self.refused(1, "data is not JSON: invalid JSON at byte 0: expected a value",
                      "put", "mail", "Send", "oops")

@@ -106,10 +106,10 @@ const struct option put_option_table[PUT_OPTION_COUNT] = {
       .offset = FIELD(wait),
       .summary = "waits until the job has finished, and prints its result" },
     { .name = "for",
-      .type = OPTION_SECONDS,
+      .type = OPTION_WAIT,
       .value = "SECONDS",
       .offset = FIELD(wait_for),
-      .summary = "with --wait: how long to wait at most" },
+      .summary = "with --wait: how long at most (forever); 0: only looks" },
 };
 enum {
     COMMAND_ALONE = 3, // options at the end of the table that a line of JSON does not have

@@ -31,6 +31,7 @@ enum option_type {
     OPTION_TEXT,    // const char *
     OPTION_INTEGER, // int64_t
     OPTION_SECONDS, // double: "90", "1.5", "500ms", "10s", "5m", "2h", "1d"
+    OPTION_WAIT,    // double: the same, or "forever" (SLUICE_FOREVER); 0 does not wait
     OPTION_TIME,    // double: seconds since 1970, "2030-01-31" or "2030-01-31T12:00:00Z"
     OPTION_TEXTS,   // struct texts: may come again, or as a,b,c
 };

@@ -190,6 +190,17 @@ const char *option_store(const struct option *option, const char *text, void *op
                 text);
         }
         return NULL;
+    case OPTION_WAIT:
+        if (!strcmp(text, "forever")) {
+            *(double *)field = SLUICE_FOREVER;
+            return NULL;
+        }
+        if (!seconds_parse(text, field)) {
+            return tool_format("--%s is not forever, nor a length of time such as 90, 1.5, 10s, 5m, "
+                               "2h or 1d: %s",
+                               option->name, text);
+        }
+        return NULL;
     case OPTION_TIME:
         if (!moment_parse(text, field)) {
             return tool_format(
