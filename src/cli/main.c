@@ -29,6 +29,12 @@ static bool wants_color(const char *when)
            !(terminal && !strcmp(terminal, "dumb"));
 }
 
+static enum times times_of(const char *given)
+{
+    const char *how = first_text(given, "SLUICE_TIMES", "");
+    return !strcmp(how, "utc") ? TIMES_UTC : !strcmp(how, "local") ? TIMES_LOCAL : TIMES_RELATIVE;
+}
+
 static struct tool tool_of(const struct parsed *parsed)
 {
     const struct global_options *global = &parsed->global;
@@ -47,8 +53,8 @@ static struct tool tool_of(const struct parsed *parsed)
         .cert_file = global->cert_file,
         .key_file = global->key_file,
         .password_file = global->password_file,
-        .wait_for_server =
-            global->wait_for_server || (parsed->command && parsed->command->patient),
+        .wait_for_server = global->wait_for_server || (parsed->command && parsed->command->patient),
+        .times = times_of(global->times),
         .json = global->json,
         .color = wants_color(global->color),
         .terminal = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO),

@@ -141,7 +141,7 @@ class Namespaces(tool.ServerCase):
         self.refused(2, "namespaces delete needs --yes when standard input is not a terminal",
                      "namespaces", "delete", "one")
         self.says("deleted one\n", "namespaces", "delete", "one", "--yes")
-        self.assertNotIn("one", [ns["name"] for ns in self.json("namespaces", "list")])
+        self.assertNotIn("one", [ns["name"] for ns in self.lines("namespaces", "list")])
 
     def test_the_time_is_shown_and_set_right(self):
         self.put("ann")

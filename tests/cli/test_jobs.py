@@ -121,8 +121,8 @@ class OnServer(Work, tool.ServerCase):
         self.assertEqual({key: job[key] for key in wanted}, wanted)
         self.assertEqual(job["unique"]["key"], "key")
         self.assertEqual(self.json("options", "all")["given"],
-                         {"backoff": "fixed:3", "timeout": 600, "lease": 0, "result-ttl": 86400,
-                          "max-crashes": 2, "on-dependency-failure": "cancel"})
+                         {"backoff": "fixed:3", "timeout": 600, "lease": 0, "result_ttl": 86400,
+                          "max_crashes": 2, "on_dependency_failure": "cancel"})
         self.refused(1, "job all holds the lock and is depends", "put", "mail", "Send",
                      "--unique", "key", "--on-conflict", "refuse")
         self.good("put", "mail", "Send", "-j", "later", "--at", "2100-01-01T00:00:30Z")
@@ -158,7 +158,7 @@ class OnServer(Work, tool.ServerCase):
         self.assertEqual((job["priority"], job["retries"], job["deadline"], job["state"]),
                          (0, 0, None, "waiting"))
         given = self.json("options", "ann")["given"]
-        self.assertEqual([given[name] for name in ("timeout", "lease", "result-ttl", "max-crashes")],
+        self.assertEqual([given[name] for name in ("timeout", "lease", "result_ttl", "max_crashes")],
                          [0, 0, 0, 0])
         self.good("put", "--bulk", text='{"queue":"mail","klass":"Send","jid":"bob","retries":0,'
                                         '"priority":0,"timeout":0,"result_ttl":0}')
@@ -229,8 +229,8 @@ class OnServer(Work, tool.ServerCase):
                   "--result-ttl", "3m", "--max-crashes", "4")
         self.put("ann", "mail", "--run-timeout", "0", "--lease", "0", "--result-ttl", "0",
                  "--max-crashes", "0")
-        options = self.json("options", "ann")["in-effect"]
-        self.assertEqual([options[key] for key in ("timeout", "lease", "result-ttl", "max-crashes")],
+        options = self.json("options", "ann")["in_effect"]
+        self.assertEqual([options[key] for key in ("timeout", "lease", "result_ttl", "max_crashes")],
                          [0, 0, 0, 0])
 
     def test_a_given_job_is_taken(self):
@@ -270,7 +270,7 @@ class OnServer(Work, tool.ServerCase):
         def waits():
             self.assertIsNone(process.poll())
             return any(ns["name"] == name and ns["clients_waiting"]
-                       for ns in self.json("namespaces"))
+                       for ns in self.lines("namespaces"))
 
         tool.eventually(waits)
 

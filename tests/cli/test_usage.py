@@ -259,6 +259,27 @@ class Reaching(tool.ServerCase):
         self.assertNotIn("\033", on_terminal("jobs", "-u", self.url, NO_COLOR="1")[0])
         self.assertNotIn("\033", on_terminal("jobs", "-u", self.url, "--color", "never")[0])
 
+    def test_tables_fit_the_terminal(self):
+        for number in range(3):
+            self.put(f"a-job-with-a-name-that-is-long-{number}", f"queue-{number}")
+        self.take("ann", "another-queue")
+        self.good("recur", "add", "nightly", "reports", "Nightly", "--cron", "0 3 * * mon-fri",
+                  "--zone", "America/Argentina/Buenos_Aires")
+        for columns in (120, 80, 60, 40):
+            for words in (["queues"], ["jobs"], ["recur"], ["workers"], ["namespaces"],
+                          ["history", "ann"], ["metrics"], ["workers", "w1"]):
+                shown, code = on_terminal(*words, "-u", self.url, "--color", "never",
+                                          columns=columns)
+                self.assertEqual(code, 0)
+                with self.subTest(words=words, columns=columns):
+                    self.assertLessEqual(max(len(line) for line in shown.splitlines()), columns,
+                                         shown)
+        # What says nothing is left out first.
+        shown, _ = on_terminal("queues", "-u", self.url, "--color", "never", columns=80)
+        self.assertIn("WAITING", shown)
+        self.assertNotIn("PAUSED", shown)
+        self.assertIn("PAUSED", self.good("queues"))
+
     def test_a_table_is_cut_at_the_edge_of_the_terminal(self):
         self.good("put", "mail", "Send", '{"to":"%s"}' % ("x" * 200), "--jid", "ann")
         shown, _ = on_terminal("peek", "mail", "-u", self.url, "--color", "never", columns=100)

@@ -84,7 +84,8 @@ static int jobs_end(const struct tool *tool, const struct listing *listing, int6
 static int jobs_run(struct tool *tool)
 {
     const struct jobs_options *options = tool->options;
-    struct listing listing = { .tool = tool, .table = tool->json ? NULL : table_new(JOB_COLUMNS) };
+    struct listing listing = { .tool = tool,
+                               .table = tool->json ? NULL : table_new(tool, JOB_COLUMNS) };
     struct walk walk = { .tool = tool,
                          .queue = tool->argument_count ? tool->arguments[0] : NULL,
                          .state = options->state,
@@ -103,7 +104,9 @@ static int recur_list_run(struct tool *tool)
 {
     struct listing listing = {
         .tool = tool,
-        .table = tool->json ? NULL : table_new("jid queue klass interval cron zone next count data")
+        .table = tool->json
+                     ? NULL
+                     : table_new(tool, "jid queue klass interval cron zone next count data")
     };
     struct walk walk = { .tool = tool,
                          .queue = tool->argument_count ? tool->arguments[0] : NULL,

@@ -162,7 +162,7 @@ static const struct tool_command commands[] = {
       .arguments = "JID",
       ONE,
       OPTIONS(runs_options),
-      CALL(.words = "Q.RECUR.RUNS", .form = CALL_MOMENTS),
+      CALL(.words = "Q.RECUR.RUNS", .form = CALL_MOMENTS, .recurring = true),
       .summary = "Says when a recurring job will make its next jobs" },
     { .name = "recur tag",
       .group = "Queues",

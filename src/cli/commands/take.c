@@ -63,7 +63,7 @@ static int show_jobs(const struct tool *tool, struct sluice_job *const *jobs, si
 {
     int code = EXIT_DONE;
     if (!tool->json) {
-        struct table *table = table_new("jid klass queue token expires data");
+        struct table *table = table_new(tool, "jid klass queue token expires data");
         for (size_t i = 0; i < count; i++) {
             table_add_row(table, sluice_job_value(jobs[i]));
         }

@@ -206,21 +206,44 @@ static int show_said(const struct tool *tool, const struct call *call,
     return EXIT_DONE;
 }
 
-static void show_moment(double when)
+static void show_moment(double when, const char *zone)
 {
     char moment[MOMENT_SIZE], relative[MOMENT_SIZE];
-    moment_format(when, moment);
+    if (zone) {
+        moment_format_in(when, zone, moment);
+    } else {
+        moment_format(when, moment);
+    }
     moment_relative(when, moment_now(), relative);
     print(stdout, "%s (%s)\n", moment, relative);
 }
 
-static int show_moments(const struct sluice_value *value)
+// The zone of a cron expression, as it was given or as the recurring job has it; NULL: none.
+static const char *zone_of(const struct tool *tool, const struct call *call)
 {
+    struct words words = { 0 };
+    struct sluice_value *job;
+    if (!call->recurring) {
+        return tool_given(tool, "zone");
+    }
+    words_add(&words, "Q.RECUR.GET");
+    words_add(&words, tool->arguments[0]);
+    int code = words_call(tool, &words, &job);
+    const char *zone = code ? NULL : sluice_value_text(sluice_value_get(job, "zone"), NULL);
+    zone = zone ? tool_copy(zone, strlen(zone)) : NULL;
+    sluice_value_free(job);
+    return zone;
+}
+
+static int show_moments(const struct tool *tool, const struct call *call,
+                        const struct sluice_value *value)
+{
+    const char *zone = zone_of(tool, call);
     if (sluice_value_type(value) != SLUICE_LIST) {
-        show_moment(sluice_value_number(value));
+        show_moment(sluice_value_number(value), zone);
     }
     for (size_t i = 0; i < sluice_value_count(value); i++) {
-        show_moment(sluice_value_number(sluice_value_at(value, i)));
+        show_moment(sluice_value_number(sluice_value_at(value, i)), zone);
     }
     return EXIT_DONE;
 }
@@ -242,16 +265,24 @@ static int show_list(const struct tool *tool, const struct call *call,
 {
     size_t shown = 0;
     const char *path = call->list ? call->list : "";
+    int code = EXIT_DONE;
     do {
         size_t size = strcspn(path, " ");
         char *one = tool_copy(path, size);
         const struct sluice_value *list = size ? value_at(answer, one) : answer;
-        table_print(tool, list, call->columns);
+        if (tool->json) {
+            code = code ? code : tool_print_json_list(list);
+        } else {
+            table_print(tool, list, call->columns);
+        }
         shown += sluice_value_count(list);
         tool_free(one);
         path += size + (path[size] ? 1 : 0);
     } while (*path);
     mention_rest(tool, answer, shown);
+    if (tool->json) {
+        return code ? code : shown || !call->of_name ? EXIT_DONE : EXIT_NOTHING;
+    }
     return shown ? EXIT_DONE : nothing(call, call->of_name ? EXIT_NOTHING : EXIT_DONE);
 }
 
@@ -289,11 +320,18 @@ static int show_value(const struct sluice_value *value)
 
 int call_show(const struct tool *tool, const struct call *call, const struct sluice_value *answer)
 {
+    if (tool->json && call->form == CALL_LIST) {
+        return show_list(tool, call, answer);
+    }
+    if (tool->json && call->form == CALL_MOMENTS && sluice_value_type(answer) == SLUICE_LIST) {
+        return tool_print_json_list(answer);
+    }
     if (tool->json) {
-        int code = tool_print_json(answer);
+        int code =
+            call->form == CALL_SETTINGS ? tool_print_json_names(answer) : tool_print_json(answer);
         // A program too sees from the exit code that there was nothing.
         bool acts = call->form == CALL_COUNT || (call->form == CALL_SAID && call->missing);
-        bool none = (acts || call->of_name) && value_is_blank(answer);
+        bool none = acts && value_is_blank(answer);
         return code ? code : none ? EXIT_NOTHING : EXIT_DONE;
     }
     switch (call->form) {
@@ -304,7 +342,7 @@ int call_show(const struct tool *tool, const struct call *call, const struct slu
     case CALL_VALUE:
         return show_value(answer);
     case CALL_MOMENTS:
-        return show_moments(answer);
+        return show_moments(tool, call, answer);
     case CALL_FIELD:
         return show_value(sluice_value_get(answer, call->columns));
     case CALL_LIST:
@@ -421,7 +459,10 @@ static int show_checked(const struct tool *tool, const struct call *call,
     if (!code) {
         return call_show(tool, call, answer);
     }
-    return tool->json && tool_print_json(answer) ? EXIT_REFUSED : code;
+    if (call->counts) {
+        return call_show(tool, call, answer) ? EXIT_REFUSED : code; // none is a count too
+    }
+    return tool->json && call->form != CALL_LIST && tool_print_json(answer) ? EXIT_REFUSED : code;
 }
 
 int call_run(struct tool *tool)

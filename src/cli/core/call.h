@@ -34,6 +34,7 @@ struct call {
     bool of_queue;         // the first argument, if there is one, is a queue
     bool queues_exist;     // refused unless all arguments are queues that exist
     bool of_server;        // it is not about the namespace
+    bool recurring;        // of CALL_MOMENTS: in the zone of the recurring job
     bool counts;           // of CALL_VALUE: a number that is 0 when there is nothing
     bool of_name;          // an empty list means that what the argument names does not exist
     const char *known; // a field of the answer that is null when the worker it names is not known

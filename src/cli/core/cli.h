@@ -104,6 +104,12 @@ struct given {
     const char *text; // "1" for flags
 };
 
+enum times {
+    TIMES_RELATIVE, // "3m20s ago"
+    TIMES_UTC,
+    TIMES_LOCAL,
+};
+
 struct tool {
     struct sluice *queue; // open, unless the command is offline
     const struct tool_command *command;
@@ -117,6 +123,7 @@ struct tool {
     bool timeout_given;   // it was said by who called the tool
     const char *ca_file, *cert_file, *key_file, *password_file; // NULL: not given
     bool wait_for_server; // a connection that cannot be made is tried again
+    enum times times;     // how tables show moments
     bool json;
     bool color;    // of standard output
     bool terminal; // standard output and standard error are one: progress may be shown
@@ -147,8 +154,12 @@ __attribute__((format(printf, 2, 3))) int tool_misuse(const struct tool *tool, c
 // EXIT_DONE: go on; otherwise it was said why not.
 int tool_confirm(const struct tool *tool, const char *question);
 
-// Prints a value as one line of JSON on standard output.
+// Prints a value as one line of JSON on standard output, its keys as over HTTP.
 int tool_print_json(const struct sluice_value *value);
+// The same with keys as they are: names that the user has given.
+int tool_print_json_names(const struct sluice_value *value);
+// Prints a line for each item of a list.
+int tool_print_json_list(const struct sluice_value *list);
 
 // Memory for the life of the process, which may be given back sooner. The tool ends with a sentence
 // when there is none. Not for free(). From any thread.

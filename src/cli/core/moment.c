@@ -3,12 +3,14 @@
 
 #include "os/clock.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     MINUTE = 60,
@@ -72,6 +74,49 @@ void moment_format(double moment, char text[MOMENT_SIZE])
     if (!gmtime_r(&whole, &parts) || !strftime(text, MOMENT_SIZE, "%Y-%m-%d %H:%M:%SZ", &parts)) {
         (void)snprintf(text, MOMENT_SIZE, "%.15g", moment);
     }
+}
+
+static bool zone_is_known(const char *zone)
+{
+    const char *folder = getenv("TZDIR");
+    char path[PATH_MAX];
+    int size = snprintf(path, sizeof path, "%s/%s", folder ? folder : "/usr/share/zoneinfo", zone);
+    return *zone && !strstr(zone, "..") && size > 0 && (size_t)size < sizeof path &&
+           !access(path, R_OK);
+}
+
+static void format_local(double moment, char text[MOMENT_SIZE])
+{
+    time_t whole = (time_t)moment;
+    struct tm parts;
+    tzset();
+    if (!localtime_r(&whole, &parts) ||
+        !strftime(text, MOMENT_SIZE, "%Y-%m-%d %H:%M:%S %Z", &parts)) {
+        (void)snprintf(text, MOMENT_SIZE, "%.15g", moment);
+    }
+}
+
+void moment_format_in(double moment, const char *zone, char text[MOMENT_SIZE])
+{
+    if (!zone) {
+        format_local(moment, text);
+        return;
+    }
+    if (!zone_is_known(zone)) {
+        moment_format(moment, text);
+        return;
+    }
+    const char *set = getenv("TZ");
+    char *before = set ? strdup(set) : NULL;
+    (void)setenv("TZ", zone, 1);
+    format_local(moment, text);
+    if (before) {
+        (void)setenv("TZ", before, 1);
+    } else {
+        (void)unsetenv("TZ");
+    }
+    tzset();
+    free(before);
 }
 
 // Two units at most: who reads it wants to know about how long.

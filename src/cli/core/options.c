@@ -17,8 +17,9 @@ const struct option global_option_table[] = {
       .type = OPTION_TEXT,
       .value = "URL",
       .offset = GLOBAL(url),
-      .summary = "the queue: sluice://HOST[:PORT][/NS], sluices:// (TLS), unix:/PATH[?ns=NS] "
-                 "(a Unix socket) or file:PATH (a folder) (SLUICE_URL, sluice://127.0.0.1:7711/default)" },
+      .summary =
+          "the queue: sluice://HOST[:PORT][/NS], sluices:// (TLS), unix:/PATH[?ns=NS] "
+          "(a Unix socket) or file:PATH (a folder) (SLUICE_URL, sluice://127.0.0.1:7711/default)" },
     { .name = "ns",
       .type = OPTION_TEXT,
       .value = "NAME",
@@ -34,6 +35,12 @@ const struct option global_option_table[] = {
       .offset = GLOBAL(color),
       .choices = "auto|always|never",
       .summary = "colours: auto is on a terminal unless NO_COLOR is set" },
+    { .name = "times",
+      .type = OPTION_TEXT,
+      .value = "HOW",
+      .offset = GLOBAL(times),
+      .choices = "relative|utc|local",
+      .summary = "how tables show times (SLUICE_TIMES, relative)" },
     { .name = "timeout",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
@@ -196,9 +203,10 @@ const char *option_store(const struct option *option, const char *text, void *op
             return NULL;
         }
         if (!seconds_parse(text, field)) {
-            return tool_format("--%s is not forever, nor a length of time such as 90, 1.5, 10s, 5m, "
-                               "2h or 1d: %s",
-                               option->name, text);
+            return tool_format(
+                "--%s is not forever, nor a length of time such as 90, 1.5, 10s, 5m, "
+                "2h or 1d: %s",
+                option->name, text);
         }
         return NULL;
     case OPTION_TIME:

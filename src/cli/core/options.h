@@ -6,7 +6,7 @@
 #include "cli/core/cli.h"
 
 struct global_options {
-    const char *url, *ns, *color;
+    const char *url, *ns, *color, *times;
     double timeout;
     const char *ca_file, *cert_file, *key_file, *password_file;
     bool json, wait_for_server, help, version;

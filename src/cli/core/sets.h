@@ -58,6 +58,6 @@ extern const struct tool_set man_set;
         }                                                                                          \
     }
 
-#define JOB_COLUMNS "jid klass queue state stage priority attempts moved data"
+#define JOB_COLUMNS "jid klass queue state stage priority attempts moved due=scheduled data"
 
 #endif

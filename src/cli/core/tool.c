@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What every command needs: how it complains, asks and prints.
 #include "cli/core/cli.h"
+#include "cli/core/json.h"
 #include "cli/core/table.h"
 #include "cli/core/url.h"
 
@@ -92,16 +93,40 @@ int tool_confirm(const struct tool *tool, const char *question)
     return EXIT_REFUSED;
 }
 
-int tool_print_json(const struct sluice_value *value)
+static int print_json(const struct sluice_value *value, bool names)
 {
     char *json = sluice_value_json(value);
     if (!json) {
         tool_complain("out of memory");
         return EXIT_REFUSED;
     }
-    print(stdout, "%s\n", json);
+    if (names) {
+        print(stdout, "%s", json);
+    } else {
+        json_write_keys(stdout, json, strlen(json));
+    }
+    print(stdout, "\n");
     sluice_free(json);
     return EXIT_DONE;
+}
+
+int tool_print_json(const struct sluice_value *value)
+{
+    return print_json(value, false);
+}
+
+int tool_print_json_names(const struct sluice_value *value)
+{
+    return print_json(value, true);
+}
+
+int tool_print_json_list(const struct sluice_value *list)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; !code && i < sluice_value_count(list); i++) {
+        code = tool_print_json(sluice_value_at(list, i));
+    }
+    return code;
 }
 
 const char *tool_given(const struct tool *tool, const char *name)
