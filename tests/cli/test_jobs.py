@@ -143,6 +143,26 @@ class OnServer(Work, tool.ServerCase):
         self.put("dependents")
         self.says("1 canceled\n", "cancel", "dependents")
 
+    def test_bytes_go_in_and_come_out_as_they_were(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/body"
+            for number, body in enumerate((b"\xff\x00\r\n", b"hello\n", b'{"a":1}', b'"quoted"', b"")):
+                with open(path, "wb") as file:
+                    file.write(body)
+                jid = f"raw-{number}"
+                self.good("put", "bytes", "Send", "--raw", f"@{path}", "--jid", jid)
+                done = tool.subprocess.run([tool.SLUICE, "get", jid, "--raw", "--url", self.url],
+                                           capture_output=True, env=tool.environment(), check=True)
+                self.assertEqual(done.stdout, body)
+        self.assertEqual(self.json("get", "raw-0")["data"], {"$base64": "/wANCg=="})
+        self.assertEqual(self.json("get", "raw-1")["data"], "hello\n")
+        self.assertEqual(self.json("get", "raw-2")["data"], {"a": 1})
+        self.good("put", "bytes", "Send", "oops", "--raw", "--jid", "text")
+        self.assertEqual(self.json("get", "text")["data"], "oops")
+        self.refused(2, "--raw needs DATA", "put", "bytes", "Send", "--raw")
+        self.refused(2, "--bulk and --raw do not go together", "put", "--bulk", "--raw")
+        self.refused(3, "there is no job nope", "get", "nope", "--raw")
+
     def test_zero_and_none_can_be_said(self):
         self.good("put", "mail", "Send", "--jid", "ann", "--priority", "5", "--deadline",
                   "2100-01-01", "--run-timeout", "20", "--lease", "30", "--result-ttl", "40",

@@ -76,6 +76,34 @@ class Jobs(tool.ServerCase):
         self.good("complete", "done")
         self.says("deleted done\n", "delete", "done")
         self.refused(1, "job c is waiting; only a finished job can be deleted", "delete", "c")
+        for jid in ("d1", "d2"):
+            self.take(jid)
+            self.good("complete", jid)
+        done = self.run_tool("delete", "d1", "c", "d2", "nope")
+        self.assertEqual((done.returncode, done.stdout), (1, "deleted d1\ndeleted d2\n"))
+        self.assertEqual(done.stderr, "sluice: job c is waiting; only a finished job can be deleted\n"
+                                      "sluice: job nope does not exist\n")
+
+    def test_jobs_are_found_by_what_is_in_them(self):
+        for jid in ("ann", "bob", "cat"):
+            self.put(jid)
+        self.put("other-ann", "other")
+        self.assertEqual({job["jid"] for job in self.lines("find", "ANN")}, {"ann", "other-ann"})
+        self.says(JOBS + 'ann  Send  mail  waiting  -  0  0  TIME  -  {"to":"ann"}\n', "find", "ann",
+                  "-q", "mail")
+        self.assertEqual([job["jid"] for job in self.lines("find", "--jid", "other", "--data", "to")],
+                         ["other-ann"])
+        self.refused(3, "no job has that", "find", "ann", "--state", "failed")
+        self.refused(3, "there is no queue nope", "find", "ann", "-q", "nope")
+        self.refused(3, "there is no namespace typo", "find", "ann", "--ns", "typo")
+        done = self.run_tool("find", "to", "--count", "1")
+        self.assertEqual(done.stderr, "sluice: 1 of 4 shown; --count shows more\n")
+
+    def test_a_worker_begins(self):
+        self.take("ann")
+        self.says("started ann, 4711\n", "start", "ann", "4711")
+        job = self.json("get", "ann")
+        self.assertEqual((job["stage"], job["lease"]["pid"]), ("started", 4711))
 
     def test_a_lease_is_taken_away(self):
         self.take("ann")
@@ -220,6 +248,28 @@ class Queues(tool.ServerCase):
         self.assertRegex(metrics, r"(?m)^PER-SECOND +1S +1M +15M$")
         self.assertEqual(self.json("metrics")["runtime"]["count"], 1)
 
+    def test_what_happened_is_told_by_period_and_day(self):
+        self.take("ann")
+        self.good("complete", "ann")
+        self.assertRegex(tool.shape(self.good("totals")), r"(?m)^jobs.complete  1\n")
+        self.assertRegex(self.good("totals"), r"(?m)^rates.popped +\d")
+        self.assertRegex(tool.shape(self.good("series", "mail", "--step", "1", "-n", "3")),
+                         r"^FROM  PUT  POPPED  COMPLETED  FAILED  RETRIED  LOST  WAITING  RUNNING  "
+                         r"WAIT-P99  RUN-P99\n(TIME  .*\n){3}$")
+        self.assertEqual(self.json("series", "-n", "3")["step"], 60)
+        day, = self.lines("days", "mail")
+        self.assertEqual((day["queue"], day["run"]["count"]), ("mail", 1))
+        self.assertRegex(tool.shape(self.good("days")), r"(?m)^mail  \d{4}-\d\d-\d\d  1  ")
+
+    def test_lanes_are_listed_and_a_queue_is_explained(self):
+        self.put("ann", "mail", "--domain", "a")
+        self.put("bob", "mail", "--domain", "b")
+        self.good("limit", "set", "-q", "mail", "--domain", "a", "--concurrency", "3")
+        self.assertEqual([(lane["domain"], lane["waiting"], lane["concurrency"])
+                          for lane in self.lines("lanes", "mail")],
+                         [(None, 0, 0), ("a", 1, 3), ("b", 1, 0)])
+        self.says("Queue mail has a job to hand out, and no worker listens.\n", "explain-queue", "mail")
+
     def test_workers_are_listed(self):
         self.put("bob", "other")
         self.assertEqual(self.run_tool("workers").stderr, "sluice: there are no workers\n")
@@ -331,6 +381,19 @@ class Settings(tool.ServerCase):
         self.assertEqual((job["interval"], job["klass"], job["queue"], job["data"]),
                          (600, "Look", "inbox", [2]))
         self.assertRegex(self.good("recur", "get", "poll"), r"(?m)^interval +10m$")
+        self.good("recur", "update", "nightly", "--cron", "0 4 * * *", "--zone", "Asia/Tokyo",
+                  "--missed", "all", "--overlap", "allow", "--domain", "lane", "--run-timeout", "5m",
+                  "--backoff", "fixed:3", "--max-crashes", "2")
+        job = self.json("recur", "get", "nightly")
+        self.assertEqual([job[key] for key in ("cron", "zone", "missed", "overlap", "domain")],
+                         ["0 4 * * *", "Asia/Tokyo", "all", "allow", "lane"])
+        self.assertEqual([job["options"][key] for key in ("timeout", "backoff", "max_crashes")],
+                         [300, "fixed:3", 2])
+        self.says("paused nightly\n", "recur", "pause", "nightly")
+        self.assertTrue(self.json("recur", "get", "nightly")["paused"])
+        self.says("nightly-1\n", "recur", "run", "nightly")
+        self.says("resumed nightly\n", "recur", "resume", "nightly")
+        self.assertIn("Europe/Berlin", self.good("zones"))
         self.says("a\nb\n", "recur", "tag", "poll", "a", "b")
         self.says("b\n", "recur", "untag", "poll", "a")
         self.assertEqual(len(self.lines("recur", "runs", "poll", "-n", "3")), 3)

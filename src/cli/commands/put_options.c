@@ -100,6 +100,12 @@ const struct option put_option_table[PUT_OPTION_COUNT] = {
       .type = OPTION_FLAG,
       .offset = FIELD(bulk),
       .summary = "reads jobs from standard input, a line of JSON each" },
+    { .name = "raw",
+      .type = OPTION_FLAG,
+      .offset = FIELD(raw),
+      .summary =
+          "DATA is any bytes: JSON stays what it is, other text becomes a JSON string, other "
+          "bytes {\"$base64\":...}" },
     { .name = "wait",
       .letter = 'w',
       .type = OPTION_FLAG,
@@ -112,7 +118,7 @@ const struct option put_option_table[PUT_OPTION_COUNT] = {
       .summary = "with --wait: how long at most (forever); 0: only looks" },
 };
 enum {
-    COMMAND_ALONE = 3, // options at the end of the table that a line of JSON does not have
+    COMMAND_ALONE = 4, // options at the end of the table that a line of JSON does not have
 };
 
 // What 0 stands for, by option.

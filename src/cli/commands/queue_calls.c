@@ -25,6 +25,15 @@ static const struct option count_options[] = {
       .summary = "only those with that priority" },
 };
 
+static const struct option lanes_options[] = {
+    { .name = "count",
+      .letter = 'n',
+      .type = OPTION_INTEGER,
+      .value = "N",
+      .word = "COUNT",
+      .summary = "how many at most, up to 1000 (25)" },
+};
+
 static const struct option stats_options[] = {
     { .name = "date",
       .letter = 'd',
@@ -69,6 +78,21 @@ static const struct tool_command commands[] = {
       .arguments_max = 2,
       CALL(.words = "Q.LANE", .form = CALL_RECORD, .of_queue = true),
       .summary = "Shows a lane of a queue, and the limits that hold for it" },
+    { .name = "lanes",
+      .group = "Queues",
+      .arguments = "QUEUE",
+      ONE,
+      OPTIONS(lanes_options),
+      CALL(.words = "Q.LANES", .form = CALL_LIST, .list = "lanes",
+           .columns = "domain waiting running ready rate period:l burst concurrency tokens weight",
+           .missing = "the queue has no lanes", .of_queue = true),
+      .summary = "Lists the lanes of a queue, with their limits" },
+    { .name = "explain-queue",
+      .group = "Queues",
+      .arguments = "QUEUE",
+      ONE,
+      CALL(.words = "Q.EXPLAIN.QUEUE", .form = CALL_FIELD, .columns = "sentence"),
+      .summary = "Says why a queue hands out no job now, and when it could" },
     { .name = "failed",
       .group = "Queues",
       .arguments = "[GROUP]",

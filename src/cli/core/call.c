@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/core/call.h"
 
+#include "base/body.h"
+#include "base/buffer.h"
 #include "cli/core/absent.h"
 #include "cli/core/moment.h"
 #include "cli/core/table.h"
@@ -113,30 +115,77 @@ static char *read_whole(FILE *file, size_t *size)
     return text;
 }
 
-const char *data_read(const char *text)
+static bool is_file(const char *text)
 {
-    if (strcmp(text, "-") != 0 && *text != '@') {
-        return text;
-    }
+    return !strcmp(text, "-") || *text == '@';
+}
+
+// What - or @FILE stands for. NULL: it cannot be read, and it was said.
+static char *read_file(const char *text, size_t *size)
+{
     FILE *file = *text == '@' ? fopen(text + 1, "re") : stdin;
     if (!file) {
         tool_complain("%s cannot be read: %s", text + 1, strerror(errno));
         return NULL;
     }
-    size_t size;
     errno = 0;
-    char *data = read_whole(file, &size);
+    char *data = read_whole(file, size);
     const char *name = *text == '@' ? text + 1 : "standard input";
     bool failed = ferror(file);
+    if (failed) {
+        tool_complain("%s cannot be read: %s", name, strerror(errno));
+    }
     if (file != stdin) {
         (void)fclose(file);
     }
-    if (failed) {
-        tool_complain("%s cannot be read: %s", name, strerror(errno));
+    return failed ? NULL : data;
+}
+
+const char *data_read_raw(const char *text)
+{
+    size_t size = strlen(text);
+    const char *bytes = is_file(text) ? read_file(text, &size) : text;
+    struct buffer data;
+    if (!bytes) {
+        return NULL;
+    }
+    buffer_init(&data, &allocator_system, SIZE_MAX / 2);
+    if (body_encode(slice_make(bytes, size), &data)) {
+        tool_complain("out of memory");
+        buffer_release(&data);
+        return NULL;
+    }
+    char *copy = tool_copy((const char *)data.data, data.size);
+    buffer_release(&data);
+    return copy;
+}
+
+char *data_decode(const char *data, size_t *size)
+{
+    struct buffer body;
+    buffer_init(&body, &allocator_system, SIZE_MAX / 2);
+    if (body_decode(slice_from_cstr(data), &body)) {
+        buffer_clear(&body); // there is no memory
+    }
+    *size = body.size;
+    char *copy = tool_copy(body.size ? (const char *)body.data : "", body.size);
+    buffer_release(&body);
+    return copy;
+}
+
+const char *data_read(const char *text)
+{
+    size_t size;
+    if (!is_file(text)) {
+        return text;
+    }
+    char *data = read_file(text, &size);
+    if (!data) {
         return NULL;
     }
     if (strlen(data) != size) {
-        tool_complain("%s has a byte of value 0, which JSON does not have", name);
+        tool_complain("%s has a byte of value 0, which JSON does not have",
+                      *text == '@' ? text + 1 : "standard input");
         return NULL;
     }
     while (size && strchr(" \t\r\n", data[size - 1])) {
@@ -373,7 +422,7 @@ static size_t list_start(const struct tool_command *command)
 
 static int add_arguments(struct words *words, const struct tool *tool, const struct call *call)
 {
-    size_t list = list_start(tool->command);
+    size_t list = call->each ? SIZE_MAX : list_start(tool->command);
     const char *token = NULL;
     for (size_t i = 0; i < tool->argument_count; i++) {
         const char *word = tool->arguments[i];
@@ -465,6 +514,38 @@ static int show_checked(const struct tool *tool, const struct call *call,
     return tool->json && call->form != CALL_LIST && tool_print_json(answer) ? EXIT_REFUSED : code;
 }
 
+static int run_call(const struct tool *tool, const struct call *call)
+{
+    struct words words = { 0 };
+    words_add_all(&words, call->words);
+    int code = check_queues(tool, call);
+    code = code ? code : add_arguments(&words, tool, call);
+    if (code) {
+        return code;
+    }
+    struct sluice_value *answer;
+    code = words_call(tool, &words, &answer);
+    if (!code) {
+        code = show_checked(tool, call, answer);
+    }
+    sluice_value_free(answer);
+    return code;
+}
+
+static int run_each(const struct tool *tool)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < tool->argument_count; i++) {
+        struct tool one = *tool;
+        const char *const argument[] = { tool->arguments[i], NULL };
+        one.arguments = argument;
+        one.argument_count = 1;
+        int end = run_call(&one, tool->command->call);
+        code = code ? code : end;
+    }
+    return code;
+}
+
 int call_run(struct tool *tool)
 {
     const struct call *call = tool->command->call;
@@ -481,18 +562,5 @@ int call_run(struct tool *tool)
             return answer;
         }
     }
-    struct words words = { 0 };
-    words_add_all(&words, call->words);
-    int code = check_queues(tool, call);
-    code = code ? code : add_arguments(&words, tool, call);
-    if (code) {
-        return code;
-    }
-    struct sluice_value *answer;
-    code = words_call(tool, &words, &answer);
-    if (!code) {
-        code = show_checked(tool, call, answer);
-    }
-    sluice_value_free(answer);
-    return code;
+    return call->each ? run_each(tool) : run_call(tool, call);
 }

@@ -164,3 +164,18 @@ void moment_relative(double moment, double now, char text[MOMENT_SIZE])
         (void)snprintf(text, MOMENT_SIZE, seconds > 0 ? "in %.40s" : "%.40s ago", length);
     }
 }
+
+void moment_show(double moment, enum times times, char text[MOMENT_SIZE])
+{
+    switch (times) {
+    case TIMES_RELATIVE:
+        moment_relative(moment, moment_now(), text);
+        break;
+    case TIMES_UTC:
+        moment_format(moment, text);
+        break;
+    case TIMES_LOCAL:
+        moment_format_in(moment, NULL, text);
+        break;
+    }
+}

@@ -3,6 +3,8 @@
 #ifndef SLUICE_CLI_CORE_MOMENT_H
 #define SLUICE_CLI_CORE_MOMENT_H
 
+#include "cli/core/cli.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +22,8 @@ void moment_format(double moment, char text[MOMENT_SIZE]); // "2030-01-31 12:00:
 // machine does not know the zone. Sets the zone of the process: of one thread at a time.
 void moment_format_in(double moment, const char *zone, char text[MOMENT_SIZE]);
 void moment_relative(double moment, double now, char text[MOMENT_SIZE]); // "3m20s ago", "in 2h"
-void length_format(double seconds, char text[MOMENT_SIZE]);              // "250ms", "42s", "3d4h"
+// As the tool was told to show times.
+void moment_show(double moment, enum times times, char text[MOMENT_SIZE]);
+void length_format(double seconds, char text[MOMENT_SIZE]); // "250ms", "42s", "3d4h"
 
 #endif

@@ -26,6 +26,7 @@ enum form {
     FORM_STATE = 's',
     FORM_SHARE = 'p',
     FORM_REST = 'j',
+    FORM_DATE = 'd', // of the day that begins then, in UTC
 };
 
 static enum form form_of(const char *key)
@@ -34,19 +35,19 @@ static enum form form_of(const char *key)
         const char *key;
         enum form form;
     } forms[] = {
-        { "created", FORM_MOMENT },    { "moved", FORM_MOMENT },   { "scheduled", FORM_MOMENT },
-        { "deadline", FORM_MOMENT },   { "expires", FORM_MOMENT }, { "when", FORM_MOMENT },
-        { "seen", FORM_MOMENT },       { "next", FORM_MOMENT },    { "earliest", FORM_MOMENT },
-        { "until", FORM_MOMENT },      { "began", FORM_MOMENT },   { "result-until", FORM_MOMENT },
-        { "updated", FORM_MOMENT },    { "eta", FORM_MOMENT },     { "popped", FORM_MOMENT },
-        { "started", FORM_MOMENT },    { "ready", FORM_MOMENT },   { "since", FORM_MOMENT },
-        { "interval", FORM_LENGTH },   { "period", FORM_LENGTH },  { "timeout", FORM_LENGTH },
-        { "result-ttl", FORM_LENGTH }, { "lease", FORM_LENGTH },   { "mean", FORM_LENGTH },
-        { "std", FORM_LENGTH },        { "max", FORM_LENGTH },     { "p50", FORM_LENGTH },
-        { "p90", FORM_LENGTH },        { "p99", FORM_LENGTH },     { "p999", FORM_LENGTH },
-        { "state", FORM_STATE },       { "fraction", FORM_SHARE }, { "data", FORM_REST },
-        { "message", FORM_REST },      { "line", FORM_REST },      { "tags", FORM_REST },
-        { "result", FORM_REST },
+        { "created", FORM_MOMENT },  { "moved", FORM_MOMENT },      { "scheduled", FORM_MOMENT },
+        { "deadline", FORM_MOMENT }, { "expires", FORM_MOMENT },    { "when", FORM_MOMENT },
+        { "seen", FORM_MOMENT },     { "next", FORM_MOMENT },       { "earliest", FORM_MOMENT },
+        { "until", FORM_MOMENT },    { "began", FORM_MOMENT },      { "result-until", FORM_MOMENT },
+        { "updated", FORM_MOMENT },  { "eta", FORM_MOMENT },        { "popped", FORM_MOMENT },
+        { "started", FORM_MOMENT },  { "ready", FORM_MOMENT },      { "since", FORM_MOMENT },
+        { "age", FORM_LENGTH },      { "interval", FORM_LENGTH },   { "period", FORM_LENGTH },
+        { "timeout", FORM_LENGTH },  { "result-ttl", FORM_LENGTH }, { "lease", FORM_LENGTH },
+        { "mean", FORM_LENGTH },     { "std", FORM_LENGTH },        { "max", FORM_LENGTH },
+        { "p50", FORM_LENGTH },      { "p90", FORM_LENGTH },        { "p99", FORM_LENGTH },
+        { "p999", FORM_LENGTH },     { "state", FORM_STATE },       { "fraction", FORM_SHARE },
+        { "data", FORM_REST },       { "message", FORM_REST },      { "line", FORM_REST },
+        { "tags", FORM_REST },       { "result", FORM_REST },
     };
     for (size_t i = 0; key && i < sizeof forms / sizeof *forms; i++) {
         if (!strcmp(forms[i].key, key)) {
@@ -125,31 +126,20 @@ static bool is_plain_list(const struct sluice_value *list)
     return type != SLUICE_MAP && type != SLUICE_LIST;
 }
 
-static void moment_text(double moment, enum times times, char text[MOMENT_SIZE])
-{
-    switch (times) {
-    case TIMES_RELATIVE:
-        moment_relative(moment, moment_now(), text);
-        break;
-    case TIMES_UTC:
-        moment_format(moment, text);
-        break;
-    case TIMES_LOCAL:
-        moment_format_in(moment, NULL, text);
-        break;
-    }
-}
-
 // How a number is shown in the cell of a table.
 static char *number_text(double number, enum form form, enum times times)
 {
     char text[MOMENT_SIZE];
     switch (form) {
     case FORM_MOMENT:
-        moment_text(number, times, text);
+        moment_show(number, times, text);
         break;
     case FORM_LENGTH:
         length_format(number, text);
+        break;
+    case FORM_DATE:
+        moment_format(number, text);
+        text[strcspn(text, " ")] = '\0';
         break;
     case FORM_SHARE:
         return tool_format("%.0f%%", number * 100);
@@ -293,6 +283,14 @@ static bool says_nothing(const char *text)
            !strcmp(text, "0s");
 }
 
+static void take_cell(struct column *column, const char *text)
+{
+    size_t width = width_of(text);
+    column->width = width > column->width ? width : column->width;
+    column->cells = width > column->cells ? width : column->cells;
+    column->said |= !says_nothing(text);
+}
+
 static void add_row(struct table *table, const char *key, const struct sluice_value *map)
 {
     size_t size = (table->row_count + 1) * table->column_count * sizeof *table->cells;
@@ -303,13 +301,29 @@ static void add_row(struct table *table, const char *key, const struct sluice_va
         const struct sluice_value *value = value_at(map, column->path);
         row[i] =
             key && !i ? text_clean(key, strlen(key)) : text_of(value, column->form, table->times);
-        size_t width = width_of(row[i]);
-        column->width = width > column->width ? width : column->width;
-        column->cells = width > column->cells ? width : column->cells;
-        column->said |= !says_nothing(row[i]);
+        take_cell(column, row[i]);
         enum sluice_type type = sluice_value_type(value);
         column->right |=
             type == SLUICE_INTEGER || (type == SLUICE_NUMBER && column->form != FORM_MOMENT);
+    }
+}
+
+// Numbers stand on the right, as those of an answer do.
+static bool is_number(const char *text)
+{
+    return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+void table_add_cells(struct table *table, char *const *cells)
+{
+    size_t size = (table->row_count + 1) * table->column_count * sizeof *table->cells;
+    table->cells = tool_resize(table->cells, size);
+    char **row = table->cells + table->row_count++ * table->column_count;
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct column *column = &table->columns[i];
+        row[i] = tool_copy(*cells[i] ? cells[i] : "-", *cells[i] ? strlen(cells[i]) : 1);
+        take_cell(column, row[i]);
+        column->right |= is_number(row[i]);
     }
 }
 
@@ -568,10 +582,16 @@ static char *field_text(const struct sluice_value *value, const char *key, enum 
         return text;
     }
     char moment[MOMENT_SIZE];
-    moment_text(sluice_value_number(value), times == TIMES_LOCAL ? TIMES_LOCAL : TIMES_UTC, moment);
+    moment_show(sluice_value_number(value), times == TIMES_LOCAL ? TIMES_LOCAL : TIMES_UTC, moment);
     char *both = tool_format("%s (%s)", moment, text);
     tool_free(text);
     return both;
+}
+
+// How often things happened, below the names of moments: "rates.popped".
+static bool is_rates(const char *prefix)
+{
+    return !strcmp(prefix, "rates.") || !strcmp(prefix, "last_second.");
 }
 
 static void print_fields(const struct tool *tool, const struct sluice_value *map,
@@ -586,7 +606,7 @@ static void print_fields(const struct tool *tool, const struct sluice_value *map
             print_fields(tool, value, deeper, width);
             tool_free(deeper);
         } else if (is_shown(key, value)) {
-            char *text = field_text(value, key, tool->times);
+            char *text = field_text(value, is_rates(prefix) ? NULL : key, tool->times);
             table_print_pair(tool, width, name, text);
             tool_free(text);
         }
