@@ -195,6 +195,10 @@ static const struct option options[] = {
       .offset = WORK(state),
       .summary = "where running processes are noted, for the next worker on this host to find "
                  "($XDG_RUNTIME_DIR/sluice or /tmp/sluice-UID)" },
+    { .name = "raw",
+      .type = OPTION_FLAG,
+      .offset = WORK(raw),
+      .summary = "standard input is the data alone, as the bytes that `put --raw` was given" },
     { .name = "pass-url",
       .type = OPTION_FLAG,
       .offset = WORK(pass_url),
@@ -208,7 +212,7 @@ static const struct option options[] = {
       .letter = 'v',
       .type = OPTION_FLAG,
       .offset = WORK(verbose),
-      .summary = "a line for each job that has ended" },
+      .summary = "a line for each job that has ended, and one for all of them at the end" },
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -244,6 +248,9 @@ static const char *check_model(const struct work_options *given)
     }
     if ((given->max_jobs || given->per_process) && !given->pool) {
         return "--max-jobs and --per-process are for processes that live on (--pool)";
+    }
+    if (given->raw && given->pool) {
+        return "--raw is for a process for each job: those of --pool read lines of JSON";
     }
     if (given->per_process && given->pool * given->per_process > JOBS_MAX) {
         return tool_format("--pool and --per-process make more than %d jobs at once", JOBS_MAX);
@@ -490,7 +497,7 @@ static int run_work(struct tool *tool)
     work.limits.nice = (int)given.nice;
     fill_standard_files();
     raise_files_limit(&work.limits);
-    work_status_init(&work.status, !given.quiet);
+    work_status_init(&work.status, !given.quiet, given.verbose);
     int code = find_program(&work);
     if (!code) {
         code = start_guard(&work);
@@ -539,7 +546,8 @@ static const struct tool_command commands[] = {
           "The program gets the job as JSON on standard input, and SLUICE_JID, SLUICE_KLASS, "
           "SLUICE_QUEUE, SLUICE_DATA (unless it is larger than 100,000 bytes), SLUICE_ATTEMPT, "
           "SLUICE_CHECKPOINT, SLUICE_TOKEN, SLUICE_WORKER, SLUICE_URL (without its password) and "
-          "SLUICE_NS in its environment. What it writes to standard output is the result: JSON as "
+          "SLUICE_NS in its environment. With --raw it gets the data alone, as bytes. What it "
+          "writes to standard output is the result: JSON as "
           "it is, other text as a JSON string, nothing as none. It ends with 0: the job is done. "
           "With 75: it is tried again. With anything else it fails, in the group exit:N or "
           "signal:NAME, with the end of standard error as the message."
