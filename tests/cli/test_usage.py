@@ -83,6 +83,10 @@ class Manual(unittest.TestCase):
         built = sorted(name[:-2] for name in os.listdir(os.environ["MANUAL"])
                        if name.endswith(".1"))
         self.assertEqual(built, sorted(pages))
+        # Only what is listed there is installed.
+        with open(os.path.join(tool.SOURCE, "docs/man/meson.build"), encoding="utf-8") as file:
+            installed = re.findall(r"^    '(\S+)\.1',$", file.read(), flags=re.M)
+        self.assertEqual(installed, sorted(pages))
 
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_pages_are_good_roff(self):
@@ -127,7 +131,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("sluice --color ''"), ["auto", "always", "never"])
         self.assertEqual(self.complete("sluice completion f"), ["fish"])
         self.assertEqual(self.complete("sluice policy set k"), ["klass"])
-        self.assertEqual(self.complete("sluice help explai"), ["explain"])
+        self.assertEqual(self.complete("sluice help explai"), ["explain", "explain-queue"])
         self.assertEqual(self.complete("sluice put --jid x --priori"), ["--priority"])
         self.assertNotIn("complete-words", self.complete("sluice ''"))
 
