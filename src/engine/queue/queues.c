@@ -24,6 +24,11 @@ size_t engine_queue_count(const struct engine *engine)
     return engine->queue_order.count;
 }
 
+bool engine_queue_exists(const struct engine *engine, struct slice name)
+{
+    return queue_find(engine, name) != NULL;
+}
+
 size_t engine_length(const struct engine *engine, struct slice name)
 {
     const struct queue *queue = queue_find(engine, name);
