@@ -15,7 +15,7 @@ static uint32_t load_size(const char *bytes)
 enum grpc_frame_step grpc_frame_next(struct slice *input, size_t size_max, struct grpc_frame *out,
                                      size_t *missing)
 {
-    size_t none;
+    size_t none = 0;
     missing = missing ? missing : &none;
     *missing = 0;
     if (input->size > 0 && (unsigned char)input->data[0] > 1) {

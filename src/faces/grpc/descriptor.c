@@ -70,8 +70,9 @@ static void write_json_name(struct buffer *out, const char *name)
     size_t place = protobuf_begin(out, FIELD_JSON_NAME);
     for (size_t i = 0; name[i]; i++) {
         if (name[i] != '_') {
-            bool upper = i > 0 && name[i - 1] == '_';
-            buffer_append_char(out, upper ? ascii_upper(name[i]) : name[i]);
+            char upper = ascii_upper(name[i]);
+            bool begins_word = i > 0 && name[i - 1] == '_';
+            buffer_append(out, slice_make(begins_word ? &upper : &name[i], 1));
         }
     }
     protobuf_end(out, place);
