@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// With the server clock every call starts with due_run. It takes the queue whose next due thing is
-// first (the heap), does that one thing, dated by its due time, and goes on until nothing is due or
-// the slice is done. The retention of complete jobs, which is not by queue, comes in between by its
-// own due time. Without memory it stops where it is; the next call goes on.
+// With the server clock every call starts with due_run. It takes the queue with the earliest due
+// work (from a heap), does one piece of work, dated by its due time, and repeats this until nothing
+// is due or the slice is used up. The retention of complete jobs, which is not per queue, is
+// included by its own due time. If memory runs out it stops; the next call continues.
 #include "engine/due.h"
 
 #include "engine/dedup/promise.h"
@@ -113,7 +113,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-// When the first of what is in the queue falls due.
+// When the first work of the queue falls due.
 static int64_t due_in(const struct engine *engine, const struct queue *queue)
 {
     int64_t due_us = earlier(first_time(&queue->leased), first_time(&queue->grace));
@@ -123,7 +123,7 @@ static int64_t due_in(const struct engine *engine, const struct queue *queue)
     return earlier(due_us, first_time(&queue->lanes[LANE_LIMITED]));
 }
 
-// What that is, as far as two such can be told apart.
+// The key of that work, as far as two pieces of work can be distinguished.
 static struct index_key due_key_in(const struct engine *engine, const struct queue *queue)
 {
     const struct index *indexes[] = { &queue->leased,
@@ -142,8 +142,8 @@ static struct index_key due_key_in(const struct engine *engine, const struct que
     return key;
 }
 
-// With the client clock, when those who wait for the queue are woken. If the last time has changed
-// nothing (other limits hold), they are woken again after a while.
+// With the client clock: when waiters for the queue are woken. If waking them the last time has
+// changed nothing (because of other limits), they are woken again after some time.
 static int64_t due_for_watchers(const struct engine *engine, const struct queue *queue)
 {
     if (!queue->watched || queue->paused) {
@@ -232,7 +232,7 @@ enum status due_move_scheduled(struct engine *engine, struct queue *queue, int64
     return STATUS_OK;
 }
 
-// Does the first thing that is due in a queue, dated by its due time.
+// Does the first due work of a queue, dated by its due time.
 static enum status do_first(struct engine *engine, struct queue *queue)
 {
     int64_t due_us = queue->due_us;
@@ -283,7 +283,7 @@ static bool run(struct engine *engine, int64_t now_us)
             return true;
         }
         due_update(engine, queue);
-        // What follows from it comes before what is due next.
+        // Its consequences are processed before the next due work.
         if (engine->cascade_first && cascade_run(engine)) {
             return true;
         }
@@ -303,7 +303,7 @@ bool due_run(struct engine *engine, int64_t now_us)
 {
     bool more = run(engine, now_us);
     engine->call_us = now_us;
-    // A promise that is over does not count, so the order in which they end does not matter.
+    // An expired promise has no effect, so the order in which they are removed does not matter.
     promises_end(engine, now_us, DUE_SLICE_THINGS);
     return more || first_time(&engine->promise_order) <= now_us;
 }

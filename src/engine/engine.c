@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine as a whole: its life, and the start and the end of each call.
+// The engine as a whole: creation and release, and the start and the end of each call.
 #include "engine/engine.h"
 
 #include "engine/bulk/bulk.h"
@@ -53,7 +53,7 @@ enum {
     INDEX_COUNT = 17,
 };
 
-// The indexes of the engine itself, one after the other.
+// The indexes of the engine itself, in turn.
 static struct index *engine_index(struct engine *engine, size_t i)
 {
     struct index *indexes[INDEX_COUNT] = {
@@ -118,7 +118,7 @@ enum status engine_new(const struct engine_options *options, struct engine **out
     tallies_init(&engine->tallies, &engine->pool);
     config_init(&engine->config);
     engine->klass_last = INTERN_NONE;
-    changes_forget(engine); // what follows is compared with what is there now
+    changes_forget(engine); // later changes are relative to the state now
     *out = engine;
     return STATUS_OK;
 }
@@ -132,8 +132,8 @@ static void free_jobs_of(struct engine *engine, struct index *index)
     }
 }
 
-// There may be many, and the indexes that they are in are released as a whole: engine->completed
-// here, that of each queue with the queue.
+// There may be many complete jobs, and the indexes that they are in are released as a whole:
+// engine->completed here, that of each queue with the queue.
 static void free_completed(struct engine *engine)
 {
     struct index_cursor cursor = index_cursor_at(&engine->completed, 0);
@@ -157,7 +157,7 @@ static void free_contents(void *context, struct queue *queue)
     }
 }
 
-// What was set, handed over or begun.
+// Frees what was set, passed in or begun.
 static void free_settings(struct engine *engine)
 {
     for (struct index_node *node; (node = index_first(&engine->limit_order));) {
@@ -179,8 +179,8 @@ void engine_free(struct engine *engine)
     if (!engine) {
         return;
     }
-    // Of an engine that is half loaded some jobs are in no index yet. What else is wrong with it
-    // has been told of by the record that ended the loading.
+    // In an engine whose loading has failed, some jobs are in no index yet. The error was reported
+    // with the record that ended the loading.
     if (engine->loads) {
         enum status status = record_read_end(engine, NULL);
         (void)status;
@@ -188,17 +188,17 @@ void engine_free(struct engine *engine)
     finds_free(engine);
     changes_forget(engine);
     engine->keeps_changes = false;
-    engine->sink = (struct event_sink){ 0 }; // who listens may be gone by now
+    engine->sink = (struct event_sink){ 0 }; // the listener may have been freed
     for (struct index_node *node; (node = index_first(&engine->tracked_order));) {
         tracked_free(engine, tracked_of_node(node));
     }
-    // A queue that is paused does not go by itself when it has become empty.
+    // A paused queue is not freed automatically when it is empty.
     for (size_t i = 0; i < engine->due_count; i++) {
         engine->due[i]->paused = true;
     }
     walk_queues(engine, free_contents, engine);
     for (struct index_node *node; (node = index_first(&engine->group_order));) {
-        // The group goes with the last one.
+        // The group is freed with its last job.
         struct job *job = job_of_node(index_first(&group_of_node(node)->jobs));
         job_unlink(engine, job);
         job_free(engine, job);
@@ -256,7 +256,7 @@ void engine_free(struct engine *engine)
     mem_free(engine->allocator, engine, sizeof(*engine));
 }
 
-// Does what was left to be done, and what is due. Says whether there may be more.
+// Continues unfinished work, and does what is due. Returns whether there may be more.
 static bool catch_up(struct engine *engine, int64_t now_us)
 {
     engine->call_us = now_us;
@@ -277,7 +277,7 @@ static bool catch_up(struct engine *engine, int64_t now_us)
     return more;
 }
 
-// With the server clock time never goes back.
+// With the server clock, time never goes back.
 static int64_t time_that_counts(struct engine *engine, int64_t now_us)
 {
     if (engine->clock == ENGINE_CLOCK_SERVER) {
@@ -287,7 +287,7 @@ static int64_t time_that_counts(struct engine *engine, int64_t now_us)
     return now_us;
 }
 
-// What happens from now on happens at that time.
+// Changes from now on are dated with that time.
 static void begin_second(struct engine *engine, int64_t now_us)
 {
     if (now_us >= engine->series.next_us) {
@@ -302,7 +302,7 @@ enum status engine_begin(struct engine *engine, int64_t *now_us, struct error *e
     }
     *now_us = time_that_counts(engine, *now_us);
     engine->call_us = *now_us;
-    // Of many calls that a host makes in one turn only the first catches up.
+    // Only the first of several calls in a turn of the host does due work.
     if (engine->slice_full_us != *now_us) {
         (void)catch_up(engine, *now_us);
     }

@@ -35,8 +35,8 @@ static enum status refuse_bytes(const char *what, struct error *error)
     return error_set(error, STATUS_INVALID, "%s must be UTF-8 without control characters", what);
 }
 
-// Whether something of that name is there: from before names had to be text. Not inlined, as nearly
-// all names are text and every call checks some.
+// Whether an object with that name exists, from a version in which names need not be text. Not
+// inlined, because nearly all names are text and every call checks some.
 static __attribute__((noinline)) bool is_known(const struct engine *engine, struct slice name)
 {
     const struct map *const maps[] = { &engine->jobs,   &engine->queues, &engine->recurring,

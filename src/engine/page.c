@@ -31,7 +31,7 @@ void page_clear(struct page *page)
     (void)page_begin(page, 0, 0, &from);
 }
 
-// How many of the list come before the cursor.
+// How many entries of the list precede the cursor.
 static size_t before_cursor(const struct page *page, const struct page_source *source)
 {
     if (!page->has_after) {

@@ -31,27 +31,8 @@ export async function newContext(test, options = {}) {
   return context;
 }
 
-const description = JSON.parse(readFileSync(join(process.env.TEST_SOURCE, 'docs/openapi.json'), 'utf8'));
-
-/**
- * Whether a request asks for what the server has: if not, the page has tried whether the server is a newer one, and does
- * without.
- */
-function isDescribed(url) {
-  const { pathname, searchParams } = new URL(url);
-  if (searchParams.get('kind') === 'tick') return JSON.stringify(description.paths['/v1/ns/{ns}/events']).includes('tick');
-  const segments = pathname.slice(pathname.indexOf('/v1/')).split('/');
-  const path = Object.keys(description.paths).find((each) => {
-    const wanted = each.split('/');
-    return wanted.length === segments.length && wanted.every((segment, i) => segment.startsWith('{') || segment === segments[i]);
-  });
-  const get = path && description.paths[path].get;
-  const known = new Set(get?.parameters.map(({ name }) => name));
-  return Boolean(get) && [...searchParams.keys()].every((name) => known.has(name));
-}
-
-/** Whether a request asks about a single job, which may be gone by the time the server answers. */
-const isOfJob = (url) => /\/v1\/ns\/[^/]+\/jobs\/[^/?]+/.test(url);
+/** Whether a request asks about a single job, which may be gone by the time the server answers, or a recurring one instead. */
+const isOfJob = (url) => /\/v1\/ns\/[^/]+\/(jobs|recurring)\/[^/?]+/.test(url);
 
 /**
  * A page at an address. `expected` are statuses that requests may fail with besides 304; `away` allows that the server
@@ -65,7 +46,7 @@ export async function openPage(test, context, url, { expected = [], away = false
   page.on('console', (message) => {
     const text = message.text();
     const failed = /^Failed to load resource: (?:the server responded with a status of (\d+)|(net::ERR_\S+))/.exec(text);
-    const isExpected = (status, url) => expected.includes(status) || (status === 404 && isOfJob(url)) || !isDescribed(url);
+    const isExpected = (status, url) => expected.includes(status) || (status === 404 && isOfJob(url));
     const allowed = failed && (failed[1] ? isExpected(Number(failed[1]), message.location().url) : away);
     if ((message.type() === 'error' || message.type() === 'warning') && !allowed) reports.push(`${message.type()}: ${text} (${message.location().url})`);
   });

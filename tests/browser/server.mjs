@@ -89,13 +89,17 @@ export class Server {
   }
 }
 
-/** A proxy that serves the server below a path, as a reverse proxy does. `change` may alter the headers it passes on. */
-export async function startProxy(test, server, prefix, change = () => {}) {
+/**
+ * A proxy that serves the server below a path, as a reverse proxy does. `change` may alter the headers it passes on;
+ * `answer` may reply itself, and then gives true.
+ */
+export async function startProxy(test, server, prefix, change = () => {}, answer = () => false) {
   const proxy = http.createServer((request, response) => {
     if (!request.url.startsWith(prefix)) {
       response.writeHead(404).end();
       return;
     }
+    if (answer(request, response)) return;
     const headers = { ...request.headers };
     change(headers);
     const onward = http.request({ host: '127.0.0.1', port: server.httpPort, method: request.method,

@@ -1,7 +1,7 @@
 // A namespace in which every screen has something to show.
 export const SCREENS = ['', 'queues', 'queues/mail', 'jobs', 'jobs/waiting-1', 'jobs/running-1', 'jobs/failed-1', 'jobs/depends-1',
   'failures', 'failures/smtp', 'workers', 'workers/worker-1', 'recurring', 'recurring/nightly', 'tracked', 'completed', 'tags',
-  'limits', 'push', 'operations', 'config', 'server'];
+  'limits', 'push', 'operations', 'config', 'server', 'users'];
 
 /** Fills the namespace `app` by the API. */
 export async function fill(server, options = {}) {
@@ -24,4 +24,45 @@ export async function fill(server, options = {}) {
   await ask('POST', 'queues/fax/pause', {});
   await ask('PUT', 'tracked/waiting-1');
   await ask('PUT', 'recurring/nightly', { queue: 'mail', klass: 'Report', data: {}, cron: '0 3 * * *' });
+}
+
+/** What a record of a dump is about: "job ann-1", "queue mail". */
+function keyOf(item) {
+  const [[kind, record]] = Object.entries(item);
+  const name = kind === 'limit' ? `${record.queue ?? '*'}/${record.domain ?? '*'}` : kind === 'policy' ? `${record.scope} ${record.name}` : record.jid ?? record.name ?? '';
+  return [`${kind} ${name}`.trim(), record];
+}
+
+/** All that the namespace `app` holds, by what it is about. */
+export async function snapshot(server, options = {}) {
+  const all = new Map();
+  for (let cursor = '', more = true; more;) {
+    const page = await server.ask('GET', `ns/app/dump?count=1000${cursor && '&cursor=' + encodeURIComponent(cursor)}`, undefined, options);
+    for (const [key, record] of page.items.map(keyOf)) all.set(key, record);
+    cursor = page.next;
+    more = cursor !== null;
+  }
+  all.delete('number'); // how many jobs were put so far
+  return all;
+}
+
+/** Times that change with anything else. */
+const PASSING = new Set(['moved', 'updated', 'line', 'history', 'tagged', 'rank']);
+
+/** What differs between two snapshots: "+job b", "-job a", "~job c: priority, tags". */
+export function difference(before, after) {
+  const found = [];
+  for (const [key, record] of after) {
+    const old = before.get(key);
+    if (old === undefined) {
+      found.push('+' + key);
+      continue;
+    }
+    const names = new Set([...Object.keys(old), ...Object.keys(record)]);
+    const changed = [...names].filter((name) => !PASSING.has(name) && JSON.stringify(old[name]) !== JSON.stringify(record[name])).sort();
+    if (changed.length) found.push(`~${key}: ${changed.join(', ')}`);
+    else if (JSON.stringify(old) !== JSON.stringify(record)) found.push(`~${key}`);
+  }
+  for (const key of before.keys()) if (!after.has(key)) found.push('-' + key);
+  return found.sort();
 }

@@ -91,6 +91,10 @@ class LaneRules:
 
     def holds(self, lane, what):
         """The limit that counts for rate, concurrency or weight; None when none says anything."""
+        return self.limits.get(self.holder(lane, what))
+
+    def holder(self, lane, what):
+        """Its queue and domain."""
         queue, domain = lane
         found = []
         for (limit_queue, limit_domain), limit in self.limits.items():
@@ -98,7 +102,7 @@ class LaneRules:
                 continue
             if limit_domain and not (domain and matches(limit_domain, domain)):
                 continue
-            found.append((specific(limit_queue, limit_domain), limit))
+            found.append((specific(limit_queue, limit_domain), (limit_queue, limit_domain)))
         return min(found, key=lambda each: each[0])[1] if found else None
 
     def rate(self, lane):
@@ -281,8 +285,29 @@ class LaneRules:
                     del self.buckets[lane]
 
     def call_limits(self, command):
-        return [{"queue": queue, "domain": domain, "limit": dict(limit)}
+        now = self.begin(command)
+        return [{"queue": queue, "domain": domain, "limit": dict(limit),
+                 "use": self.limit_use((queue, domain), now)}
                 for (queue, domain), limit in self.limits.items()]
+
+    def limit_use(self, key, now):
+        """What is in line, runs and is held up in the lanes that the limit limits."""
+        use = {"waiting": 0, "running": 0, "held": 0}
+        for lane in self.lanes():
+            by_rate = self.rate(lane) and self.holder(lane, "rate_count") == key
+            by_concurrency = self.concurrency(lane) and self.holder(lane, "concurrency") == key
+            by_weight = self.fair(lane[0]) and self.holder(lane, "weight") == key
+            if not (by_rate or by_concurrency or by_weight):
+                continue
+            line = len(self.lane_line(lane))
+            use["waiting"] += line
+            use["running"] += len(self.lane_leases(lane))
+            full = self.at_concurrency(lane)
+            late = not full and self.rate_ready(lane, now) > now
+            use["held"] += line if (full and by_concurrency) or (late and by_rate) else 0
+        if self.clock == "client":
+            del use["held"]  # it changes with the next pop
+        return use
 
     def call_lane(self, command):
         lane = (command["queue"], command["domain"])

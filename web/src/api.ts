@@ -1,8 +1,6 @@
-// Every call of the API that the pages make, by noun. What an older server lacks is asked for once, and
-// then done without: see either().
+// Every call of the API that the pages make, by noun.
 import { get, Problem, Raw, request, send } from './http.ts'
 import { ns } from './route.ts'
-import { connection } from './state.ts'
 import * as T from './types.ts'
 
 const seg = encodeURIComponent
@@ -21,31 +19,6 @@ export function search(query: Query): string {
   return text ? '?' + text : ''
 }
 
-const missing = new Set<string>()
-export const lacks = (feature: string): boolean => missing.has(feature)
-
-export function forgetMissing(): void {
-  missing.clear()
-}
-
-// Tries a call, and another one on servers without the first. Remembers the outcome by name.
-async function either<R>(feature: string, first: () => Promise<R>, second: () => Promise<R>): Promise<R> {
-  if (!missing.has(feature)) {
-    try {
-      return await first()
-    } catch (error) {
-      if (!(error instanceof Problem) || !error.missing) throw error
-      missing.add(feature)
-    }
-  }
-  return second()
-}
-
-// null on servers without the call.
-async function optional<R>(feature: string, call: () => Promise<R>): Promise<R | null> {
-  return either<R | null>(feature, call, () => Promise.resolve(null))
-}
-
 export const server = {
   who: (signal?: AbortSignal) => get<T.Who>('v1/whoami', signal),
   namespaces: async (signal?: AbortSignal) => (await get<{ namespaces: T.Namespace[] }>('v1/ns', signal)).namespaces,
@@ -57,38 +30,35 @@ export const server = {
       throw error
     }
   },
-  figures: (signal?: AbortSignal) => optional('server', () => get<T.ServerFigures>('v1/server', signal)),
-  metricsText: (signal?: AbortSignal) => request('GET', 'metrics', undefined, signal),
+  figures: (signal?: AbortSignal) => get<T.ServerFigures>('v1/server', signal),
   audit: async (query: Query, signal?: AbortSignal) => (await get<{ entries: T.AuditEntry[] }>('v1/audit' + search(query), signal)).entries,
   backup: (path: string) => send<{ path: string }>('POST', 'v1/backup', { path }),
+  users: async (signal?: AbortSignal) => (await get<{ users: T.User[] }>('v1/users', signal)).users,
+  setUser: (name: string, body: { password?: string | undefined; rights?: string[] | undefined }) => send('PUT', 'v1/users/' + seg(name), body),
+  removeUser: (name: string) => send('DELETE', 'v1/users/' + seg(name)),
   login: (user: string, password: string) => send('POST', 'v1/session', user === '' ? { password } : { user, password }),
   logout: () => send('DELETE', 'v1/session'),
 }
 
 export const totals = {
-  get: (signal?: AbortSignal) => optional('totals', () => get<T.Totals>(here(), signal)),
+  get: (signal?: AbortSignal) => get<T.Totals>(here(), signal),
   metrics: (queue?: string, signal?: AbortSignal) => get<T.Metrics>(here() + '/metrics' + search({ queue }), signal),
   series: (query: Query, queue?: string, signal?: AbortSignal) =>
-    optional('series', () => get<T.Series>(here() + (queue === undefined ? '' : '/queues/' + seg(queue)) + '/series' + search(query), signal)),
+    get<T.Series>(here() + (queue === undefined ? '' : '/queues/' + seg(queue)) + '/series' + search(query), signal),
 }
 
 export const queues = {
-  list: async (query: Query = {}, signal?: AbortSignal) => {
-    const old = (): Promise<T.QueuePage> => get<T.QueuePage>(here() + '/queues' + search({ offset: query['offset'], count: 1000 }), signal)
-    return either('queue-list', () => get<T.QueuePage>(here() + '/queues' + search(query), signal), old)
-  },
+  list: (query: Query = {}, signal?: AbortSignal) => get<T.QueuePage>(here() + '/queues' + search(query), signal),
   get: (queue: string, signal?: AbortSignal) => get<T.Queue>(`${here()}/queues/${seg(queue)}`, signal),
   stats: (queue: string, date: number | null, signal?: AbortSignal) =>
     get<T.DayStats>(`${here()}/queues/${seg(queue)}/stats` + search({ date }), signal),
   listeners: (queue: string, signal?: AbortSignal) => get<T.WorkerPage>(`${here()}/queues/${seg(queue)}/listeners?count=50`, signal),
   recurring: (queue: string, signal?: AbortSignal) =>
     get<{ total: number; jobs: T.Recurring[] }>(`${here()}/queues/${seg(queue)}/recurring?count=100`, signal),
-  lane: (queue: string, domain: string | null, signal?: AbortSignal) =>
-    get<T.Lane>(`${here()}/queues/${seg(queue)}/lane` + search({ domain }), signal),
   lanes: (queue: string, query: Query, signal?: AbortSignal) =>
-    optional('lanes', () => get<{ total: number; lanes: T.Lane[]; next: string | null }>(`${here()}/queues/${seg(queue)}/lanes` + search(query), signal)),
+    get<{ total: number; lanes: T.Lane[]; next: string | null }>(`${here()}/queues/${seg(queue)}/lanes` + search(query), signal),
   explain: (queue: string, signal?: AbortSignal) =>
-    optional('queue-explain', () => get<{ reason: string; sentence: string }>(`${here()}/queues/${seg(queue)}/explain`, signal)),
+    get<{ reason: string; sentence: string }>(`${here()}/queues/${seg(queue)}/explain`, signal),
   pause: (names: string[]) => send('POST', here() + '/pause', { queues: names }),
   unpause: (names: string[]) => send('POST', here() + '/unpause', { queues: names }),
   forget: (queue: string) => send('DELETE', `${here()}/queues/${seg(queue)}`),
@@ -117,19 +87,13 @@ async function pageOf(query: Query, page: { count: number; cursor?: string | und
 
 export const jobs = {
   // One page of jobs. Where few jobs match, the server looks at some jobs in a call and leads on: a few
-  // calls fill the page. A server without lists over all states needs a queue for some of them.
+  // calls fill the page.
   list: (filter: Filter, page: { count: number; cursor?: string | undefined }, signal?: AbortSignal): Promise<T.JobPage> => {
-    const { tag, ...rest } = filter
-    const { state, queue, group } = rest
-    return either('job-list', () => pageOf({ ...rest, tagged: tag, data_max: 200 }, page, signal), () => {
-      if (group) return get<T.JobPage>(`${here()}/failures/${seg(group)}/jobs` + search(page), signal)
-      if (tag) return get<T.JobPage>(`${here()}/tags/${seg(tag)}/jobs` + search(page), signal)
-      if (queue) return get<T.JobPage>(`${here()}/queues/${seg(queue)}/jobs` + search({ state: state || 'waiting', ...page }), signal)
-      return get<T.JobPage>(here() + '/jobs' + search({ state: state || 'running', ...page }), signal)
-    })
+    const { tag, state, ...rest } = filter
+    return pageOf({ state: state || 'any', ...rest, tagged: tag, data_max: 200 }, page, signal)
   },
-  // A search in the background; null on servers that cannot look for text.
-  find: (text: string) => optional('find', () => send<T.Search>('POST', here() + '/find', { texts: [text] })),
+  // A search in the background.
+  find: (text: string) => send<T.Search>('POST', here() + '/find', { texts: [text] }),
   found: (id: number, query: Query, signal?: AbortSignal) => get<T.Search & { jobs: (T.Job | null)[] }>(`${here()}/find/${id}` + search({ data_max: 200, ...query }), signal),
   dropFind: (id: number) => send('DELETE', `${here()}/find/${id}`),
   count: async (query: Query, signal?: AbortSignal) => (await get<{ count: number }>(here() + '/count' + search(query), signal)).count,
@@ -156,7 +120,7 @@ export const jobs = {
   // Takes the lease away: the next pop gets the job.
   timeout: (jids: string[]) => send('POST', here() + '/timeout', { jids }),
   requeue: (jid: string, body: string) => send('POST', `${here()}/jobs/${seg(jid)}/requeue`, new Raw(body)),
-  tracked: (signal?: AbortSignal) => get<{ total: number; jobs: T.Job[]; gone: string[] }>(here() + '/tracked?count=100', signal),
+  tracked: (query: Query, signal?: AbortSignal) => get<{ total: number; jobs: T.Job[]; gone: string[] }>(here() + '/tracked' + search({ data_max: 200, ...query }), signal),
   note: (jid: string, message: string) => send('POST', `${here()}/jobs/${seg(jid)}/history`, { message }),
 }
 
@@ -176,23 +140,26 @@ export const workers = {
 }
 
 export const recurring = {
-  list: async (query: Query, signal?: AbortSignal): Promise<{ total: number; jobs: T.Recurring[] }> =>
-    either(
-      'recurring-list',
-      () => get<{ total: number; jobs: T.Recurring[] }>(here() + '/recurring' + search({ ...query, runs: 5 }), signal),
-      async () => {
-        const all = (await queues.list({ count: 1000 }, signal)).queues.filter((q) => q.recurring > 0).slice(0, 50)
-        const pages = await Promise.all(all.map((q) => queues.recurring(q.queue, signal)))
-        const jobs = pages.flatMap((p) => p.jobs).sort((a, b) => (a.next ?? 0) - (b.next ?? 0))
-        return { total: jobs.length, jobs }
-      },
-    ),
+  list: (query: Query, signal?: AbortSignal) => get<{ total: number; jobs: T.Recurring[] }>(here() + '/recurring' + search({ ...query, runs: 5 }), signal),
   get: (jid: string, signal?: AbortSignal) => get<T.Recurring>(`${here()}/recurring/${seg(jid)}`, signal),
+  // null if there is none of that jid.
+  find: async (jid: string, signal?: AbortSignal): Promise<T.Recurring | null> => {
+    try {
+      return await get<T.Recurring>(`${here()}/recurring/${seg(jid)}`, signal)
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) return null
+      throw error
+    }
+  },
   runs: async (jid: string, count: number, signal?: AbortSignal) =>
     (await get<{ runs: number[] }>(`${here()}/recurring/${seg(jid)}/runs?count=${count}`, signal)).runs,
   preview: async (expression: string, zone: string, count = 5) =>
     (await get<{ runs: number[] }>(here() + '/cron' + search({ expression, zone, count }))).runs,
   set: (jid: string, body: string) => send('PUT', `${here()}/recurring/${seg(jid)}`, new Raw(body)),
+  change: (jid: string, body: string) => send('PATCH', `${here()}/recurring/${seg(jid)}`, new Raw(body)),
+  tag: (jid: string, tags: string[]) => send('POST', `${here()}/recurring/${seg(jid)}/tags`, { tags }),
+  untag: (jid: string, tag: string) => send('DELETE', `${here()}/recurring/${seg(jid)}/tags/${seg(tag)}`),
+  text: (jid: string, signal?: AbortSignal) => request('GET', `${here()}/recurring/${seg(jid)}`, undefined, signal),
   remove: (jid: string) => send('DELETE', `${here()}/recurring/${seg(jid)}`),
   pause: (jid: string) => send('POST', `${here()}/recurring/${seg(jid)}/pause`),
   resume: (jid: string) => send('POST', `${here()}/recurring/${seg(jid)}/resume`),
@@ -203,7 +170,7 @@ export const settings = {
   config: (signal?: AbortSignal) => get<Record<string, string | null>>(here() + '/config', signal),
   set: (option: string, value: string) => send('PUT', `${here()}/config/${seg(option)}`, { value }),
   unset: (option: string) => send('DELETE', `${here()}/config/${seg(option)}`),
-  limits: async (signal?: AbortSignal) => (await get<{ limits: T.Limit[] }>(here() + '/limits', signal)).limits,
+  limits: async (signal?: AbortSignal) => (await get<{ limits: T.Limit[] }>(here() + '/limits?count=1000', signal)).limits,
   setLimit: (limit: Query) => send('PUT', here() + '/limits', limit),
   unsetLimit: (queue: string | null, domain: string | null) => send('DELETE', here() + '/limits' + search({ queue, domain })),
   policies: async (signal?: AbortSignal) => (await get<{ policies: T.Policy[] }>(here() + '/policies', signal)).policies,
@@ -228,5 +195,3 @@ export const bulk = {
 export const tags = {
   list: async (query: Query, signal?: AbortSignal) => (await get<{ tags: T.TagCount[] }>(here() + '/tags' + search(query), signal)).tags,
 }
-
-export const isAway = (error: unknown): boolean => (error instanceof Problem && error.status === 0) || connection.value === 'away'

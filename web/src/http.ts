@@ -12,23 +12,10 @@ export class Problem extends Error {
     this.code = code
     this.field = field
   }
-  // The server does not know this path, method or member: it is older than this page.
-  get missing(): boolean {
-    return (this.status === 404 && this.message.includes('nothing at this path')) || this.status === 405 ||
-      (this.status === 400 && /is not known here|there is no event/.test(this.message))
-  }
-}
-
-// Used only if the server has no login endpoint for pages. In memory: a reload forgets it.
-let bearer: string | null = null
-export function setBearer(value: string | null): void {
-  bearer = value
 }
 
 // X-Sluice proves that a request comes from this page and not from a form of another one.
-export function headers(): Record<string, string> {
-  return bearer === null ? { 'X-Sluice': '1' } : { 'X-Sluice': '1', Authorization: 'Bearer ' + bearer }
-}
+export const headers = (): Record<string, string> => ({ 'X-Sluice': '1' })
 
 const base = new URL('.', document.baseURI)
 export const address = (path: string): string => new URL(path.replace(/^\//, ''), base).href

@@ -108,3 +108,9 @@ export function compact(node: Node): string {
       return node.text
   }
 }
+
+// One member of an object as the client wrote it, with every digit; null without it.
+export function rawMember(text: string, name: string): string {
+  const node = member(parse(text), name)
+  return node ? compact(node) : 'null'
+}

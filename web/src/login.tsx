@@ -1,8 +1,7 @@
-// The login in the page. The password goes to POST /v1/session, which sets an HttpOnly cookie. A server
-// without that call gets it as Authorization with each request; it is then kept in memory only.
+// The login in the page. The password goes to POST /v1/session, which sets an HttpOnly cookie.
 import { useState } from 'preact/hooks'
 import { server } from './api.ts'
-import { Problem, setBearer } from './http.ts'
+import { Problem } from './http.ts'
 import { needLogin, who } from './state.ts'
 
 export function Login({ done }: { done: () => void }) {
@@ -15,18 +14,12 @@ export function Login({ done }: { done: () => void }) {
     setBusy(true)
     setError(null)
     try {
-      try {
-        await server.login(user, password)
-      } catch (failure) {
-        if (!(failure instanceof Problem) || !failure.missing) throw failure
-        setBearer(user === '' ? password : user + ':' + password)
-      }
+      await server.login(user, password)
       who.value = await server.who()
       needLogin.value = false
       setPassword('')
       done()
     } catch (failure) {
-      setBearer(null)
       const status = failure instanceof Problem ? failure.status : 0
       setError(status === 401 || status === 403 ? 'The name or the password is wrong.' : (failure as Error).message)
       needLogin.value = true

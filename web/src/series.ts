@@ -1,12 +1,7 @@
-// Rates, depths and times over time: from the server, or, where the server does not keep them, from what
-// the page has seen since it was opened.
-import { useEffect } from 'preact/hooks'
-import { signal } from '@preact/signals'
-import { queues, server, totals } from './api.ts'
-import { pulse, useLive } from './live.ts'
+// Rates, depths and times over time, as the server keeps them.
+import { totals } from './api.ts'
+import { useLive } from './live.ts'
 import type { Line } from './parts/chart.tsx'
-import { ns } from './route.ts'
-import { connection, frozen, now } from './state.ts'
 import type { Series } from './types.ts'
 
 export const WINDOWS = [
@@ -17,44 +12,10 @@ export const WINDOWS = [
 
 export interface SeriesView { times: number[]; rates: Line[]; depths: Line[]; waits: Line[]; runs: Line[] }
 
-interface Sample { at: number; put: number; run: number; waiting: number; running: number }
-const seen = new Map<string, Sample[]>()
-const SAMPLES_MOST = 900
-const seenChanged = signal(0)
-
-// Remembers what the server says now; only where it keeps no series.
-async function sample(key: string, queue: string | undefined): Promise<void> {
-  const metrics = await totals.metrics(queue)
-  const counts = queue === undefined ? (await server.namespaces()).find((n) => n.name === ns.value)?.jobs : await queues.get(queue)
-  const list = seen.get(key) ?? []
-  const at = Math.floor(now.peek())
-  if (!counts || list[list.length - 1]?.at === at) return
-  list.push({ at, put: metrics.queued['1s'], run: metrics.run['1s'], waiting: counts.waiting, running: counts.running })
-  if (list.length > SAMPLES_MOST) list.shift()
-  seen.set(key, list)
-  seenChanged.value++
-}
-
-// null on servers that keep no series; undefined before the first reply.
-export function useSeriesData(window: string, queue?: string): Series | null | undefined {
+// undefined before the first reply.
+export function useSeriesData(window: string, queue?: string): Series | undefined {
   const choice = WINDOWS.find((w) => w.name === window) ?? WINDOWS[1]
   return useLive('series\n' + (queue ?? '') + '\n' + choice.step, (abort) => totals.series({ step: choice.step }, queue, abort), choice.every).data
-}
-
-export function useSeries(data: Series | null | undefined, queue?: string): SeriesView {
-  const key = ns.value + '\n' + (queue ?? '')
-  const local = data === null
-  useEffect(() => {
-    if (!local) return
-    let last = 0
-    return pulse.subscribe(() => {
-      if (frozen.peek() || connection.peek() === 'away' || performance.now() - last < 900) return
-      last = performance.now()
-      sample(key, queue).catch(() => {})
-    })
-  }, [local, key])
-  if (local) void seenChanged.value
-  return data ? fromSeries(data) : fromSamples(local ? (seen.get(key) ?? []) : [])
 }
 
 const viewed = new WeakMap<Series, SeriesView>()
@@ -73,20 +34,4 @@ export function fromSeries(s: Series): SeriesView {
   }
   viewed.set(s, view)
   return view
-}
-
-function fromSamples(list: Sample[]): SeriesView {
-  return {
-    times: list.map((s) => s.at),
-    rates: [
-      { name: 'put', color: 'c1', values: list.map((s) => s.put) },
-      { name: 'run', color: 'c3', values: list.map((s) => s.run), dash: true },
-    ],
-    depths: [
-      { name: 'waiting', color: 'c1', values: list.map((s) => s.waiting) },
-      { name: 'running', color: 'c3', values: list.map((s) => s.running), dash: true },
-    ],
-    waits: [],
-    runs: [],
-  }
 }

@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { jobs, server } from './api.ts'
-import { Problem, setBearer } from './http.ts'
+import { jobs, recurring, server } from './api.ts'
+import { Problem } from './http.ts'
 import { installKeys, showKeys } from './keys.tsx'
 import { begin, reload, retryNow, start, useLive } from './live.ts'
 import { Login } from './login.tsx'
@@ -28,8 +28,9 @@ import { Completed } from './screens/completed.tsx'
 import { Tags } from './screens/tags.tsx'
 import { Config } from './screens/config.tsx'
 import { Server } from './screens/server.tsx'
+import { Users } from './screens/users.tsx'
 
-interface Screen { path: string; title: string; list: ComponentType; one?: ComponentType<{ name: string }>; icon: string; group: number; key?: string }
+interface Screen { path: string; title: string; list: ComponentType; one?: ComponentType<{ name: string }>; icon: string; group: number; key?: string; on?: () => boolean }
 
 const ICONS: Record<string, string> = {
   overview: 'M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z',
@@ -45,6 +46,7 @@ const ICONS: Record<string, string> = {
   completed: 'M6.2 12.5L2 8.3l1.4-1.4 2.8 2.8L12.6 3.3 14 4.7z',
   tags: 'M2 2h6l6 6-6 6-6-6zM5 4a1 1 0 1 0 0 2 1 1 0 0 0 0-2z',
   config: 'M2 4h6V2.5h2V4h4v1.4h-4V7H8V5.4H2zM2 10.6h3V9h2v1.6h7V12H7v1.5H5V12H2z',
+  users: 'M8 2a3 3 0 1 1 0 6 3 3 0 0 1 0-6zM2 14c0-3 2.500-5 6-5s6 2 6 5z',
   server: 'M2 2h12v5H2zM2 9h12v5H2zM4 3.8h1.4v1.4H4zM4 10.8h1.4v1.4H4z',
 }
 
@@ -63,6 +65,7 @@ const SCREENS: Screen[] = [
   { path: 'operations', title: 'Operations', list: Operations, icon: 'operations', group: 2 },
   { path: 'config', title: 'Config', list: Config, icon: 'config', group: 2 },
   { path: 'server', title: 'Server', list: Server, icon: 'server', group: 2 },
+  { path: 'users', title: 'Users', list: Users, icon: 'users', group: 2, on: canServer },
 ]
 
 export const screenKeys = SCREENS.filter((s) => s.key).map((s) => ({ key: s.key as string, path: s.path, title: s.title }))
@@ -77,7 +80,7 @@ function Nav({ close }: { close: () => void }) {
     <nav class="nav" aria-label="Screens">
       {groups.map((g) => (
         <ul key={g}>
-          {SCREENS.filter((s) => s.group === g).map((s) => (
+          {SCREENS.filter((s) => s.group === g && (!s.on || s.on())).map((s) => (
             <li key={s.path}>
               <a href={to(s.path ? [s.path] : [])} aria-current={screen.value === s.path ? 'page' : undefined} onClick={close}>
                 <Icon of={s.icon} />
@@ -120,7 +123,10 @@ function Search() {
       input.value = ''
       input.blur()
     } catch (error) {
-      if (error instanceof Problem && error.status > 0) go(to(['jobs'], { find: text }))
+      if (error instanceof Problem && error.status > 0) {
+        const known = error.status === 404 && await recurring.find(text).catch(() => null)
+        go(known ? to(['recurring', text]) : to(['jobs'], { find: text }))
+      }
     } finally {
       busy.value = false
     }
@@ -165,7 +171,6 @@ function Preferences() {
   }, [])
   const rights = who.value?.rights ?? []
   const logout = async (): Promise<void> => {
-    setBearer(null)
     try {
       await server.logout()
     } catch {

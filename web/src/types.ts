@@ -32,12 +32,12 @@ export interface Queue {
   recurring: number
   listeners: number
   paused: boolean
-  failed?: number
-  complete?: number
-  paused_since?: number | null
-  bytes?: number
-  age?: number | null
-  rates?: Happened
+  failed: number
+  complete: number
+  paused_since: number | null
+  bytes: number
+  age: number | null
+  rates: Happened
 }
 
 export interface Lease { worker: string; token: number; expires: number; popped?: number; started?: number | null; pid?: number | null; grace?: number | null }
@@ -115,6 +115,7 @@ export interface HistoryEntry {
 export interface JobOptions {
   backoff: string | null
   timeout: number | null
+  lease: number | null
   result_ttl: number | null
   max_crashes: number | null
   on_dependency_failure: string | null
@@ -181,6 +182,9 @@ export interface Limit {
   burst: number | null
   concurrency: number | null
   weight: number | null
+  waiting: number // in line in the lanes in which it holds
+  running: number
+  held: number // in line in lanes that have used it up
 }
 
 export interface Policy { scope: 'klass' | 'queue'; name: string; options: JobOptions }
@@ -303,7 +307,10 @@ export interface Totals {
   last_second: Happened
 }
 
-export interface QueuePage { queues: Queue[]; total?: number; next?: string | null }
+export interface QueuePage { queues: Queue[]; total: number; next: string | null }
+
+// `stored` is false for users of the settings.
+export interface User { user: string; stored: boolean; rights: string[] }
 
 export interface WindowTimes { count: number; p50: number | null; p90: number | null; p99: number | null }
 export interface SeriesTimes { p50: (number | null)[]; p90: (number | null)[]; p99: (number | null)[]; window: WindowTimes }

@@ -77,6 +77,7 @@ _Static_assert(sizeof(order_words) / sizeof(order_words[0]) == QUEUE_ORDERS + 1,
 
 struct queue_list_arguments {
     int64_t order;
+    struct slice pattern;
     struct page_words page;
 };
 
@@ -86,6 +87,9 @@ static const struct argument queue_list_takes[] = {
         "the order (seen): when they were first seen, by name, or by a number, the largest first; "
         "age is that of the oldest job in line; put and completed are rates",
         .words = order_words),
+    OPTION(queue_list_arguments, pattern, TEXT, "MATCH",
+           "only queues whose name matches this pattern, in upper or lower case: * is any text, ? "
+           "any byte, [a-c] one of a set"),
     OPTION(queue_list_arguments, page.offset, INTEGER, "OFFSET",
            "how many of the first to leave out (0)", .min = 0, .max = INT64_MAX),
     OPTION_HAS(queue_list_arguments, page.count, page.has_count, INTEGER, "COUNT",
@@ -141,6 +145,24 @@ static void write_queue_page(struct call *call, const struct queue_page *page)
     reply_end(reply);
 }
 
+// Fills in a page of the queues that match a pattern, or of all queues if it is empty.
+static enum status find_queues(const struct call *call, struct slice pattern,
+                               struct queue_page *page, struct error *error)
+{
+    struct glob *glob = NULL;
+    if (pattern.size) {
+        enum status status = glob_new(&allocator_system, pattern, GLOB_ANY_CASE, &glob, error);
+        if (status) {
+            return status;
+        }
+    }
+    page->pattern = glob;
+    engine_queues(call->engine, call->now_us, page);
+    page->pattern = NULL;
+    glob_free(&allocator_system, glob);
+    return STATUS_OK;
+}
+
 static enum status run_queues(struct call *call, struct error *error)
 {
     const struct queue_list_arguments *given = call->arguments;
@@ -153,10 +175,12 @@ static enum status run_queues(struct call *call, struct error *error)
     if (!status) {
         status = engine_workers_prune(call->engine, call->now_us, error);
     }
+    if (!status) {
+        status = find_queues(call, given->pattern, &page, error);
+    }
     if (status) {
         return status;
     }
-    engine_queues(call->engine, call->now_us, &page);
     // With the client clock, the first read moves due jobs, which may need memory. So all queues
     // are read before the first value is written.
     for (size_t i = 0; !status && i < page.found; i++) {
@@ -363,8 +387,8 @@ static const struct command commands[] = {
         .summary = "Lists the queues, with how many jobs each has.",
         .details = "By when they were first seen, or in another order. CURSOR goes on where the "
                    "page before ended, also when queues come, go or change their places meanwhile; "
-                   "it belongs to the same SORT.",
-        .replies = "How many there are, a page of queues as in Q.QUEUE, and the CURSOR of the page "
+                   "it belongs to the same SORT and MATCH.",
+        .replies = "How many match, a page of queues as in Q.QUEUE, and the CURSOR of the page "
                    "behind it.",
         EXAMPLES({ "Q.QUEUES app SORT waiting COUNT 1",
                    "1# \"total\" => (integer) 2\n"

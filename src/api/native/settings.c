@@ -2,6 +2,7 @@
 // Commands about the settings of a namespace: its configuration, the limits of lanes, and the
 // policies of klasses and queues.
 #include "api/job_words.h"
+#include "api/page.h"
 #include "engine/config/policy.h"
 #include "engine/lanes/limit.h"
 
@@ -153,7 +154,7 @@ static void write_integer_if(struct reply *reply, bool given, int64_t value)
 static void write_limit(struct reply *reply, const struct limit_view *view)
 {
     const struct limit *limit = &view->limit;
-    reply_map(reply, 7);
+    reply_map(reply, 10);
     reply_key(reply, "queue");
     reply_text_or_null(reply, view->queue);
     reply_key(reply, "domain");
@@ -172,21 +173,53 @@ static void write_limit(struct reply *reply, const struct limit_view *view)
     write_integer_if(reply, limit->has_concurrency, limit->concurrency);
     reply_key(reply, "weight");
     write_integer_if(reply, limit->has_weight, limit->weight);
+    reply_key(reply, "waiting");
+    reply_count(reply, view->use.waiting);
+    reply_key(reply, "running");
+    reply_count(reply, view->use.running);
+    reply_key(reply, "held");
+    reply_count(reply, view->use.held);
     reply_end(reply);
 }
 
+struct limits_arguments {
+    struct page_words page;
+};
+
+static const struct argument limits_takes[] = {
+    OPTION_HAS(limits_arguments, page.count, page.has_count, INTEGER, "COUNT",
+               "how many at most (25)", .min = 0, .max = PAGE_COUNT_MAX),
+    OPTION(limits_arguments, page.cursor, TEXT, "CURSOR",
+           "where to go on: what the page before gave as `next`"),
+};
+
 static enum status run_limits(struct call *call, struct error *error)
 {
-    (void)error;
-    struct limit_view view;
-    size_t count = 0;
-    while (engine_limit_at(call->engine, count, &view)) {
-        count++;
+    const struct limits_arguments *given = call->arguments;
+    struct limit_view rows[PAGE_COUNT_MAX];
+    struct limit_page page = { .count = page_count(&given->page), .rows = rows };
+    if (given->page.cursor.size) {
+        enum status status = page_read_cursor(call, given->page.cursor, &page.after, error);
+        if (status) {
+            return status;
+        }
+        page.has_after = true;
     }
-    reply_list(call->reply, count);
-    for (size_t i = 0; i < count && engine_limit_at(call->engine, i, &view); i++) {
-        write_limit(call->reply, &view);
+    enum status status = engine_limits(call->engine, call->now_us, &page, error);
+    if (status) {
+        return status;
     }
+    reply_map(call->reply, 3);
+    reply_key(call->reply, "total");
+    reply_count(call->reply, page.total);
+    reply_key(call->reply, "limits");
+    reply_list(call->reply, page.found);
+    for (size_t i = 0; i < page.found; i++) {
+        write_limit(call->reply, &rows[i]);
+    }
+    reply_end(call->reply);
+    reply_key(call->reply, "next");
+    reply_page_next(call->reply, page.more ? &rows[page.found - 1].place : NULL);
     reply_end(call->reply);
     return STATUS_OK;
 }
@@ -320,17 +353,30 @@ static const struct command commands[] = {
         .name = "Q.LIMITS",
         .group = "settings",
         .flags = READS,
+        TAKES(limits_arguments, limits_takes),
         .run = run_limits,
-        .summary = "Lists the limits in the order in which they were first set.",
-        .replies = "A list of limits; null for the queue or the domain of one that is for all, and "
-                   "for what it says nothing about.",
-        EXAMPLES({ "Q.LIMITS app", "1) 1# \"queue\" => \"mail\"\n"
-                                   "   2# \"domain\" => \"customer-*\"\n"
-                                   "   3# \"rate\" => (integer) 10\n"
-                                   "   4# \"period\" => (double) 60\n"
-                                   "   5# \"burst\" => (integer) 5\n"
-                                   "   6# \"concurrency\" => (nil)\n"
-                                   "   7# \"weight\" => (nil)" }),
+        .summary = "Lists the limits, with how much of each is used, in the order in which they "
+                   "were first set.",
+        .details = "The use of a limit is that of the lanes in which its rate or its concurrency "
+                   "holds, or its weight in a fair queue: for each of the three the most specific "
+                   "limit holds.",
+        .replies = "How many there are; a page of them: null for the queue or the domain of one "
+                   "that is for all, and for what it says nothing about; how many jobs of its "
+                   "lanes are in line (`waiting`) and run, and how many are in line in lanes that "
+                   "have used up its rate or its concurrency (`held`); and the CURSOR of the page "
+                   "behind it.",
+        EXAMPLES({ "Q.LIMITS app COUNT 1", "1# \"total\" => (integer) 1\n"
+                                           "2# \"limits\" => 1)  1# \"queue\" => \"mail\"\n"
+                                           "       2# \"domain\" => \"customer-*\"\n"
+                                           "       3# \"rate\" => (integer) 10\n"
+                                           "       4# \"period\" => (double) 60\n"
+                                           "       5# \"burst\" => (integer) 5\n"
+                                           "       6# \"concurrency\" => (nil)\n"
+                                           "       7# \"weight\" => (nil)\n"
+                                           "       8# \"waiting\" => (integer) 0\n"
+                                           "       9# \"running\" => (integer) 0\n"
+                                           "      10# \"held\" => (integer) 0\n"
+                                           "3# \"next\" => (nil)" }),
     },
     {
         .name = "Q.LIMIT.UNSET",

@@ -98,7 +98,7 @@ static size_t size_of_texts(struct slices texts, size_t count)
     return size;
 }
 
-// A heap, the largest first: what is below `from` grows into its place among `count`.
+// Heap sort, the largest first: moves the element at `from` to its place among the first `count`.
 static void sift(struct slice *jids, size_t from, size_t count)
 {
     for (size_t child; (child = 2 * from + 1) < count; from = child) {
@@ -112,7 +112,7 @@ static void sift(struct slice *jids, size_t from, size_t count)
     }
 }
 
-// Each once; gives how many these are.
+// Sorts the jids and removes duplicates; returns how many remain.
 static size_t sort_jids(struct slice *jids, size_t count)
 {
     size_t kept = 0;
@@ -200,7 +200,7 @@ void bulk_free(struct engine *engine, struct bulk *bulk)
     ENGINE_NOTE_GONE(engine, dirty_bulks, bulk, bulk_free_shell);
 }
 
-// The operation is over; of those that are only the last ones are kept, this one among them.
+// Ends an operation. Only the operations that ended last are kept, including this one.
 static void end(struct engine *engine, struct bulk *bulk)
 {
     bulk->view.done = true;
@@ -222,9 +222,9 @@ static void end(struct engine *engine, struct bulk *bulk)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Acts. Each says by `*did` whether it changes, or would change, the job.
+// Acts. Each sets `*did` if it changes, or would change, the job.
 
-// A job whose lock another job holds by now is left as it is.
+// A job is left unchanged if another job holds its lock now.
 static enum status leave_if_locked(struct engine *engine, const struct job *job, int64_t now_us,
                                    bool *did)
 {
@@ -322,7 +322,7 @@ static enum status act(struct engine *engine, const struct bulk *bulk, struct jo
     return tag_one(engine, job, now_us, request, did);
 }
 
-// Acts on a job that matches. One that was canceled is gone.
+// Applies the act to a job that matches. After a cancel the job is gone.
 static enum status act_and_count(struct engine *engine, struct bulk *bulk, struct job *job,
                                  int64_t now_us)
 {
@@ -330,7 +330,7 @@ static enum status act_and_count(struct engine *engine, struct bulk *bulk, struc
     bool counted = bulk_has_counted(bulk, job);
     if (counted && !job->extra->freed) {
         bulk->view.looked_at--;
-        return STATUS_OK; // a dry run came to it before the walk did
+        return STATUS_OK; // the walk has reached a job that a dry run has counted already
     }
     enum status status = bulk_set_reserve(engine, bulk, job);
     if (!status) {
@@ -355,7 +355,7 @@ static bool takes_freed(const struct engine *engine, const struct bulk *bulk)
     return bulk->request.act == BULK_CANCEL && engine->freed_first;
 }
 
-// A job that nothing depends on any more, of the list of those.
+// Takes a job on which nothing depends any more from the list of freed jobs.
 static enum status take_freed(struct engine *engine, struct bulk *bulk, int64_t now_us)
 {
     struct job *job = engine->freed_first;
@@ -372,7 +372,7 @@ static enum status take_freed(struct engine *engine, struct bulk *bulk, int64_t 
     return STATUS_OK;
 }
 
-// The next job of the walk; without memory the walk comes to it again.
+// Takes the next job of the walk; without memory the walk remains at it.
 static enum status walk_on(struct engine *engine, struct bulk *bulk, int64_t now_us)
 {
     const struct bulk_cursor before = bulk->cursor;
@@ -386,7 +386,7 @@ static enum status walk_on(struct engine *engine, struct bulk *bulk, int64_t now
     return status;
 }
 
-// Looks at up to a slice of jobs. Says whether there is more.
+// Visits up to a slice of jobs. Returns whether there are more.
 static bool run_slice(struct engine *engine, struct bulk *bulk, int64_t now_us)
 {
     assert(!bulk->view.done);
@@ -421,7 +421,7 @@ static void announce_progress(const struct engine *engine, const struct bulk *bu
     }
 }
 
-// The first operation, or cancel, that is under way.
+// The first operation, or cancel, that is in progress.
 static struct bulk *first_open(const struct engine *engine, bool cancel)
 {
     struct index_cursor cursor = index_cursor_at(&engine->bulks, 0);
@@ -473,7 +473,7 @@ static enum status begin_bulk(struct engine *engine, int64_t now_us,
     bulk_add(engine, bulk, ++engine->sequence);
     *id = bulk->view.id;
     engine_settle(engine);
-    // The list of freed jobs is that of one cancel.
+    // The list of freed jobs belongs to a single cancel at a time.
     if (request->act != BULK_CANCEL || first_open(engine, true) == bulk) {
         (void)run_slice(engine, bulk, now_us);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A bulk cancel goes up from the leaves. A job that others depend on is passed over by the walk. It
-// is canceled as soon as the operation has canceled the last of those, whether the walk has come to
-// it or not: it is then in the list of freed jobs. So each job and each dependency is looked at
-// once or twice, in whatever order the walk meets them.
+// A bulk cancel starts with the jobs on which no other job depends. The walk skips a job that
+// others depend on. It is canceled as soon as the operation has canceled the last of those, whether
+// or not the walk has reached it: it is then in the list of freed jobs. So each job and each
+// dependency is visited once or twice, in whatever order the walk meets them.
 #include "engine/bulk/bulk.h"
 
 #include "engine/job/cancel.h"
@@ -43,7 +43,7 @@ void bulk_freed_clear(struct engine *engine)
     }
 }
 
-// What the job knows of other operations is forgotten.
+// Resets what the job has recorded for other operations.
 static void touch(const struct bulk *bulk, struct job_extra *extra)
 {
     if (extra->bulk != bulk->view.id) {
@@ -66,7 +66,8 @@ void bulk_count(const struct bulk *bulk, const struct job *job)
     }
 }
 
-// The job goes, or would: looks which of its dependencies nothing else depends on.
+// To be called when the job is canceled, or would be: finds the dependencies on which nothing else
+// depends.
 static void free_dependencies(struct engine *engine, const struct bulk *bulk, const struct job *job)
 {
     for (const struct edge *edge = job->extra ? job->extra->dependencies : NULL; edge;
@@ -108,15 +109,15 @@ void bulk_progress_to_save(const struct bulk *bulk, struct bulk_view *view,
     *view = bulk->view;
     *cursor = bulk->cursor;
     if (view->as && !view->done) {
-        view->done = view->stopped = true; // its jobs are not saved: loaded, it ends where it is
+        // its jobs are not saved, so after loading the operation has ended
+        view->done = view->stopped = true;
     }
     if (bulk->request.act != BULK_CANCEL || (view->done && !view->stopped)) {
         return;
     }
     *cursor = (struct bulk_cursor){ .stage = bulk_first_stage(&bulk->request.filter) };
     if (!view->done) {
-        // The walk begins again. It does not meet the jobs that were canceled, so they stay
-        // counted.
+        // The walk begins again. It does not meet jobs that were canceled, so they remain counted.
         view->changed = view->dry_run ? 0 : view->changed;
         view->matched = view->changed;
         view->looked_at = view->changed;

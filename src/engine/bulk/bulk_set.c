@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The jobs that a dry run would change, for the operation that does it.
+// The jobs that a dry run would change, for an operation on exactly these jobs.
 #include "engine/bulk/bulk.h"
 #include "engine/job/job.h"
 #include "engine/state.h"

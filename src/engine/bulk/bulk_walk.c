@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Walks over jobs while they and others move. The walk knows its place by keys, never by pointers:
-// it can be saved, and whatever goes or comes meanwhile does it no harm. A job that stays where it
-// is comes up exactly once.
+// Walks over jobs while these change. The position of the walk consists of keys, never of pointers,
+// so it can be saved, and stays valid when jobs are added or removed. A job that does not move is
+// visited exactly once.
 #include "engine/bulk/bulk.h"
 #include "engine/job/job.h"
 #include "engine/lease/lease.h"
@@ -54,7 +54,7 @@ bool bulk_matches(const struct engine *engine, const struct bulk *bulk, const st
         !slice_equal(intern_get(&engine->names, job->domain), filter->domain)) {
         return false;
     }
-    // A job in line moves behind the place where the walk met it.
+    // The job moves behind the position at which the walk met it.
     if (bulk->request.act == BULK_PRIORITY && job->priority == bulk->request.priority) {
         return false;
     }
@@ -100,7 +100,7 @@ static void go_to(struct bulk_cursor *cursor, enum bulk_stage stage, uint64_t co
     *cursor = (struct bulk_cursor){ .stage = stage, .container = container, .part = part };
 }
 
-// Whether the jobs in the queues, or failed, or complete, can match at all.
+// Whether any job in queues, failed, or complete, can match.
 static bool stage_concerns(const struct job_filter *filter, enum bulk_stage stage)
 {
     const unsigned finished = 1U << JOB_FAILED | 1U << JOB_COMPLETE;
@@ -142,8 +142,7 @@ static void next_stage(const struct bulk *bulk, struct bulk_cursor *cursor)
     go_to(cursor, stage, 0, 0);
 }
 
-// The index that the cursor is in; NULL when it had to move on, to the next one or to the next
-// stage.
+// The index of the cursor; NULL if the cursor moved on, to the next index or the next stage.
 static const struct index *index_in_queues(const struct engine *engine, const struct bulk *bulk,
                                            struct bulk_cursor *cursor)
 {
@@ -232,7 +231,7 @@ static const struct index *index_at_cursor(const struct engine *engine, const st
     return NULL;
 }
 
-// An index has no more: on to the next one.
+// The index has no more jobs: moves to the next one.
 static void leave_index(const struct bulk *bulk, struct bulk_cursor *cursor)
 {
     if (cursor->stage == BULK_QUEUES) {
@@ -244,8 +243,8 @@ static void leave_index(const struct bulk *bulk, struct bulk_cursor *cursor)
     }
 }
 
-// A job in line that gets another priority may go to a place that the walk comes to later. It has no
-// time there.
+// A waiting job whose priority changes may move to a position that the walk reaches later. It has
+// no time there.
 static bool was_moved_on(const struct bulk *bulk, const struct job *job)
 {
     bool in_line = job->state == JOB_WAITING || job->state == JOB_STALLED;
@@ -253,7 +252,7 @@ static bool was_moved_on(const struct bulk *bulk, const struct job *job)
            job->priority == bulk->request.priority && line_time(job->node.key) == 0;
 }
 
-// The next job of those that were named.
+// The next job of a named set.
 static struct job *next_named(const struct engine *engine, struct bulk *bulk)
 {
     const struct slices *jids = &bulk->request.filter.jids;

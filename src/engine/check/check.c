@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The jobs themselves are taken as true. Counts and references are derived from them and can be
-// repaired; a broken index is reported and cannot be repaired.
+// The jobs themselves are assumed to be correct. Counts and references are derived from them and
+// can be repaired; a broken index is reported and cannot be repaired.
 #include "engine/check/check.h"
 
 #include "engine/check/checking.h"
@@ -96,7 +96,7 @@ static void check_tags(struct check *check, struct job *job)
     CHECK_COUNT(check, job->extra->tag_count, count, "the number of tags", job_jid(job));
 }
 
-// A time of 0 is one that was lost, unless the engine lived then.
+// A time of 0 was lost, unless the engine existed at that time.
 static void check_updated(struct check *check, const struct job *job)
 {
     const struct lease *lease = job_lease(job);
@@ -126,7 +126,7 @@ static void check_lease(struct check *check, struct job *job)
     }
 }
 
-// A job with a domain that is in line is in its lane's line.
+// A waiting job with a domain is in its lane.
 static void check_lane_of(struct check *check, struct job *job)
 {
     if (job->state != JOB_WAITING && job->state != JOB_STALLED) {
@@ -163,7 +163,7 @@ static void check_rare(struct check *check, struct job *job)
     }
 }
 
-// What a job counts as besides its state.
+// The part of the tallies that counts a job in addition to its state.
 static void check_part(struct check *check, struct job *job)
 {
     bool running = job_lease(job) != NULL;
@@ -298,7 +298,7 @@ static void count_again(void *context, struct job *job)
     }
 }
 
-// Counts all jobs anew.
+// Counts all jobs again.
 static void recount(struct engine *engine)
 {
     walk_queues(engine, forget_counts_of, NULL);
@@ -307,7 +307,7 @@ static void recount(struct engine *engine)
     engine_settle(engine);
 }
 
-// A lane with a number has a record, and is among those that do under that number.
+// A lane with a number has a record, and is in the index of such lanes under that number.
 static void check_lane_saved(struct check *check, struct lane *lane)
 {
     struct index *saved = &check->engine->lanes_saved;
@@ -324,6 +324,25 @@ static void check_lane_saved(struct check *check, struct lane *lane)
     }
 }
 
+// What the limits of a lane have of it.
+static void check_use(struct check *check, const struct lane *lane)
+{
+    bool limited = false;
+    for (enum limit_kind kind = LIMIT_RATE; kind < LIMIT_KINDS; kind++) {
+        struct limit_entry *limit = lane->limits.of[kind];
+        if (limit_is_first(&lane->limits, kind)) {
+            size_t held = limit == lane->held_by ? lane->line.count : 0;
+            limit->counted += lane->line.count + lane->running + held;
+            limited = true;
+        }
+    }
+    if (limited &&
+        (lane->used.waiting != lane->line.count || lane->used.running != lane->running)) {
+        check_problem(check, "the limits of a lane of queue %.*s do not count its jobs",
+                      SLICE_PRINT(queue_name(lane->queue)));
+    }
+}
+
 static void check_lanes(struct check *check)
 {
     check_index(check, &check->engine->lanes_saved, "the lanes with a record", SLICE("the engine"));
@@ -334,6 +353,7 @@ static void check_lanes(struct check *check)
         lane->counted = 0;
         check_index(check, &lane->line, "the line of a lane", name);
         check_lane_saved(check, lane);
+        check_use(check, lane);
         if (!lane_check(check->engine, lane)) {
             check_problem(check, "a lane of queue %.*s is not where it belongs", SLICE_PRINT(name));
         }
@@ -371,7 +391,7 @@ static void check_places(void *context, struct queue *queue)
     check_states(check, queue, &queue->failed, JOB_FAILED, JOB_FAILED);
 }
 
-// The list must have all of them: that they belong there was seen before.
+// The list must contain all of them; that they belong into it was checked before.
 static void check_listed(struct check *check, const struct index *index, size_t count,
                          const char *what, struct slice name)
 {
@@ -429,7 +449,8 @@ static void check_queue(void *context, struct queue *queue)
     }
 }
 
-// Each promise is known by its key and to its job; one whose job is gone has its key alone.
+// Each promise is found by its key, and its job refers to it; a promise whose job is gone has only
+// its key.
 static void check_promises(struct check *check)
 {
     struct engine *engine = check->engine;

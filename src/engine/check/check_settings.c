@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The consistency check of what was set or begun: limits, policies, zones and bulk operations. Each
-// is in an index by its number; limits, policies and zones are also in a map by their name.
+// The consistency check of settings and operations: limits, policies, zones and bulk operations.
+// Each is in an index by its number; limits, policies and zones are also in a map by their name.
 #include "engine/check/check.h"
 
 #include "engine/check/checking.h"
@@ -11,7 +11,7 @@
 #include "engine/recurring/zone.h"
 #include "engine/state.h"
 
-// Numbers are given out by counting `sequence` up, so none lies ahead of it.
+// Numbers are assigned by incrementing `sequence`, so none is above it.
 static void check_number(struct check *check, const char *what, struct slice name,
                          const struct index_node *node, uint64_t id)
 {
@@ -86,6 +86,12 @@ static void check_limits(struct check *check)
         check_number(check, "limit", name, node, entry->id);
         check_found(check, &engine->limits, limit_key(entry), entry, "limit", name);
         patterns += entry->pattern != NULL;
+        size_t used = entry->use.waiting + entry->use.running + entry->use.held;
+        if (used != entry->counted) {
+            check_problem(check, "the use of limit %.*s adds up to %zu, and its lanes to %zu",
+                          SLICE_PRINT(name), used, entry->counted);
+        }
+        entry->counted = 0;
     }
     check_map_count(check, &engine->limits, &engine->limit_order, "limits");
     check_patterns(check, patterns);

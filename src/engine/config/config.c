@@ -22,10 +22,11 @@ struct option {
     char bytes[]; // the name, then the value
 };
 
-// What values an option may have. Seconds are in microseconds here.
+// The valid values of an option. Seconds are in microseconds here.
 struct range {
     bool seconds;
-    bool with_any_clock; // with the client clock too, where qless lets most options be any number
+    // also with the client clock, where most options of qless may be any number
+    bool with_any_clock;
     int64_t least, most;
 };
 
@@ -44,7 +45,7 @@ struct range {
         .seconds = true, .with_any_clock = true, .least = 0, .most = RATE_CATCH_UP_MAX_US          \
     }
 
-// The options that have a meaning, by name. All are numbers: seconds, or counts.
+// The known options by name. All values are numbers: seconds, or counts.
 static const struct known {
     struct slice name;
     struct slice value;
@@ -86,7 +87,7 @@ static const struct known {
     KNOWN("stats-history", "30", stats_history, COUNT_FROM(0)),
 };
 
-// The options of one queue: its name, then one of these.
+// The options of a queue: the queue's name, followed by one of these.
 static const struct suffix {
     struct slice text;
     struct range range;
@@ -96,7 +97,7 @@ static const struct suffix {
     { SLICE_OF("-max-bytes"), COUNT_FROM(0) },
 };
 
-// One option is its queue's name after this, as in qless.
+// This option precedes the queue's name, as in qless.
 static const struct slice heartbeat_prefix = SLICE_OF("heartbeat-");
 static const struct range heartbeat_range = LEASE_SECONDS;
 
@@ -169,7 +170,7 @@ void config_release(const struct allocator *allocator, struct config *config)
     config_init(config);
 }
 
-// Where the option stands, or would stand.
+// The position of the option, or where it would be inserted.
 static size_t option_position(const struct config *config, struct slice name)
 {
     size_t low = 0, high = config->count;
@@ -208,7 +209,7 @@ bool engine_config_is_set(const struct engine *engine, struct slice option)
     return option_find(&engine->config, option) != NULL;
 }
 
-// Both lists are sorted by name; a default counts only when it was not set.
+// Both lists are sorted by name; a default is listed only if the option was not set.
 bool engine_config_at(const struct engine *engine, size_t index, struct slice *option,
                       struct slice *value)
 {
@@ -233,9 +234,9 @@ bool engine_config_at(const struct engine *engine, size_t index, struct slice *o
     }
 }
 
-// The part of an option's name that names a queue, when it is one of those that say something of a
-// queue: `<queue>-heartbeat`, `heartbeat-<queue>`, `<queue>-max-concurrency`, `<queue>-fair`,
-// `<queue>-max-jobs`, `<queue>-max-bytes`. And its range, NULL for an option of another kind.
+// Returns the part of an option's name that is a queue's name: `<queue>-heartbeat`,
+// `heartbeat-<queue>`, `<queue>-max-concurrency`, `<queue>-fair`, `<queue>-max-jobs`,
+// `<queue>-max-bytes`. Also returns its range; NULL for other options.
 static const struct range *names_queue(struct slice option, struct slice *queue)
 {
     for (size_t i = 0; i < SUFFIX_COUNT; i++) {
@@ -253,7 +254,7 @@ static const struct range *names_queue(struct slice option, struct slice *queue)
     return NULL;
 }
 
-// NULL when the option has no meaning.
+// NULL if the option is unknown.
 static const struct range *range_of(struct slice option)
 {
     struct slice queue;
@@ -261,7 +262,7 @@ static const struct range *range_of(struct slice option)
     return known ? &known->range : names_queue(option, &queue);
 }
 
-// The value of the option whose name is the two parts together, when it was set.
+// The value of the option whose name consists of the two parts, if it was set.
 static bool queue_option(const struct engine *engine, struct slice first, struct slice second,
                          bool seconds, int64_t *out)
 {
@@ -302,7 +303,7 @@ void config_apply_to_queue(const struct engine *engine, struct queue *queue)
     queue->fair = fair != 0;
 }
 
-// Brings what depends on an option into line with it.
+// Updates the state that depends on an option.
 static void apply(struct engine *engine, struct slice option)
 {
     const struct known *known = known_find(option);
@@ -319,7 +320,7 @@ static void apply(struct engine *engine, struct slice option)
             watch_wake(engine, queue);
         }
         if (queue && queue->fair != fair) {
-            // Its lanes stand in another order now.
+            // The lanes of the queue are ordered differently now.
             engine->limits_version++;
             lanes_refresh(engine, LANES_AT_ONCE);
         }
@@ -328,7 +329,7 @@ static void apply(struct engine *engine, struct slice option)
 
 bool engine_config_narrows(struct slice option, struct slice value)
 {
-    // Those of a quota whose default is that the host says how much.
+    // The quota options; the host sets their defaults.
     static const struct slice quotas[] = {
         SLICE_OF("max-jobs"),      SLICE_OF("max-bytes"),    SLICE_OF("max-queues"),
         SLICE_OF("max-recurring"), SLICE_OF("min-interval"), SLICE_OF("max-promise-bytes"),
@@ -392,7 +393,8 @@ enum status config_check(enum engine_clock clock, struct slice option, struct sl
     return STATUS_OK;
 }
 
-// For a misspelled option of a queue: the queue's name with the right suffix goes into `name`.
+// For a misspelled option of a queue: writes the queue's name with each suffix into `name`, and
+// offers it.
 static void offer_queue_options(struct nearest *nearest, char *name)
 {
     struct slice option = nearest->word;

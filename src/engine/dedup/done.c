@@ -9,7 +9,7 @@ enum {
     HASH_SIZE = 8,
     DIGEST_SIZE = 4,
     ENTRY_SIZE = HASH_SIZE + DIGEST_SIZE,
-    DROPPED_MAX = 2, // blocks in one call: a limit that was lowered is reached bit by bit
+    DROPPED_MAX = 2, // blocks per call, so that a lower limit is reached gradually
 };
 
 static struct slice hash_key(const void *entry)
@@ -17,7 +17,7 @@ static struct slice hash_key(const void *entry)
     return slice_make(&((const struct done_entry *)entry)->hash, HASH_SIZE);
 }
 
-// The same in every process, since it is saved.
+// The same in every process, because the hashes are saved.
 static uint64_t hash_of(struct slice jid)
 {
     static const struct hash_seed seed = { 0x736c7569636521ULL, 0x646f6e65ULL };
@@ -40,7 +40,7 @@ void done_free_shell(struct engine *engine, struct done_block *block)
     mem_free(engine->allocator, block, sizeof(*block));
 }
 
-// Puts a block behind the last one that is older.
+// Inserts a block after the last older one.
 static void insert(struct done *done, struct done_block *block)
 {
     struct done_block *before = done->last;
@@ -80,7 +80,7 @@ void done_release(struct engine *engine)
     map_release(&engine->done.hashes);
 }
 
-// So many blocks hold at least as many jids as are asked for.
+// So many blocks contain at least as many jids as configured.
 static size_t blocks_max(const struct engine *engine)
 {
     int64_t jids = engine->config.jobs_history_jids;
@@ -126,7 +126,7 @@ void done_forget(struct engine *engine, struct slice jid)
     }
 }
 
-// The block that the next jid goes into, which may be a new one that is not in the list yet.
+// The block for the next jid, which may be a new one that is not in the list yet.
 static struct done_block *open_block(struct engine *engine)
 {
     struct done_block *last = engine->done.last;
@@ -135,7 +135,7 @@ static struct done_block *open_block(struct engine *engine)
                : mem_zalloc(engine->allocator, sizeof(struct done_block));
 }
 
-// It is not among the hashes yet.
+// Appends an entry without adding it to the hash table.
 static struct done_entry *append(struct done_block *block, uint64_t hash, uint32_t digest)
 {
     struct done_entry *entry = &block->entries[block->count];
@@ -198,7 +198,7 @@ enum status done_load(struct engine *engine, uint64_t id, struct slice bytes)
             append(block, bytes_load_u64(at), digests ? bytes_load_u32(at + HASH_SIZE) : 0);
         enum status status = entry->hash ? map_insert(&done->hashes, entry) : STATUS_OK;
         if (status) {
-            block->count--; // it is not among the hashes
+            block->count--; // it is not in the hash table
             return status == STATUS_EXISTS ? STATUS_CORRUPT : status;
         }
     }

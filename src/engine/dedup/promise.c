@@ -39,7 +39,7 @@ enum promise_kind promise_kind(const struct promise *promise)
     return (enum promise_kind)promise->bytes[0];
 }
 
-// A job has at most one promise of each kind, so that these differ.
+// A job has at most one promise of each kind, so the keys differ.
 static struct index_key order_key(const struct promise *promise, int64_t ends_us)
 {
     return time_key(ends_us, promise->job_id << KIND_BITS | (uint64_t)promise_kind(promise));
@@ -62,7 +62,7 @@ static struct promise *make(struct engine *engine, struct slice key, struct slic
     return promise;
 }
 
-// The key of the result of a job.
+// The key of a job's result.
 static struct slice result_key(struct slice jid, char key[1 + ENGINE_NAME_SIZE_MAX])
 {
     size_t size = jid.size < ENGINE_NAME_SIZE_MAX ? jid.size : ENGINE_NAME_SIZE_MAX;
@@ -185,7 +185,7 @@ enum status promise_check_put(const struct engine *engine, const struct put_requ
                : STATUS_OK;
 }
 
-// From now on it has a record of its own.
+// From now on the promise has a record of its own.
 static void keep(struct engine *engine, struct promise *promise)
 {
     assert(promise->given && promise->job);
@@ -289,7 +289,7 @@ enum status promise_load(struct engine *engine, const struct promise_record *rec
     return STATUS_OK;
 }
 
-// A key with its kind, as promises have it. False when it can be none.
+// Makes the key of a promise from its kind and name. False if the name is invalid.
 static bool make_key(const struct promise_past *past, char key[1 + ENGINE_NAME_SIZE_MAX],
                      struct slice *out)
 {
@@ -318,7 +318,7 @@ static enum status check_past(const struct engine *engine, const struct promise_
     return quota_check_promises(engine, engine->promise_bytes, error);
 }
 
-// It takes the number that its job would have.
+// Restores a promise under the number that its job would have.
 static enum status restore(struct engine *engine, const struct promise_past *past, struct slice key)
 {
     const struct promise_record record = { .job_id = engine->job_id + 1,

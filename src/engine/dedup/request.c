@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    FORGOTTEN_MAX = 100, // in one call: a limit that was lowered is reached bit by bit
+    FORGOTTEN_MAX = 100, // per call, so that a lower limit is reached gradually
 };
 
 struct slice request_key(const void *request)
@@ -24,7 +24,7 @@ struct slice request_answer(const struct request *request)
     return slice_make(request->bytes + request->key_size, request->answer_size);
 }
 
-// Each word is hashed by itself, under what those before it gave.
+// Each word is hashed separately, with the hash of the words before it as the seed.
 uint64_t request_digest(struct slice command, struct slices words)
 {
     struct hash_seed seed = { 0x736c7569636521ULL, 0x72657175657374ULL };
@@ -77,7 +77,7 @@ static struct request *make(struct engine *engine, const struct request_words *w
     return request;
 }
 
-// Puts one behind the last that is older.
+// Inserts a request after the last older one.
 static void insert(struct requests *requests, struct request *request)
 {
     struct request *before = requests->last;

@@ -51,7 +51,7 @@ uint32_t settled_digest(const struct job *job)
     return complete ? digest_of(settled.token, settled.worker) : 0;
 }
 
-// Whether the job was last settled under the holder's token, as whatever.
+// How the job was last settled under the holder's token, if it was.
 static enum settled_act settled_under(const struct job *job, const struct holder *holder,
                                       int32_t *outcome)
 {
@@ -65,7 +65,7 @@ static enum settled_act settled_under(const struct job *job, const struct holder
     return act;
 }
 
-// Whether a job with that jid that is gone by now was completed under the holder's token.
+// Whether a deleted job with that jid was completed under the holder's token.
 static bool completed_and_gone(const struct engine *engine, const struct holder *holder)
 {
     return done_has_digest(engine, holder->jid,
@@ -102,7 +102,7 @@ enum status settled_check(const struct engine *engine, const struct holder *hold
     *out = (struct settling){ .job = NULL };
     enum status status = STATUS_OK;
     if (lease_check(engine, holder, &out->job, NULL)) {
-        // Again, for the sentence, unless it says something else.
+        // Checked again for the error message.
         bool named = holder->token && !name_check(holder->jid, "jid", NULL) &&
                      !name_check_if_given(holder->worker, "worker", NULL) &&
                      !name_check_if_given(holder->queue, "queue", NULL);

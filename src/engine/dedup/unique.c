@@ -135,7 +135,7 @@ enum status unique_new(struct engine *engine, int64_t now_us, const struct put_r
     return STATUS_OK;
 }
 
-// Takes a lock out of those that are held.
+// Removes a lock from the held locks.
 static void let_go(struct engine *engine, struct unique *unique)
 {
     if (unique->held) {
@@ -146,7 +146,7 @@ static void let_go(struct engine *engine, struct unique *unique)
     }
 }
 
-// The job holds its lock from now on. One that is over may still be there.
+// The job holds its lock from now on. An expired promise for it may still exist.
 static void hold(struct engine *engine, struct unique *unique)
 {
     assert(unique->job && !unique->held);
@@ -203,7 +203,7 @@ void unique_finished(struct engine *engine, struct job *job)
     }
 }
 
-// Whether the job has a lock that it does not hold, and would if it were put anew.
+// Whether the job has a lock that it does not hold, but would hold if it were put again.
 static bool is_given_up(const struct job *job)
 {
     const struct job_rare *rare = job_rare(job);

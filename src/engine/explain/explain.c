@@ -18,8 +18,8 @@
 #include <stdio.h>
 
 enum {
-    DEPENDENCIES_MAX = 1000, // that are looked at for one answer
-    NAME_SHOWN_SIZE = 64,    // bytes of a name that is not what the sentence is about
+    DEPENDENCIES_MAX = 1000, // that are visited for one answer
+    NAME_SHOWN_SIZE = 64,    // bytes of a name that is not the subject of the sentence
 };
 
 static const char *const names[EXPLAIN_REASON_COUNT] = {
@@ -44,21 +44,21 @@ const char *explain_reason_name(enum explain_reason reason)
     return names[reason];
 }
 
-// ---------------------------------------------------------------------------------------------
-// When it can run
+// --------------------------------------------------------------------------------------------- The
+// time at which it can run
 
 static int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-// With the client clock: whether the time of a job has come, which the next pop sees.
+// With the client clock: whether the time of a job has come, so that the next pop will move it.
 static bool is_due_to_a_pop(const struct engine *engine, const struct job *job, int64_t now_us)
 {
     return engine->clock == ENGINE_CLOCK_CLIENT && time_of_key(job->node.key) <= now_us;
 }
 
-// When a job is handed out that comes into the line at a time.
+// When a job is popped that becomes ready at a later time.
 static void foresee_later(struct engine *engine, const struct job *job, int64_t now_us,
                           int64_t from_us, bool lane_only, struct foresight *out)
 {
@@ -71,11 +71,11 @@ static void foresee_later(struct engine *engine, const struct job *job, int64_t 
     };
     foresee(engine, now_us, &request, out);
     if (job->state == JOB_SCHEDULED && is_due_to_a_pop(engine, job, now_us)) {
-        out->behind += index_rank(&job->queue->scheduled, job->node.key); // come with it
+        out->behind += index_rank(&job->queue->scheduled, job->node.key); // become ready with it
     }
 }
 
-// When a job in grace is handed out to another worker, should its holder not be heard of.
+// When a job in its grace period is popped by another worker, if its holder does not report.
 static void foresee_grace(struct engine *engine, const struct job *job, int64_t now_us,
                           bool lane_only, struct foresight *out)
 {
@@ -96,7 +96,7 @@ static void foresee_grace(struct engine *engine, const struct job *job, int64_t 
 
 static int64_t earliest_after_dependencies(struct engine *engine, struct job *job, int64_t now_us);
 
-// With `lane_only` how many others come first is not asked.
+// With `lane_only`, jobs of other lanes are ignored.
 static void foresee_job(struct engine *engine, struct job *job, int64_t now_us, bool lane_only,
                         struct foresight *out)
 {
@@ -137,8 +137,8 @@ static bool runs_anyway(const struct engine *engine, const struct job *job)
     return options.dependency_policy == DEPENDENCY_RUN;
 }
 
-// The latest moment that one of the jobs is ready that it depends on, they on others, and so on.
-// Those still to be looked at form a list through the jobs themselves.
+// The latest time at which a job that it depends on, directly or indirectly, is ready. Jobs still
+// to be visited form a list through the jobs themselves.
 static int64_t earliest_after_dependencies(struct engine *engine, struct job *job, int64_t now_us)
 {
     uint64_t visit = ++engine->visit;
@@ -173,8 +173,8 @@ static int64_t earliest_after_dependencies(struct engine *engine, struct job *jo
     return latest_us;
 }
 
-// ---------------------------------------------------------------------------------------------
-// Why it does not
+// --------------------------------------------------------------------------------------------- The
+// reason
 
 static enum explain_reason reason_in_line(const struct engine *engine, const struct job *job,
                                           int64_t now_us, struct explanation *out)
@@ -207,7 +207,7 @@ static enum explain_reason find_reason(const struct engine *engine, const struct
         return reason_in_line(engine, job, now_us, out);
     case JOB_SCHEDULED:
         if (is_due_to_a_pop(engine, job, now_us)) {
-            return reason_in_line(engine, job, now_us, out); // the next pop brings it there
+            return reason_in_line(engine, job, now_us, out); // the next pop moves it there
         }
         out->until_us = time_of_key(job->node.key);
         return EXPLAIN_SCHEDULED;
@@ -257,7 +257,7 @@ append(struct sentence *sentence, const char *format, ...)
     sentence->used += size >= 0 && (size_t)size < left ? (size_t)size : left;
 }
 
-// A name that a sentence has room for; a character is left out rather than cut in two.
+// A name, truncated between two characters for the sentence.
 static struct slice short_name(struct slice name)
 {
     size_t size = NAME_SHOWN_SIZE;
@@ -287,7 +287,7 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-// The reason as what follows "which"; of a job that another waits for.
+// Writes the reason of a job that another one waits for, as what follows "which".
 static void write_blocker(const struct engine *engine, const struct job *job, int64_t now_us,
                           struct sentence *sentence)
 {
@@ -340,7 +340,7 @@ static void write_depends(const struct engine *engine, const struct job *job, in
     (void)job;
 }
 
-// "the lane" of a domain, or of those who have none.
+// Writes "the lane" of a domain, or of the jobs without one.
 static void write_lane(const struct explanation *why, struct sentence *sentence)
 {
     if (why->domain.size) {
@@ -411,7 +411,7 @@ static void write_reason(const struct engine *engine, const struct job *job, int
     }
 }
 
-// What keeps a job from running that does not run yet for another reason.
+// Writes what will keep a job from running after the current reason has ended.
 static void write_more(const struct job *job, const struct explanation *why,
                        struct sentence *sentence)
 {
@@ -437,7 +437,7 @@ static void write_sentence(const struct engine *engine, const struct job *job, i
     out->sentence[sentence.used + 1] = '\0';
 }
 
-// Or will be by the next pop.
+// Whether it is waiting, or will be at the next pop.
 static bool is_in_line(const struct engine *engine, const struct job *job, int64_t now_us)
 {
     return job->state == JOB_WAITING || job->state == JOB_STALLED ||

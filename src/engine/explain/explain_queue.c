@@ -39,7 +39,8 @@ static enum queue_reason reason_in_line(const struct engine *engine, const struc
     }
     int64_t limited_us = first_time(&queue->lanes[LANE_LIMITED]);
     bool ready = queue->lanes_count ? lane_next(queue) != NULL : queue->plain.line.count > 0;
-    if (ready || limited_us <= now_us) { // the latter with the client clock: the next pop sees it
+    // the latter with the client clock: the next pop refills it
+    if (ready || limited_us <= now_us) {
         out->earliest_us = now_us;
         return queue->listeners.count ? QUEUE_READY : QUEUE_NO_WORKERS;
     }
@@ -51,7 +52,7 @@ static enum queue_reason find_reason(const struct engine *engine, const struct q
                                      int64_t now_us, struct queue_explanation *out)
 {
     int64_t scheduled_us = first_time(&queue->scheduled);
-    bool due = scheduled_us <= now_us; // with the client clock: the next pop sees it
+    bool due = scheduled_us <= now_us; // with the client clock: the next pop moves it
     if (queue->paused && (out->waiting || out->scheduled || out->depends)) {
         return QUEUE_PAUSED;
     }

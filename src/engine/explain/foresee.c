@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A lane hands out its jobs in their order, the n-th one when its bucket has had n tokens, and no
-// more than its concurrency has room for. So when a job is handed out follows from its own lane,
-// and each other lane is asked how many of its jobs have been by then: those that could earlier,
-// and of those that can at the same instant the ones that come first by line or turn. That is exact
-// without looking at the jobs themselves.
+// A lane hands out its jobs in order, the n-th one when its bucket has had n tokens, and at most as
+// many at a time as its concurrency allows. So the time of a job follows from its own lane. For
+// each other lane it is computed how many of its jobs are popped before that time, and, at the same
+// instant, how many come first by their keys or by turns. This is exact without visiting the jobs
+// themselves.
 #include "engine/explain/foresee.h"
 
 #include "engine/job/job.h"
@@ -12,7 +12,7 @@
 #include "engine/state.h"
 
 enum {
-    STEPS_MAX = 10000, // for one answer
+    STEPS_MAX = 10000, // per answer
 };
 
 struct view {
@@ -22,10 +22,10 @@ struct view {
     const struct queue *queue;
     const struct lane *lane; // its own
     size_t position;         // there
-    int64_t when_us;         // its lane hands it out
+    int64_t when_us;         // when its lane hands it out
 };
 
-// How many of the first `count` jobs of a lane have their token by a time.
+// How many of the first `count` jobs of a lane have a token at a time.
 static size_t ready_by(const struct view *view, const struct lane *lane, int64_t time_us,
                        size_t count)
 {
@@ -39,7 +39,7 @@ static size_t ready_by(const struct view *view, const struct lane *lane, int64_t
     return low;
 }
 
-// How many jobs in line a lane can hand out.
+// How many waiting jobs a lane can hand out.
 static size_t available(const struct lane *lane)
 {
     size_t room = lane_room(lane);
@@ -77,7 +77,7 @@ static size_t turns_before(const struct view *view, const struct lane *lane, siz
     return low;
 }
 
-// How many jobs another lane hands out before.
+// How many jobs another lane hands out before this one.
 static size_t handed_out_before(const struct view *view, const struct lane *lane)
 {
     size_t count = available(lane);
@@ -92,7 +92,7 @@ static size_t handed_out_before(const struct view *view, const struct lane *lane
     return before > earlier ? before : earlier;
 }
 
-// Whether this lane, and all behind it in their index, hand out nothing before.
+// Whether this lane, and all lanes behind it in their index, hand out nothing before this one.
 static bool is_behind(const struct view *view, enum lane_place place, const struct lane *lane)
 {
     if (place == LANE_LIMITED) {
@@ -130,14 +130,14 @@ static void look_at_others(const struct view *view, struct foresight *out)
     }
 }
 
-// At the instant of its deadline it fails first.
+// A job at its deadline fails instead of being popped.
 static bool expires_by(const struct job *job, int64_t time_us)
 {
     const struct job_rare *rare = job_rare(job);
     return rare && rare->deadline_us && rare->deadline_us <= time_us;
 }
 
-// Whether it is handed out at all, but for its deadline.
+// Whether it is handed out at all, apart from its deadline.
 static bool comes(const struct view *view, const struct foresight *out)
 {
     const struct queue *queue = view->queue;

@@ -15,20 +15,20 @@ enum stage {
     STAGE_POLICIES,
     STAGE_QUEUES,
     STAGE_RECURRING,
-    STAGE_WAITING, // with all else that is in a queue and neither depends nor is finished
+    STAGE_WAITING, // and everything in a queue that is neither finished nor depends
     STAGE_FAILED,
     STAGE_DEPENDING, // they may depend on failed ones
     STAGE_FAILED_DEPENDS,
     STAGE_COMPLETE,
     STAGE_PROMISES,
     STAGE_TRACKED,
-    STAGE_NUMBER, // behind all that counts it up
+    STAGE_NUMBER, // after all that increments it
     STAGE_OPTIONS_NARROW,
     STAGE_END,
 };
 _Static_assert((int)STAGE_END == (int)DUMP_STAGES, "one number for each stage");
 
-// A walk: what is looked at, where it is, and what it has found.
+// The state of a walk.
 struct walk {
     const struct engine *engine;
     struct slice queue; // empty: all
@@ -64,7 +64,7 @@ static struct index_node *next_node(const struct walk *walk, const struct index 
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is set
+// Settings
 
 static bool step_options(const struct walk *walk, bool narrow)
 {
@@ -104,9 +104,9 @@ static bool step_policies(const struct walk *walk)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Queues, and what is in them
+// Queues and their jobs
 
-// The queue that the cursor is in. NULL: the stage is over.
+// The queue of the cursor. NULL: the stage has ended.
 static const struct queue *queue_at(const struct walk *walk)
 {
     struct dump_cursor *cursor = walk->cursor;
@@ -136,8 +136,8 @@ static bool step_queues(const struct walk *walk)
         return false;
     }
     next_queue(walk, queue);
-    // A job that is restored lists its queue. One that has nothing but statistics or listeners is
-    // none of the copy's.
+    // Restoring a job makes its queue known. A queue that has only statistics or listeners is not
+    // part of the dump.
     bool listed = queue->known || queue->jobs || queue->recurring.count || queue->complete.count;
     *walk->out = (struct dump_item){ .kind = DUMP_QUEUE,
                                      .name = queue_name(queue),
@@ -168,12 +168,11 @@ static bool found_job(const struct walk *walk, const struct job *job)
     return is_wanted(walk, job->queue);
 }
 
-// Jobs under a lease come before those in the line that they would stand in, as they will in the
-// copy.
+// Leased jobs precede the waiting jobs with which they would be, because restored they are waiting.
 static const struct {
     size_t offset; // of the index in the queue
     bool leased;
-    bool has_domain; // of leased ones: those that are looked for
+    bool has_domain; // of leased jobs: whether those with or without a domain are visited
 } parts[DUMP_PARTS] = {
     { offsetof(struct queue, scheduled), false, false },
     { offsetof(struct queue, leased), true, false },
@@ -263,7 +262,7 @@ static bool step_promises(const struct walk *walk)
                      .until_us = promise_ends(promise),
                      .result = slice_make(promise->value, promise->value_size) },
     };
-    return !promise->job; // else the job has it
+    return !promise->job; // otherwise it is part of the job
 }
 
 static bool step_tracked(const struct walk *walk)

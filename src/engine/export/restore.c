@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A job as it was elsewhere. It is made whole, apart from everything, before it takes its place: so
-// whatever fails, freeing it is all that is to be undone.
+// Restores a job from another namespace. The job is built completely before it is inserted, so that
+// after any failure it only needs to be freed.
 #include "engine/export/restore.h"
 
 #include "engine/dedup/done.h"
@@ -88,7 +88,7 @@ static enum status check_times(const struct restore_request *request, struct err
                 : invalid(request, "its times must lie between the years 1970 and 9999", error);
 }
 
-// What a state needs, and what it cannot have.
+// Checks what a state requires and what it excludes.
 static enum status check_state(const struct restore_request *request, struct error *error)
 {
     enum job_state state = request->state;
@@ -127,7 +127,7 @@ static enum status check_state(const struct restore_request *request, struct err
 static enum status check_unique(const struct restore_request *request, int64_t now_us,
                                 struct error *error)
 {
-    // The time of a lock may be over by now, which a put would not ask for.
+    // The lock may have expired, which a put would refuse.
     const struct unique_request unique = { .by = request->unique_by,
                                            .key = request->unique_key,
                                            .until = request->unique_until,
@@ -161,16 +161,16 @@ static enum status check(const struct engine *engine, const struct restore_reque
 }
 
 // ---------------------------------------------------------------------------------------------
-// All that it takes, before anything is changed
+// Everything that is needed, before anything is changed
 
 struct plan {
-    enum job_state state; // what the job will be in
+    enum job_state state; // the state that the job will have
     struct queue *queue;
     struct job *job;
     struct group *group;
     struct map_spot spot;
     struct depends_plan depends;
-    uint32_t done; // dependencies that are complete
+    uint32_t done; // number of complete dependencies
     bool tags_reserved;
 };
 
@@ -191,7 +191,7 @@ static void plan_cancel(struct engine *engine, const struct restore_request *req
     }
 }
 
-// Whether all dependencies are there, or have been, and how many of them are complete.
+// Whether all dependencies exist, or did, and how many of them are complete.
 static enum status find_depends(const struct engine *engine, struct slices depends, uint32_t *done,
                                 struct slice *missing, struct error *error)
 {
@@ -323,7 +323,7 @@ static enum status make_unique(struct engine *engine, int64_t now_us,
                      SLICE_PRINT(slice_shown(jid)), SLICE_PRINT(slice_shown(request->jid)));
 }
 
-// The job with all that is its own.
+// Makes the job with everything that belongs to it.
 static enum status make_job(struct engine *engine, int64_t now_us,
                             const struct restore_request *request, struct plan *plan,
                             struct error *error)
@@ -365,8 +365,8 @@ static enum status make_queue(struct engine *engine, const struct restore_reques
     return status;
 }
 
-// A job whose dependencies are all complete goes on. A stalled one without a rank of its own stands in
-// line as waiting jobs do, and is one.
+// A job whose dependencies are all complete does not wait for them. A stalled job without a rank
+// of its own is in line as waiting jobs are, and becomes one.
 static enum job_state state_of(const struct restore_request *request, uint32_t done, int64_t now_us)
 {
     if (request->state == JOB_STALLED && request->rank == LINE_RANK_PRIORITY) {
@@ -471,14 +471,14 @@ static void apply(struct engine *engine, int64_t now_us, const struct restore_re
     if (plan->queue) {
         queue_make_known(engine, plan->queue, now_us);
     }
-    // What failed was dealt with where the job comes from: until it has its state, it concerns no
-    // policy about dependencies that fail.
+    // Policies about failed dependencies were applied in the original namespace; until the job has
+    // its state, they are not applied here.
     job->state = JOB_STATE_COUNT;
     depends_add(engine, job, &plan->depends);
     add_tags(engine, request, job);
     job->state = (uint8_t)plan->state;
     if (plan->state == JOB_COMPLETE) {
-        job->queue = plan->queue; // it does not count for it
+        job->queue = plan->queue; // the job is not counted for it yet
     } else {
         job_move_to(engine, job, plan->queue);
     }
@@ -552,7 +552,7 @@ enum status engine_restore_depends(struct engine *engine, int64_t now_us, struct
                            SLICE_PRINT(slice_shown(jid)));
     }
     if (!status && !check_only) {
-        int64_t updated_us = job->updated_us; // it has these since then
+        int64_t updated_us = job->updated_us; // the job keeps its time of the last change
         depends_add(engine, job, &plan);
         job->updated_us = updated_us;
     }

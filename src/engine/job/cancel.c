@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cancel: jobs that are not to be done after all are removed without a trace.
+// Cancel: removes jobs that are not finished.
 #include "engine/job/cancel.h"
 
 #include "engine/job/job.h"
@@ -37,7 +37,8 @@ void cancel_job(struct engine *engine, struct job *job, int64_t now_us)
     job_remove(engine, job);
 }
 
-// Marks the jobs to be canceled, so that looking whether a dependent is among them takes no search.
+// Marks the jobs to be canceled, so that checking whether a dependent is among them needs no
+// search.
 static enum status mark(struct engine *engine, struct slices jids, struct error *error)
 {
     uint64_t visit = ++engine->visit;
@@ -57,7 +58,7 @@ static enum status mark(struct engine *engine, struct slices jids, struct error 
     return STATUS_OK;
 }
 
-// The first edge that leads from a marked job to one that is not; NULL when there is none.
+// The first dependency of an unmarked job on a marked one; NULL if there is none.
 static const struct edge *find_blocker(struct engine *engine, struct slices jids)
 {
     for (size_t i = 0; i < jids.count; i++) {
@@ -118,9 +119,9 @@ enum status engine_cancel(struct engine *engine, int64_t now_us, struct slices j
 }
 
 // ---------------------------------------------------------------------------------------------
-// With all that depends on them
+// Cancel with all dependents
 
-// Jobs that depend on those named and are not named themselves, in the order in which they are
+// Jobs that depend on the named ones and are not named themselves, in the order in which they are
 // found: a list through the jobs.
 struct closure {
     struct job *first, *last;

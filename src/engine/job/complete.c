@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Complete: a job is done, here or for good; and for how long what is done is kept.
+// Complete: a job ends or moves to its next queue; and the retention of complete jobs.
 #include "engine/job/complete.h"
 
 #include "engine/dedup/promise.h"
@@ -56,13 +56,13 @@ static enum status check(struct engine *engine, int64_t now_us,
     return status;
 }
 
-// All that a completion needs, before anything is changed.
+// Everything that a completion needs, before anything is changed.
 struct plan {
-    struct queue *next; // NULL when it is done for good
+    struct queue *next; // NULL: the job ends
     char *data;
     char *result;
     int64_t result_until_us;
-    struct promise *promise; // that the result is kept until then
+    struct promise *promise; // the result is kept for it until then
     struct depends_plan depends;
 };
 
@@ -98,7 +98,7 @@ static enum status plan_next(struct engine *engine, const struct complete_reques
     return STATUS_OK;
 }
 
-// When the result is to be dropped, or 0.
+// When the result is to be removed, or 0.
 static int64_t result_end(const struct engine *engine, int64_t now_us,
                           const struct complete_request *request, const struct job *job)
 {
@@ -131,7 +131,7 @@ static enum status plan_done(struct engine *engine, int64_t now_us,
     return depends_reserve_release(engine, job, now_us);
 }
 
-// What the history says of a job that goes on to another queue.
+// The history entry of a job that moves on to another queue.
 static struct history_entry put_entry(const struct complete_request *request, int64_t now_us)
 {
     int64_t delay_us = delay_of(request);
@@ -162,7 +162,7 @@ static enum status plan_make(struct engine *engine, int64_t now_us,
     } else if (plan_done(engine, now_us, request, job, plan)) {
         status = engine_no_memory(error);
     }
-    // Last, since a day that was begun shows.
+    // Last, because a new day is visible.
     if (!status && stats_reserve(engine, job->queue, now_us)) {
         status = engine_no_memory(error);
     }
@@ -219,7 +219,7 @@ static void announce(struct engine *engine, int64_t now_us, const struct job *jo
                                          .to = to });
 }
 
-// What completing for good and going on to another queue share.
+// The common part of ending and of moving on to another queue.
 static void finish_run(struct engine *engine, int64_t now_us,
                        const struct complete_request *request, struct job *job, struct plan *plan)
 {

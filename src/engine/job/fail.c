@@ -19,7 +19,7 @@
 #include "engine/relations/group.h"
 #include "engine/state.h"
 
-// The job that is to fail: the holder's, or for an operator any that has not failed yet.
+// Finds the job that is to fail: the holder's, or for an operator any job that has not failed.
 static enum status find_to_fail(const struct engine *engine, const struct fail_request *request,
                                 struct settling *out, struct error *error)
 {
@@ -40,7 +40,7 @@ static enum status find_to_fail(const struct engine *engine, const struct fail_r
     return status;
 }
 
-// Tells a holder whose job an operator fails.
+// Notifies a holder whose job an operator fails.
 static void announce_lock_lost(struct engine *engine, int64_t now_us,
                                const struct fail_request *request, const struct job *job)
 {
@@ -50,7 +50,7 @@ static void announce_lock_lost(struct engine *engine, int64_t now_us,
     }
 }
 
-// What a job that was complete has no more.
+// Removes what only complete jobs have.
 static void uncomplete(struct engine *engine, struct job *job)
 {
     if (job->extra) {
@@ -115,7 +115,7 @@ enum status engine_fail(struct engine *engine, int64_t now_us, const struct fail
     return STATUS_OK;
 }
 
-// No retries are left: the job fails in the queue that it was to be retried in.
+// No retries are left: the job fails in the queue in which it would have been retried.
 static enum status retry_fail(struct engine *engine, int64_t now_us,
                               const struct retry_request *request, struct settling *settling,
                               struct queue *to, struct error *error)
@@ -150,7 +150,7 @@ static enum status retry_fail(struct engine *engine, int64_t now_us,
     return STATUS_OK;
 }
 
-// How long the job waits until it is tried again.
+// How long the job waits for its next attempt.
 static int64_t retry_delay(const struct engine *engine, int64_t now_us,
                            const struct retry_request *request, const struct job *job)
 {
@@ -303,8 +303,8 @@ enum status engine_unfail(struct engine *engine, int64_t now_us, struct slice na
         engine_settle(engine);
         return status;
     }
-    // Each job on its own: of a thousand that are to be moved some may have been when memory ends.
-    // Those whose lock another job holds stay, and are in front of those that are looked at next.
+    // Jobs are moved one by one: if memory runs out, some have been moved. Jobs whose lock another
+    // job holds stay, and precede those that are visited next.
     size_t kept = 0;
     struct index_node *node;
     while (*moved < count && kept < UNFAIL_KEPT_MAX &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The first entry is a put and stands in the job's own fields. The others are packed one after the
-// other: size (4), kind (1), time (8), then, if the kind has the bit HAS_UNTIL, another time (8),
-// then the strings of the kind, each with a size of one byte, but data with four.
+// The first entry is a put and is stored in fields of the job. The others are packed one after the
+// other: size (4), kind (1), time (8), another time (8) if the kind has the bit HAS_UNTIL, then the
+// strings of the kind, each with a size of one byte, except for data with four.
 #include "engine/job/history.h"
 
 #include "base/buffer.h"
@@ -23,9 +23,9 @@ enum {
     LOG_LINE_SIZE_MAX = 4096,
 };
 
-// What a kind of entry is called, how many strings it has, and whether data follows them.
+// The name of each kind of entry, its number of strings, and whether data follows them.
 static const struct {
-    struct slice what; // empty: its first string says it
+    struct slice what; // empty: its first string is the name
     size_t strings;
     bool data;
 } shapes[HISTORY_KIND_COUNT] = {
@@ -87,7 +87,7 @@ void trail_free(struct engine *engine, struct trail *trail)
     mem_free(engine->allocator, trail, trail_size(trail));
 }
 
-// Makes room for `size` bytes in all.
+// Makes room for `size` bytes in total.
 static enum status reserve_size(struct engine *engine, struct trail **trail, size_t size)
 {
     struct trail *old = *trail;
@@ -203,7 +203,7 @@ void history_append(struct engine *engine, struct job *job, const struct history
 {
     int64_t count_max = engine->config.max_job_history;
     if (count_max > 0) {
-        // The first entry, which is elsewhere, and this one are among them.
+        // The first entry, which is stored elsewhere, and this one count too.
         make_room(job->history, count_max >= 2 ? count_max - 2 : 0);
     }
     if (count_max != 1) {
@@ -222,7 +222,7 @@ void log_append(struct engine *engine, struct job *job, int64_t when_us, struct 
     }
 }
 
-// The kind of an entry, and where its strings begin.
+// The kind of an entry, and the offset of its strings.
 static size_t kind_of(const char *entry)
 {
     return (unsigned char)entry[4] & ~(unsigned)HAS_UNTIL;
@@ -333,7 +333,7 @@ bool job_history_next(const struct engine *engine, const struct job *job, size_t
         *position = 1;
         return true;
     }
-    // Behind the first the position is an offset, plus one.
+    // After the first entry the position is an offset plus one.
     size_t offset = *position - 1;
     bool found = next_entry(job->history, &offset, view);
     *position = offset + 1;
@@ -352,9 +352,9 @@ bool job_log_next(const struct job *job, size_t *position, struct log_view *view
 }
 
 // ---------------------------------------------------------------------------------------------
-// Entries that were made elsewhere
+// Entries of restored jobs
 
-// HISTORY_KIND_COUNT: there is no such word.
+// HISTORY_KIND_COUNT: the word is unknown.
 static enum history_kind kind_called(const struct history_view *view)
 {
     if (view->noted) {
@@ -465,7 +465,7 @@ int64_t history_first_run(const struct job *job, int64_t otherwise)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What stays known of a run
+// What the history tells about runs
 
 #define PID_BEFORE "{\"pid\":"
 
@@ -497,7 +497,7 @@ static bool is_kind(const struct history_view *entry, enum history_kind kind)
     return slice_equal(entry->what, shapes[kind].what);
 }
 
-// Loggers may use the engine's words, but their entries have neither queue nor worker.
+// Entries of Q.LOG may use the engine's words, but have neither a queue nor a worker.
 static void note_past(struct job_past *past, const struct history_view *entry)
 {
     bool put = is_kind(entry, HISTORY_PUT) && entry->queue.size;
@@ -528,9 +528,9 @@ void job_past(const struct engine *engine, const struct job *job, struct job_pas
     if (view.scheduled_us) {
         out->eta_us = view.scheduled_us;
     } else if (view.history_count == 1 && view.line_us > view.created_us) {
-        out->eta_us = view.line_us; // its first put does not say that it was for later
+        out->eta_us = view.line_us; // its first put does not contain the scheduled time
     }
-    // Of the run that goes on the lease knows most, whatever the history keeps.
+    // For the current run the lease is more exact than the history.
     if (view.token) {
         out->popped_us = view.time_us;
         out->worker = view.worker;

@@ -89,7 +89,7 @@ static void free_extra(struct engine *engine, struct job *job)
     job->extra = NULL;
 }
 
-// Frees all that belongs to the job alone.
+// Frees everything that belongs to the job alone.
 static void strip(struct engine *engine, struct job *job)
 {
     free_extra(engine, job);
@@ -177,8 +177,8 @@ void job_set_data(struct engine *engine, struct job *job, char *copy, size_t siz
     job_changed(engine, job, JOB_DIRTY_BODY);
 }
 
-// Who takes the lease off a job says that it has changed once it has its new state. What was due
-// before the job was made changes it when it is made.
+// Code that removes a lease calls job_change when the job has its new state. Work that was due
+// before the job was made changes it at the time at which it is made.
 static void note_change(const struct engine *engine, struct job *job)
 {
     int64_t when_us = engine->call_us > job->created_us ? engine->call_us : job->created_us;

@@ -43,12 +43,12 @@ enum status engine_kick(struct engine *engine, int64_t now_us, struct slices jid
     for (size_t i = 0; !status && i < jids.count; i++) {
         status = check(engine, now_us, jids.items[i], error);
     }
-    // Each job on its own: when memory ends some have been kicked. Of two that want the same lock
-    // the first takes it.
+    // Jobs are kicked one by one: if memory runs out, some have been kicked. If two jobs want the
+    // same lock, the first one gets it.
     for (size_t i = 0; !status && i < jids.count; i++) {
         struct job *job = map_find(&engine->jobs, jids.items[i]);
         if (!job_can_be_kicked(job)) {
-            continue; // it was named twice
+            continue; // a jid was given twice
         }
         status = job_kick(engine, now_us, job, error);
         engine_settle(engine);

@@ -7,11 +7,11 @@
 #include "base/num.h"
 
 enum {
-    NUMBER_SIZE = 20, // decimal digits of the largest number
+    NUMBER_SIZE = 20, // of the largest number in decimal
 };
 
 // Every new job increments job_id, so a number returned here is not returned again once a job uses
-// it. A number that a client has already chosen as a jid is skipped.
+// it. A number that is already the jid of a job is skipped.
 uint64_t engine_next_number(struct engine *engine)
 {
     char bytes[NUMBER_SIZE + 1];

@@ -64,7 +64,7 @@ struct job_options options_normal(const struct job_options *options)
 {
     const struct backoff *backoff = &options->backoff;
     struct job_options out;
-    memset(&out, 0, sizeof(out)); // the gaps between members too
+    memset(&out, 0, sizeof(out)); // including padding, because the bytes are compared
     out.timeout_us = options->timeout_us < 0 ? -1 : options->timeout_us;
     out.result_ttl_us = options->result_ttl_us < 0 ? -1 : options->result_ttl_us;
     out.crashes_max = options->crashes_max < 0 ? -1 : options->crashes_max;
@@ -160,7 +160,7 @@ void job_options_in_effect(const struct engine *engine, const struct job *job,
     }
 }
 
-// A delay `n` times, or 2^n times, but never more than there is time.
+// A delay times `n`, or times 2^n, limited to the largest time.
 static int64_t times(int64_t delay_us, uint64_t n)
 {
     return delay_us > 0 && n > (uint64_t)(ENGINE_TIME_MAX / delay_us) ? ENGINE_TIME_MAX
@@ -190,7 +190,7 @@ int64_t backoff_delay(const struct backoff *backoff, uint32_t n, uint64_t random
     if (backoff->cap_us > 0 && delay_us > backoff->cap_us) {
         delay_us = backoff->cap_us;
     }
-    // In parts of 100,000, so that nothing overflows.
+    // In units of 1/100,000, to avoid overflow.
     int64_t share = (int64_t)backoff->jitter_percent * (int64_t)(random % 1001);
     return delay_us - (delay_us / 100000 * share + delay_us % 100000 * share / 100000);
 }

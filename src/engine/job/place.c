@@ -21,7 +21,7 @@ static bool in_line(const struct job *job)
     return job->state == JOB_WAITING || job->state == JOB_STALLED;
 }
 
-// The index of a job that is not in line.
+// The index of a job that is not waiting.
 static inline struct index *index_of(struct engine *engine, struct job *job)
 {
     switch ((enum job_state)job->state) {
@@ -41,7 +41,7 @@ static inline struct index *index_of(struct engine *engine, struct job *job)
     }
 }
 
-// A finished job is also among those of its queue, a failed one among all that failed.
+// A finished job is also in an index of its queue, a failed one in the index of all failed jobs.
 static void list_finished(struct engine *engine, struct job *job)
 {
     if (job->state == JOB_FAILED) {
@@ -62,7 +62,7 @@ static void unlist_finished(struct engine *engine, struct job *job)
     }
 }
 
-// The index that it is in because of a time, or NULL.
+// The index of the job that is ordered by time, or NULL.
 static struct index *timed_index(const struct job *job)
 {
     const struct job_rare *rare = job_rare(job);
@@ -83,13 +83,13 @@ static struct index *timed_index(const struct job *job)
     }
 }
 
-// Whether a job in this state changes when its time comes.
+// Whether a job in this state changes at a certain time.
 static bool falls_due(const struct job *job)
 {
     return job->state == JOB_RUNNING || job->state == JOB_SCHEDULED;
 }
 
-// The part that a job counts as besides its state; TALLY_PARTS: none.
+// The part of the tallies that counts a job in addition to its state; TALLY_PARTS: none.
 static inline unsigned part_of(const struct job *job)
 {
     if (job_lease(job)) {
@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) void count(struct engine *engine,
     struct tally *total;
     if (job->queue) {
         if (job->state != JOB_COMPLETE) {
-            series_touch(engine, job->queue); // which tells of all others
+            series_touch(engine, job->queue); // series_touch covers all queues
         }
         struct tally *tally = tally_find(&job->queue->tallies, job->priority);
         tally_count(tally, job->state, change);
@@ -275,7 +275,7 @@ void place_job(struct engine *engine, struct job *job, int64_t now_us, int64_t d
         job->node.key = time_key(now_us + delay_us, job->id);
     } else {
         job->state = JOB_WAITING;
-        // After the time was set back, a job still comes behind the jobs already in line.
+        // After the time was set back, new jobs still come after the jobs that wait already.
         int64_t line_us = now_us > engine->line_us ? now_us : engine->line_us;
         job->node.key = line_key(LINE_WAITING, job->priority, line_us, job->id);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a running job reports: how far it is, lines of a log, a value for its next run.
+// What a running job reports: its progress, log lines, a checkpoint for its next run.
 #include "engine/job/history.h"
 #include "engine/job/job.h"
 #include "engine/lease/lease.h"
@@ -11,7 +11,7 @@ enum {
     PROGRESS_MAX = 1000000,
 };
 
-// The job that the holder holds, with its rare part.
+// Finds the holder's job, with its rare part.
 static enum status find(struct engine *engine, const struct holder *holder, struct job **out,
                         struct error *error)
 {

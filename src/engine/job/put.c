@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Put: a new job into a queue, or a job that exists into another place.
+// Put: a new job into a queue, or an existing job into another queue or state.
 #include "engine/job/put.h"
 
 #include "engine/dedup/promise.h"
@@ -72,11 +72,11 @@ static enum status check(const struct engine *engine, const struct put_request *
     return status ? status : unique_check(&request->unique, now_us, request->data, error);
 }
 
-// All that a put needs, before anything is changed.
+// Everything that a put needs, before anything is changed.
 struct plan {
     struct queue *queue;
-    struct job *made;     // NULL when the job exists
-    struct job *replaced; // who holds the lock and is to be canceled
+    struct job *made;     // NULL if the job exists
+    struct job *replaced; // holds the lock and will be canceled
     struct unique *unique;
     char *data;
     uint32_t klass, domain, options;
@@ -104,7 +104,7 @@ static void plan_cancel(struct engine *engine, const struct put_request *request
     intern_drop(&engine->names, plan->options);
 }
 
-// What the history of a job that exists says of a put.
+// The history entry of a put of an existing job.
 static struct history_entry entry_of(const struct put_request *request, const struct plan *plan,
                                      int64_t now_us)
 {
@@ -114,7 +114,7 @@ static struct history_entry entry_of(const struct put_request *request, const st
                                    .queue = request->queue };
 }
 
-// What a job needs that exists, and one that does not.
+// Reserves what an existing job needs, in contrast to a new one.
 static enum status reserve_old_job(struct engine *engine, int64_t now_us,
                                    const struct put_request *request, struct job *job,
                                    struct plan *plan)
@@ -141,7 +141,7 @@ static enum status reserve_new_job(struct engine *engine, const struct put_reque
     return STATUS_OK;
 }
 
-// Most jobs are of the same klass as the one before.
+// Most jobs have the same klass as the one before.
 static enum status acquire_klass(struct engine *engine, struct slice klass, uint32_t *out)
 {
     if (engine->klass_last == INTERN_NONE ||
@@ -158,7 +158,7 @@ static enum status acquire_klass(struct engine *engine, struct slice klass, uint
     return STATUS_OK;
 }
 
-// The names that are given; those of its own that an existing job keeps are not taken anew.
+// Acquires the given names; an existing job keeps its other names.
 static enum status acquire_names(struct engine *engine, const struct put_request *request,
                                  struct plan *plan)
 {
@@ -171,7 +171,7 @@ static enum status acquire_names(struct engine *engine, const struct put_request
     return request->options ? options_acquire(engine, request->options, &plan->options) : STATUS_OK;
 }
 
-// Where the job will go.
+// The place for the job.
 static struct place target(const struct put_request *request, const struct job *job,
                            const struct plan *plan, bool depends)
 {
@@ -235,7 +235,7 @@ static void announce_put(struct engine *engine, const struct job *job, unsigned 
                                          .queue = queue });
 }
 
-// Takes an existing job out of where it is.
+// Takes an existing job out of its place.
 static void take_out(struct engine *engine, int64_t now_us, const struct put_request *request,
                      struct job *job, const struct plan *plan)
 {
@@ -262,7 +262,7 @@ static void take_out(struct engine *engine, int64_t now_us, const struct put_req
     }
 }
 
-// What is given in place of what the job had.
+// Replaces the values of the job that were given.
 static void set_given(struct engine *engine, const struct put_request *request, struct job *job,
                       const struct plan *plan)
 {
@@ -300,7 +300,7 @@ static void add_new(struct engine *engine, int64_t now_us, struct job *job, stru
 static void apply(struct engine *engine, int64_t now_us, const struct put_request *request,
                   struct job *job, struct plan *plan)
 {
-    // First, since the job that is replaced may be all that keeps the queue.
+    // First, because the replaced job may be the last one of the queue.
     queue_make_known(engine, plan->queue, now_us);
     if (plan->replaced) {
         cancel_job(engine, plan->replaced, now_us);
@@ -330,8 +330,8 @@ static void apply(struct engine *engine, int64_t now_us, const struct put_reques
     }
 }
 
-// What becomes of a put when another job holds the lock that it asks for. With STATUS_OK and no
-// `*existing` it goes on, perhaps in that job's place.
+// The result of a put when another job holds the requested lock. With STATUS_OK and no `*existing`
+// the put continues, possibly replacing that job.
 static enum status resolve_conflict(const struct put_request *request, struct job *holder,
                                     struct plan *plan, struct job **existing, struct error *error)
 {
@@ -361,7 +361,7 @@ static enum status resolve_conflict(const struct put_request *request, struct jo
     return STATUS_OK;
 }
 
-// The same when the job that holds the lock is gone. With STATUS_OK and `*answered` the put gives
+// The same when the job that held the lock is gone. With STATUS_OK and `*answered` the put returns
 // its jid and changes nothing.
 static enum status resolve_kept(const struct put_request *request, const struct promise *kept,
                                 bool *answered, struct error *error)
@@ -390,8 +390,8 @@ static enum status resolve_kept(const struct put_request *request, const struct 
                      end);
 }
 
-// What the put does about the lock that it asks for. With STATUS_OK and `*answered` it gives `*out`
-// and changes nothing.
+// Decides what the put does about the requested lock. With STATUS_OK and `*answered` it returns
+// `*out` and changes nothing.
 static enum status plan_lock(struct engine *engine, int64_t now_us,
                              const struct put_request *request, struct job *job, struct plan *plan,
                              bool *answered, const struct job **out, struct error *error)
@@ -419,7 +419,7 @@ static enum status plan_lock(struct engine *engine, int64_t now_us,
 enum status engine_put(struct engine *engine, int64_t now_us, const struct put_request *request,
                        const struct job **out, struct error *error)
 {
-    // First, so that the memory is there when it is needed.
+    // First, so that the memory is cached when it is needed.
     struct plan plan = { .klass = INTERN_NONE,
                          .domain = INTERN_NONE,
                          .options = INTERN_NONE,

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Invariants between two calls: a job in line with a domain is in its queue's `laned` and in its
-// lane's line, under the same key; one without is in the default lane's line. A lane is in the
-// index of its queue that `place` says, under a key that follows from its first job, its turn and
-// its bucket. `running` is the number of leases whose lane it is.
+// Invariants between two calls: a waiting job with a domain is in its queue's `laned` and in its
+// lane's line, under the same key; one without a domain is in the default lane's line. A lane is in
+// the index of its queue that `place` names, under a key that follows from its first job, its turn
+// and its bucket. `running` is the number of leases of the lane.
 //
-// A bucket is filled up only when a token is taken, the limits change, or a job comes into an empty
-// line. In between it is level_us and level that say what it holds, so that looking at a lane
-// changes nothing.
+// A bucket is updated only when a token is taken, when the limits change, or when a job enters an
+// empty line. In between level_us and level describe it, so that reading a lane changes nothing.
 //
-// A pop comes later than the token that it takes: by the host's timer, by the network, by what the
-// worker did meanwhile. A bucket that became full while jobs were in line would lose what comes in
-// that time, and a rate would fall short by it. So a token that is taken up to `rate-catch-up`
-// after the bucket was full is taken as of when it was: level_us is then in the past. A worker that
-// comes later than that finds a full bucket and no more.
+// A pop comes later than its token: because of the host's timer, the network, and the worker's
+// previous job. A full bucket would lose the tokens of that time while jobs wait, and the rate
+// would be too low. So a token that is taken up to `rate-catch-up` after the bucket was full is
+// dated by the time at which it was full: level_us is then in the past. A worker that comes later
+// finds a full bucket and no more.
 #include "engine/lanes/lane.h"
 
 #include "engine/due.h"
@@ -28,8 +27,8 @@
 #include <assert.h>
 
 enum {
-    TURN_SCALE = 720720, // 1 to 16 divide it
-    COLLECT_SLICE = 2,   // lanes at rest that are looked at when a lane has changed
+    TURN_SCALE = 720720, // divisible by 1 to 16
+    COLLECT_SLICE = 2,   // resting lanes that are visited when a lane has changed
 };
 
 struct slice lane_key(const void *lane)
@@ -38,7 +37,7 @@ struct slice lane_key(const void *lane)
     return slice_make(&of->key, sizeof(of->key));
 }
 
-// Whether pop has to ask the lanes of a queue. Otherwise it takes what is first in line.
+// Updates whether pop must consult the lanes of a queue. Otherwise it takes the first waiting job.
 static void see_whether_lanes_count(struct queue *queue)
 {
     const struct lane *plain = &queue->plain;
@@ -77,25 +76,25 @@ static int64_t full_us(const struct lane *lane)
     return wait_us > INT64_MAX - lane->level_us ? INT64_MAX : lane->level_us + wait_us;
 }
 
-// Whether the bucket has been full for so short a time that what came since is not lost.
+// Whether the bucket has been full for so short a time that later tokens are not lost.
 static bool catches_up(const struct engine *engine, const struct lane *lane, int64_t now_us)
 {
     if (lane->level >= full_level(lane)) {
-        return false; // it has no time
+        return false; // a full bucket has no time
     }
     int64_t was_full_us = full_us(lane);
     return was_full_us <= now_us && now_us - was_full_us <= engine->config.rate_catch_up_us;
 }
 
-// From when on it fills up if something is taken now. With the client clock time may have gone
-// back; a bucket that was full has no time yet.
+// The time from which the bucket fills if a token is taken now. With the client clock, time may
+// have gone back; a bucket that was full has no time yet.
 static int64_t counts_from(const struct lane *lane, int64_t now_us)
 {
     return now_us > lane->level_us || lane->level >= full_level(lane) ? now_us : lane->level_us;
 }
 
-// When the bucket holds a token beyond `tokens` others, which may be more than fits into it: then
-// as if it did.
+// When the bucket has a token in addition to `tokens` others, which may exceed its capacity: then
+// as if it did not.
 static int64_t time_of_level(const struct engine *engine, const struct lane *lane, int64_t now_us,
                              uint64_t tokens)
 {
@@ -128,7 +127,7 @@ static void take_token(const struct engine *engine, struct lane *lane, int64_t n
     int64_t level = level_at(lane, now_us), from_us = counts_from(lane, now_us);
     if (catches_up(engine, lane, now_us)) {
         from_us = full_us(lane);
-        // Not cut to the full level: the part of a microsecond counts too.
+        // Not limited to the full level: fractions of a microsecond count too.
         level = lane->level + (from_us - lane->level_us) * lane->rate_count;
     }
     level -= lane->rate_period_us;
@@ -136,7 +135,7 @@ static void take_token(const struct engine *engine, struct lane *lane, int64_t n
     lane->level_us = from_us;
 }
 
-// Before a job comes into an empty line: tokens that did not fit into the full bucket are lost.
+// Called before a job enters an empty line: tokens that did not fit into the full bucket are lost.
 static void forget_lateness(const struct engine *engine, struct lane *lane)
 {
     if (lane->rate_count && is_full(lane, engine->call_us)) {
@@ -150,11 +149,11 @@ static uint64_t step_of(const struct lane *lane)
     return TURN_SCALE / (uint64_t)lane->weight;
 }
 
-// A lane whose turn has passed is served at once, and has its next turn after the clock.
+// A lane whose turn has passed is served at once, and its next turn is after the clock.
 uint64_t lane_turn(const struct lane *lane, size_t served)
 {
     uint64_t clock = lane->queue->clock;
-    // A lane without jobs gets its turn when the first one comes.
+    // A lane without jobs gets its turn with its first job.
     uint64_t turn = lane->line.count ? lane->turn : clock + step_of(lane);
     return served ? (turn > clock ? turn : clock) + served * step_of(lane) : turn;
 }
@@ -208,21 +207,80 @@ static void set_rate(const struct engine *engine, struct lane *lane, const struc
     if (had && has_rate(lane, limit)) {
         return;
     }
-    // An unused lane with a full bucket is the same as one that is not there.
+    // An unused lane with a full bucket is equivalent to a new one.
     bool fresh = !had || (is_unused(lane) && is_full(lane, engine->call_us));
     int64_t tokens = fresh ? limit->burst : level_at(lane, engine->call_us) / lane->rate_period_us;
     tokens = tokens < limit->burst ? tokens : limit->burst;
     take_rate(lane, limit);
     lane->level = lane->rate_count ? tokens * lane->rate_period_us : 0;
-    // A bucket that is full has no time, so that it does not matter when the lane was made.
+    // A full bucket has no time, so that the time at which the lane was made has no influence.
     lane->level_us = lane->level >= full_level(lane) ? 0 : engine->call_us;
+}
+
+// Adds what the lane uses to each of its limits, or takes it away.
+static void add_use(struct lane *lane, bool add)
+{
+    for (enum limit_kind kind = LIMIT_RATE; kind < LIMIT_KINDS; kind++) {
+        struct limit_entry *limit = lane->limits.of[kind];
+        if (!limit_is_first(&lane->limits, kind)) {
+            continue;
+        }
+        size_t held = limit == lane->held_by ? lane->used.waiting : 0;
+        if (add) {
+            limit->use.waiting += lane->used.waiting;
+            limit->use.running += lane->used.running;
+            limit->use.held += held;
+        } else {
+            limit->use.waiting -= lane->used.waiting;
+            limit->use.running -= lane->used.running;
+            limit->use.held -= held;
+        }
+    }
+}
+
+void lane_count_use(struct lane *lane)
+{
+    add_use(lane, false);
+    lane->used.waiting = lane->line.count;
+    lane->used.running = lane->running;
+    lane->held_by = lane->line.count == 0         ? NULL
+                    : lane_room(lane) == 0        ? lane->limits.of[LIMIT_CONCURRENCY]
+                    : lane->place == LANE_LIMITED ? lane->limits.of[LIMIT_RATE]
+                                                  : NULL;
+    add_use(lane, true);
+}
+
+// A limit that allows any number is none for a lane, and so is a weight in a queue that is not fair.
+static void set_sources(struct engine *engine, struct lane *lane,
+                        const struct limit_sources *sources)
+{
+    const struct limit_sources before = lane->limits;
+    const bool holds[LIMIT_KINDS] = { [LIMIT_RATE] = lane->rate_count > 0,
+                                      [LIMIT_CONCURRENCY] = lane->concurrency > 0,
+                                      [LIMIT_WEIGHT] = lane->fair };
+    add_use(lane, false);
+    lane->used.waiting = lane->used.running = 0;
+    lane->held_by = NULL;
+    for (enum limit_kind kind = LIMIT_RATE; kind < LIMIT_KINDS; kind++) {
+        lane->limits.of[kind] = sources && holds[kind] ? sources->of[kind] : NULL;
+        if (lane->limits.of[kind]) {
+            limit_share(lane->limits.of[kind]);
+        }
+    }
+    for (enum limit_kind kind = LIMIT_RATE; kind < LIMIT_KINDS; kind++) {
+        if (before.of[kind]) {
+            limit_drop(engine, before.of[kind]);
+        }
+    }
+    lane_count_use(lane);
 }
 
 static void apply_limits(struct engine *engine, struct lane *lane)
 {
     struct limit limit;
+    struct limit_sources sources;
     struct slice domain = intern_get(&engine->names, (uint32_t)lane->key.domain);
-    limits_find(engine, queue_name(lane->queue), domain, &limit);
+    limits_find(engine, queue_name(lane->queue), domain, &limit, &sources);
     set_rate(engine, lane, &limit);
     lane->concurrency = limit.concurrency;
     lane->weight = limit.weight;
@@ -231,6 +289,7 @@ static void apply_limits(struct engine *engine, struct lane *lane)
     }
     lane->fair = lane->queue->fair;
     lane->version = engine->limits_version;
+    set_sources(engine, lane, &sources);
     see_whether_lanes_count(lane->queue);
 }
 
@@ -238,7 +297,7 @@ void lane_imagine(const struct engine *engine, struct lane *lane, struct queue *
                   uint32_t domain)
 {
     struct limit limit;
-    limits_find(engine, queue_name(queue), intern_get(&engine->names, domain), &limit);
+    limits_find(engine, queue_name(queue), intern_get(&engine->names, domain), &limit, NULL);
     *lane = (struct lane){ .queue = queue, .weight = limit.weight };
     lane->concurrency = limit.concurrency;
     set_rate(engine, lane, &limit);
@@ -261,7 +320,7 @@ void lanes_refresh(struct engine *engine, size_t count)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Lanes come and go
+// Creating and freeing lanes
 
 void lane_init(struct engine *engine, struct lane *lane, struct queue *queue, uint32_t domain)
 {
@@ -300,6 +359,7 @@ void lane_release(struct engine *engine, struct lane *lane)
 {
     leave_place(lane);
     unlist_touched(engine, lane);
+    set_sources(engine, lane, NULL);
     list_remove(engine, lane);
     index_release(&lane->line);
     if (lane->id) {
@@ -378,7 +438,7 @@ enum status lane_acquire(struct engine *engine, struct queue *queue, uint32_t do
     index_insert(&queue->lanes_listed, &lane->listed);
     queue->lane_count++;
     see_whether_lanes_count(queue);
-    // If it comes to nothing it is freed. And from now on the default lane is one of several.
+    // If it stays unused it is freed. And the default lane is now one of several.
     lane_touch(engine, lane);
     lane_touch(engine, &queue->plain);
     *out = lane;
@@ -405,7 +465,7 @@ void lane_touch(struct engine *engine, struct lane *lane)
     }
 }
 
-// Where the lane belongs, and under which key.
+// The place of the lane, and its key there.
 static enum lane_place place_of(const struct engine *engine, const struct lane *lane,
                                 struct index_key *key)
 {
@@ -446,12 +506,12 @@ static void set_place(const struct engine *engine, struct lane *lane)
 bool lane_check(const struct engine *engine, const struct lane *lane)
 {
     if (lane->version != engine->limits_version) {
-        return true; // the limits that hold by now are still to reach it
+        return true; // the current limits must still be applied to it
     }
     struct index_key key = { 0 };
     enum lane_place place = place_of(engine, lane, &key);
     if (place != (enum lane_place)lane->place) {
-        // Time passes without a lane being moved, and with the client clock goes back.
+        // Time passes without lanes being moved, and with the client clock may go back.
         return lane->place == LANE_RESTING ||
                (lane->place == LANE_LIMITED && place == LANE_READY) ||
                engine->clock == ENGINE_CLOCK_CLIENT;
@@ -460,9 +520,9 @@ bool lane_check(const struct engine *engine, const struct lane *lane)
            engine->clock == ENGINE_CLOCK_CLIENT;
 }
 
-// The number of a lane's record follows from its queue and domain alone, so that it does not depend
-// on the order in which several lanes get one: that differs in an engine that was loaded. The
-// highest bit keeps it apart from the numbers of jobs, which older stores have in its place.
+// The number of a lane's record is derived from its queue and domain alone, so that it does not
+// depend on the order in which lanes get records: that order differs in an engine that was loaded.
+// The highest bit distinguishes it from numbers of jobs, which older stores have instead.
 static uint64_t number_for(const struct engine *engine, const struct lane *lane)
 {
     const struct hash_seed seed = { lane->queue->id, 0 };
@@ -474,7 +534,7 @@ static uint64_t number_for(const struct engine *engine, const struct lane *lane)
     return id;
 }
 
-// A lane that has no turn to remember and a full bucket needs no record.
+// A lane without a remembered turn and with a full bucket needs no record.
 static void keep_record(struct engine *engine, struct lane *lane)
 {
     bool has_turn = lane->queue->fair && lane->line.count;
@@ -494,7 +554,7 @@ static bool is_nothing(const struct engine *engine, const struct lane *lane)
     return lane != &lane->queue->plain && is_unused(lane) && is_full(lane, engine->call_us);
 }
 
-// Frees some of the lanes that have got back all that their rate allows.
+// Frees some of the resting lanes whose buckets are full.
 static void collect(struct engine *engine, struct queue *queue)
 {
     for (int i = 0; i < COLLECT_SLICE; i++) {
@@ -506,7 +566,7 @@ static void collect(struct engine *engine, struct queue *queue)
     }
 }
 
-// A lane that was loaded from its record stays with it, though it may be nothing by now.
+// A lane that was loaded from a record keeps it, even if it is unused now.
 static void settle(struct engine *engine, struct lane *lane, bool loaded)
 {
     struct queue *queue = lane->queue;
@@ -515,6 +575,7 @@ static void settle(struct engine *engine, struct lane *lane, bool loaded)
     } else {
         keep_record(engine, lane);
         set_place(engine, lane);
+        lane_count_use(lane);
         if (lane->place == LANE_READY) {
             watch_wake(engine, queue);
         }
@@ -532,8 +593,8 @@ static void settle(struct engine *engine, struct lane *lane, bool loaded)
 
 void lanes_settle(struct engine *engine)
 {
-    // A job that went from one lane to another may be the first of both until they are placed anew,
-    // and its number is part of their keys.
+    // A job that moved from one lane to another may be the first of both until they are placed
+    // again, and its number is part of their keys.
     struct lane *first = engine->lanes_touched;
     for (struct lane *lane = first && first->touched_next ? first : NULL; lane;
          lane = lane->touched_next) {
@@ -566,7 +627,7 @@ enum status lanes_load_end(struct engine *engine)
     return status;
 }
 
-// Whether a bucket can be as the record says.
+// Whether the bucket of a record is possible.
 static bool record_is_sane(const struct lane_record *record)
 {
     const struct limit *rate = &record->rate;
@@ -595,7 +656,7 @@ enum status lane_load(struct engine *engine, struct lane *lane, uint64_t id,
     lane->saved.key = key;
     index_insert(&engine->lanes_saved, &lane->saved);
     if (!has_rate(lane, rate)) {
-        // What holds by now is still to reach it.
+        // The current limits must still be applied.
         take_rate(lane, rate);
         lane->version = engine->limits_version - 1;
         list_remove(engine, lane);
@@ -673,7 +734,7 @@ void line_remove(struct engine *engine, struct job *job)
 
 void line_move(struct engine *engine, struct job *job, struct index_key key)
 {
-    // A lane does not lose its turn, nor what it may catch up with, because its only job moves.
+    // A lane keeps its turn and its lateness when its only job moves.
     struct lane *lane = lane_find(engine, job->queue, job->domain);
     uint64_t turn = lane->turn;
     int64_t level = lane->level, level_us = lane->level_us;
@@ -707,7 +768,7 @@ bool lane_take(struct engine *engine, struct lane *lane)
         take_token(engine, lane, engine->call_us);
     }
     if (queue->fair) {
-        // A lane that could not run for a while saves up no turns.
+        // A lane that could not run for some time does not accumulate turns.
         queue->clock = lane->turn > queue->clock ? lane->turn : queue->clock;
         lane->turn = queue->clock + step_of(lane);
         queue_changed(engine, queue);

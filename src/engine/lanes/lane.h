@@ -55,9 +55,15 @@ struct lane {
     // What holds for it; 0: no limit.
     int64_t rate_count, rate_period_us, burst, concurrency;
     int64_t weight;
-    struct index_node listed; // among all lanes of its queue; the default lane is not
-    struct index_node saved;  // among the lanes that have a record; its key's low half is the id
-    uint64_t id;              // 0: nothing of it is worth a record
+    // Which limits these are, what their use has of this lane, and which of them holds up its line.
+    struct limit_sources limits;
+    struct {
+        size_t waiting, running;
+    } used;
+    struct limit_entry *held_by; // NULL: none
+    struct index_node listed;    // among all lanes of its queue; the default lane is not
+    struct index_node saved;     // among the lanes that have a record; its key's low half is the id
+    uint64_t id;                 // 0: nothing of it is worth a record
     uint8_t place;
     bool fair; // its turn counts
     bool touched, dirty, gone;
@@ -113,6 +119,9 @@ int64_t lane_ready_us(const struct engine *engine, const struct lane *lane, int6
 
 // How many runs the lane's rate allows at once now; 0 without a rate.
 int64_t lane_tokens(const struct lane *lane, int64_t now_us);
+
+// Adds to the use of its limits what the lane uses now, in place of what it used before.
+void lane_count_use(struct lane *lane);
 
 // How many more leases the lane may have; SIZE_MAX: there is no limit.
 static inline size_t lane_room(const struct lane *lane)

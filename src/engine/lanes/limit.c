@@ -3,6 +3,7 @@
 
 #include "base/glob.h"
 #include "engine/lanes/lane.h"
+#include "engine/page.h"
 #include "engine/queue/queue.h"
 #include "engine/state.h"
 
@@ -67,8 +68,8 @@ static size_t literal_count(struct slice pattern)
     return count;
 }
 
-// Whether a pattern counts before another: that of a queue before that of all, then the one that
-// says more.
+// Whether a pattern takes precedence over another: that of a queue over that of all queues, then
+// the more specific one.
 static bool more_specific(const struct limit_entry *a, const struct limit_entry *b)
 {
     if ((a->queue_size > 0) != (b->queue_size > 0)) {
@@ -104,8 +105,8 @@ static void patterns_remove(struct engine *engine, const struct limit_entry *ent
     engine->pattern_count--;
 }
 
-// Takes over what was not said so far.
-static void merge(struct limit *limit, const struct limit_entry *entry)
+// Sets what is not set so far.
+static void merge(struct limit *limit, struct limit_sources *sources, struct limit_entry *entry)
 {
     if (!entry) {
         return;
@@ -116,38 +117,44 @@ static void merge(struct limit *limit, const struct limit_entry *entry)
         limit->rate_count = other->rate_count;
         limit->rate_period_us = other->rate_period_us;
         limit->burst = other->burst;
+        sources->of[LIMIT_RATE] = entry;
     }
     if (!limit->has_concurrency && other->has_concurrency) {
         limit->has_concurrency = true;
         limit->concurrency = other->concurrency;
+        sources->of[LIMIT_CONCURRENCY] = entry;
     }
     if (!limit->has_weight && other->has_weight) {
         limit->has_weight = true;
         limit->weight = other->weight;
+        sources->of[LIMIT_WEIGHT] = entry;
     }
 }
 
 void limits_find(const struct engine *engine, struct slice queue, struct slice domain,
-                 struct limit *out)
+                 struct limit *out, struct limit_sources *sources)
 {
+    struct limit_sources found = { 0 };
     *out = (struct limit){ 0 };
     if (engine->limits.count) {
         if (domain.size) {
-            merge(out, find(engine, queue, domain));
-            merge(out, find(engine, SLICE_EMPTY, domain));
+            merge(out, &found, find(engine, queue, domain));
+            merge(out, &found, find(engine, SLICE_EMPTY, domain));
         }
-        for (const struct limit_entry *at = engine->patterns; domain.size && at;
-             at = at->next_pattern) {
+        for (struct limit_entry *at = engine->patterns; domain.size && at; at = at->next_pattern) {
             if ((at->queue_size == 0 || slice_equal(limit_queue(at), queue)) &&
                 glob_matches(at->pattern, domain)) {
-                merge(out, at);
+                merge(out, &found, at);
             }
         }
-        merge(out, find(engine, queue, SLICE_EMPTY));
-        merge(out, find(engine, SLICE_EMPTY, SLICE_EMPTY));
+        merge(out, &found, find(engine, queue, SLICE_EMPTY));
+        merge(out, &found, find(engine, SLICE_EMPTY, SLICE_EMPTY));
     }
     out->weight = out->has_weight ? out->weight : 1;
     out->has_rate = out->has_concurrency = out->has_weight = true;
+    if (sources) {
+        *sources = found;
+    }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -204,7 +211,7 @@ bool limit_is_valid(const struct limit *limit)
     return check(SLICE_EMPTY, SLICE_EMPTY, limit, NULL) == STATUS_OK;
 }
 
-// What does not count is 0.
+// Members without effect are set to 0.
 static struct limit normal(const struct limit *limit)
 {
     struct limit out = { .has_rate = limit->has_rate,
@@ -283,8 +290,25 @@ enum status limit_put(struct engine *engine, struct slice queue, struct slice do
 
 void limit_free_shell(struct engine *engine, struct limit_entry *entry)
 {
+    if (entry->lanes) {
+        entry->orphaned = true;
+        return;
+    }
     glob_free(engine->allocator, entry->pattern);
     mem_free(engine->allocator, entry, sizeof(*entry) + entry->key_size);
+}
+
+void limit_share(struct limit_entry *entry)
+{
+    entry->lanes++;
+}
+
+void limit_drop(struct engine *engine, struct limit_entry *entry)
+{
+    assert(entry->lanes > 0);
+    if (--entry->lanes == 0 && entry->orphaned) {
+        limit_free_shell(engine, entry);
+    }
 }
 
 void limit_free(struct engine *engine, struct limit_entry *entry)
@@ -299,7 +323,7 @@ void limit_free(struct engine *engine, struct limit_entry *entry)
     engine->limits_version++;
 }
 
-// Each pattern is matched with each new lane.
+// Each new lane is matched with each pattern.
 static enum status check_pattern_count(const struct engine *engine, struct slice queue,
                                        struct slice domain, struct error *error)
 {
@@ -362,16 +386,43 @@ enum status engine_limit_unset(struct engine *engine, int64_t now_us, struct sli
     return status;
 }
 
+static struct limit_view view_limit(struct index_node *node)
+{
+    const struct limit_entry *entry = limit_of_node(node);
+    return (struct limit_view){ .queue = limit_queue(entry),
+                                .domain = limit_domain(entry),
+                                .limit = entry->limit,
+                                .use = entry->use,
+                                .place = node->key };
+}
+
 bool engine_limit_at(const struct engine *engine, size_t index, struct limit_view *view)
 {
     struct index_node *node = index_at(&engine->limit_order, index);
     if (node) {
-        const struct limit_entry *entry = limit_of_node(node);
-        *view = (struct limit_view){ .queue = limit_queue(entry),
-                                     .domain = limit_domain(entry),
-                                     .limit = entry->limit };
+        *view = view_limit(node);
     }
     return node != NULL;
+}
+
+enum status engine_limits(struct engine *engine, int64_t now_us, struct limit_page *page,
+                          struct error *error)
+{
+    enum status status = engine_begin(engine, &now_us, error);
+    if (status) {
+        return status;
+    }
+    const struct index *index = &engine->limit_order;
+    page->total = index->count;
+    page->found = 0;
+    size_t from = page->has_after ? index_rank(index, page_key_after(page->after)) : 0;
+    struct index_cursor cursor = index_cursor_at(index, from);
+    struct index_node *node;
+    while (page->found < page->count && (node = index_cursor_next(&cursor))) {
+        page->rows[page->found++] = view_limit(node);
+    }
+    page->more = page->found && from + page->found < page->total;
+    return STATUS_OK;
 }
 
 enum status engine_lane(const struct engine *engine, int64_t now_us, struct slice name,
@@ -385,7 +436,7 @@ enum status engine_lane(const struct engine *engine, int64_t now_us, struct slic
         return status;
     }
     *view = (struct lane_view){ .ready_us = now_us };
-    limits_find(engine, name, domain, &view->limit);
+    limits_find(engine, name, domain, &view->limit, NULL);
     struct queue *queue = queue_find(engine, name);
     uint32_t id = domain.size ? intern_find(&engine->names, domain) : INTERN_NONE;
     const struct lane *lane =

@@ -85,7 +85,7 @@ enum status engine_watch(struct engine *engine, struct slice queue)
     return status;
 }
 
-// One that is woken stays in that list until it is met there.
+// A woken watch stays in the list until it is taken from there.
 static void drop(struct engine *engine, struct watch *watch)
 {
     (void)map_remove(&engine->watches, watch_key(watch));
@@ -126,7 +126,7 @@ void watch_wake(struct engine *engine, const struct queue *queue)
         return;
     }
     struct watch *watch = map_find(&engine->watches, queue_name(queue));
-    // One for which there is no memory is not told of: who watches all looks from time to time too.
+    // If there is no memory, the event is lost: hosts that watch all queues also poll.
     if (!watch && engine->watches_all && add(engine, queue_name(queue), &watch)) {
         return;
     }
@@ -143,7 +143,7 @@ void watch_wake(struct engine *engine, const struct queue *queue)
     engine->woken_last = watch;
 }
 
-// The first of those that were woken, taken off the list; or NULL.
+// Takes the first woken watch from the list; NULL if there is none.
 static struct watch *take_woken(struct engine *engine)
 {
     struct watch *watch = engine->woken_first;

@@ -69,7 +69,7 @@ struct index *lease_index(const struct engine *engine, const struct job *job)
                                                                          : &job->queue->leased;
 }
 
-// Puts the lease into its places by its end. Room must have been reserved.
+// Inserts the lease into the indexes by its end. Room must have been reserved.
 static void place_lease(struct engine *engine, struct job *job, int64_t end_us)
 {
     job->node.key = time_key(end_us, job->id);
@@ -86,7 +86,7 @@ enum status lease_length_check(int64_t lease_us, struct error *error)
                : STATUS_OK;
 }
 
-// The options that hold for a job, all UNSET when there are none.
+// The options in effect for a job, all UNSET if there are none.
 static void options_for(const struct engine *engine, const struct job *job, struct job_options *out)
 {
     if (job_has_options(engine, job)) {
@@ -96,14 +96,14 @@ static void options_for(const struct engine *engine, const struct job *job, stru
     }
 }
 
-// When a run that begins now ends however well it heartbeats, or 0.
+// When a run that begins now ends regardless of heartbeats, or 0.
 static int64_t run_end(const struct job_options *options, int64_t now_us)
 {
     bool reaches = options->timeout_us > 0 && options->timeout_us <= ENGINE_TIME_MAX - now_us;
     return reaches ? now_us + options->timeout_us : 0;
 }
 
-// How long a lease lasts that has the length `own_us`, or none (0).
+// How long a lease lasts: `own_us`, unless that is 0.
 static int64_t length_of(const struct engine *engine, const struct queue *queue, int64_t own_us,
                          const struct job_options *options)
 {
@@ -113,7 +113,7 @@ static int64_t length_of(const struct engine *engine, const struct queue *queue,
                                    : engine->config.heartbeat_us;
 }
 
-// For how long a heartbeat renews the lease of a running job now.
+// How long a heartbeat renews the lease of a running job now.
 static int64_t length_now(const struct engine *engine, const struct job *job)
 {
     struct job_options options;
@@ -121,7 +121,7 @@ static int64_t length_now(const struct engine *engine, const struct job *job)
     return length_of(engine, job->queue, job_lease(job)->lease_us, &options);
 }
 
-// When a lease ends that is given or renewed now.
+// When a lease ends that is granted or renewed now.
 static int64_t end_of(int64_t length_us, int64_t run_ends_us, int64_t now_us)
 {
     int64_t end_us = now_us + length_us;
@@ -201,7 +201,7 @@ void lease_announce_lost(struct engine *engine, const struct job *job, int64_t w
                                          .worker = worker_name(job_lease(job)->worker) });
 }
 
-// The first step: the holder is told.
+// The first step: notifies the holder.
 static void announce_end(struct engine *engine, struct job *job, int64_t when_us)
 {
     unsigned followers = engine_followers(engine, job->tracked);
@@ -238,7 +238,7 @@ static enum status begin_grace(struct engine *engine, struct job *job, int64_t w
     return STATUS_OK;
 }
 
-// The retries are exhausted, or the crashes too many.
+// The retries are exhausted, or the crashes are too many.
 static enum status lose_and_fail(struct engine *engine, struct job *job, int64_t when_us,
                                  bool tell_first)
 {
@@ -275,7 +275,7 @@ static enum status lose_and_fail(struct engine *engine, struct job *job, int64_t
     return STATUS_OK;
 }
 
-// Whether one lease more that is lost is one too many.
+// Whether one more lost lease exceeds the limit.
 static bool crashes_too_often(const struct engine *engine, const struct job *job)
 {
     if (!job_has_options(engine, job)) {
@@ -326,7 +326,7 @@ enum status lease_run_out(struct engine *engine, struct job *job, int64_t when_u
     return status;
 }
 
-// The lease is renewed, and a grace ends. Room must have been reserved.
+// Renews the lease and ends its grace. Room must have been reserved.
 static void move_lease(struct engine *engine, struct job *job, int64_t now_us)
 {
     struct lease *lease = job_lease(job);
@@ -395,7 +395,7 @@ static enum status extend(struct engine *engine, struct job *job, int64_t now_us
     return STATUS_OK;
 }
 
-// Those leases of an index that ended by `now_us` and that may go on.
+// Extends the leases of an index that ended by `now_us` and may be extended.
 static enum status extend_all(struct engine *engine, const struct index *index, int64_t now_us)
 {
     size_t skipped = 0;
@@ -435,7 +435,7 @@ enum status engine_resume(struct engine *engine, int64_t now_us, struct error *e
 static void shift_lease(struct engine *engine, struct job *job, int64_t change_us)
 {
     struct lease *lease = job_lease(job);
-    // The first lease of a worker that comes by shifts all of its index.
+    // The first lease of a worker that is met shifts the worker's whole index.
     if (time_of_key(lease->node.key) == lease->expires_us) {
         index_shift(&lease->worker->leases, change_us);
     }
@@ -580,7 +580,7 @@ enum status engine_timeout(struct engine *engine, int64_t now_us, struct slices 
     }
     for (size_t i = 0; !status && i < jids.count; i++) {
         struct job *job = map_find(&engine->jobs, jids.items[i]);
-        // A job named twice has lost its lease by then.
+        // A jid that was given twice has lost its lease by then.
         if (job->state == JOB_RUNNING) {
             time_out(engine, job, now_us);
         }

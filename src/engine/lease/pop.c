@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pop: hands out jobs under a lease; take, a certain one. And peek, which only looks.
+// Pop hands out jobs under a lease; take hands out a certain one; peek only reads.
 #include "engine/dedup/unique.h"
 #include "engine/due.h"
 #include "engine/job/history.h"
@@ -18,7 +18,7 @@
 #include "engine/recurring/recurring.h"
 #include "engine/state.h"
 
-// Brings up to `count` recurring jobs that are due, and as many scheduled ones, into the line.
+// Moves up to `count` due recurring jobs, and as many scheduled jobs, to the waiting ones.
 static enum status bring_in(struct engine *engine, struct queue *queue, int64_t now_us,
                             size_t count)
 {
@@ -28,7 +28,7 @@ static enum status bring_in(struct engine *engine, struct queue *queue, int64_t 
     return due_move_scheduled(engine, queue, now_us, count);
 }
 
-// With the client clock pop looks at the deadlines of a queue first, a slice of them.
+// With the client clock pop first processes a slice of the deadlines of a queue.
 static enum status pass_deadlines(struct engine *engine, struct queue *queue, int64_t now_us)
 {
     struct index_node *timed;
@@ -42,8 +42,8 @@ static enum status pass_deadlines(struct engine *engine, struct queue *queue, in
     return STATUS_OK;
 }
 
-// With the client clock pop does what is due, as far as it may concern `count` jobs: at most so
-// many leases that ran out, then recurring, then scheduled jobs for what is still missing.
+// With the client clock pop does due work as far as it concerns `count` jobs: at most so many
+// expired leases, then recurring, then scheduled jobs for the rest.
 static enum status do_due(struct engine *engine, struct queue *queue, int64_t now_us, size_t count,
                           bool no_grace)
 {
@@ -63,12 +63,11 @@ static enum status do_due(struct engine *engine, struct queue *queue, int64_t no
 }
 
 enum {
-    LINE_IN_CACHE = 1024, // jobs of a line that a processor's cache holds
+    LINE_IN_CACHE = 1024, // waiting jobs that fit into a processor's cache
 };
 
-// Asks for the memory that the next calls will need, which in a long line was last touched long
-// ago: the job after the next one, and where the next one, which was asked for the last time, will
-// be looked up when it is completed.
+// Prefetches memory that the next calls will need and that in a long queue is not cached: the job
+// after the next one, and the map entry of the next one, which is needed when it is completed.
 static void foresee(const struct engine *engine, const struct lane *lane)
 {
     if (lane->line.count <= LINE_IN_CACHE) {
@@ -85,7 +84,7 @@ static void foresee(const struct engine *engine, const struct lane *lane)
     }
 }
 
-// A run begins: what that means for the job itself.
+// Updates the job itself at the beginning of a run.
 static void begin_run(struct engine *engine, struct job *job, int64_t now_us)
 {
     metrics_popped(engine, job, now_us);
@@ -99,8 +98,8 @@ static void begin_run(struct engine *engine, struct job *job, int64_t now_us)
     }
 }
 
-// Since when a job could run that was not in line from its first put on, when nothing else in its
-// history says so; else 0.
+// Since when a job that was not ready from its first put could run, if nothing else in its history
+// says so; otherwise 0.
 static int64_t since(const struct job *job, int64_t now_us)
 {
     if (job->state != JOB_WAITING || trail_bytes(job->history).size) {
@@ -110,7 +109,7 @@ static int64_t since(const struct job *job, int64_t now_us)
     return line_us > job->created_us && line_us <= now_us ? line_us : 0;
 }
 
-// To whom a job is handed out, and for how long.
+// The worker that gets the jobs, and its lease.
 struct taker {
     struct worker *worker;
     int64_t lease_us; // 0: as the job says
@@ -159,7 +158,7 @@ static enum status hand_out(struct engine *engine, struct lane *lane, struct job
     return STATUS_OK;
 }
 
-// A pop under way.
+// A pop in progress.
 struct popping {
     struct engine *engine;
     int64_t now_us;
@@ -167,11 +166,11 @@ struct popping {
     struct taker taker;
     const struct job **jobs;
     size_t count; // popped so far
-    size_t unfit; // passed over since the last one
-    bool over;    // the next job does not fit any more
+    size_t unfit; // skipped since the last one
+    bool over;    // the next job does not fit
 };
 
-// Whether the job is to be handed out; if not, whether the pop goes on behind it.
+// Whether the job is to be handed out; if not, whether the pop continues after it.
 static bool takes(struct popping *popping, const struct job *job)
 {
     const struct pop_request *request = popping->request;
@@ -201,7 +200,7 @@ static struct job *first_that_fits(struct popping *popping, const struct lane *l
     return NULL;
 }
 
-// The job that a queue hands out next, and its lane; NULL when there is none that may run and fits.
+// The job that a queue hands out next, and its lane; NULL if there is none that may run and fits.
 static struct job *next_job(struct popping *popping, struct queue *queue, struct lane **lane)
 {
     struct job *job = NULL;
@@ -227,8 +226,8 @@ static struct lane *next_lane(struct queue *queue)
     return queue->plain.line.count ? &queue->plain : NULL;
 }
 
-// How many jobs, of `count`, a queue may hand out now. With the client clock what is due in it
-// happens first, as far as it may concern so many.
+// How many jobs, up to `count`, a queue may hand out now. With the client clock due work is done
+// first, as far as it concerns so many jobs.
 static enum status look_at_queue(struct popping *popping, struct queue *queue, size_t *count)
 {
     struct engine *engine = popping->engine;
@@ -261,8 +260,8 @@ static enum status hand_out_next(struct popping *popping, struct lane *lane, str
     return STATUS_OK;
 }
 
-// Pops up to `count` jobs from one queue. Without memory it may have popped some, and says so by
-// its status.
+// Pops up to `count` jobs from one queue. If memory runs out it may have popped some, and returns
+// that status.
 static enum status pop_queue(struct popping *popping, struct queue *queue, size_t count)
 {
     if (look_at_queue(popping, queue, &count)) {
@@ -295,7 +294,7 @@ static enum status pop_ordered(struct popping *popping)
 static enum status pop_in_turn(struct popping *popping)
 {
     const struct pop_request *request = popping->request;
-    size_t in_vain = 0; // queues in a row that had nothing
+    size_t in_vain = 0; // consecutive queues without a job
     for (size_t i = 0;
          popping->count < request->count && !popping->over && in_vain < request->queues.count;
          i++) {
@@ -311,17 +310,17 @@ static enum status pop_in_turn(struct popping *popping)
     return STATUS_OK;
 }
 
-// ---------------------------------------------------------------------------------------------
-// The best of all queues
+// --------------------------------------------------------------------------------------------- The
+// best job of all queues
 
-// The first job of a queue, or one behind it when that fits no answer.
+// The first job of a queue, or a later one if the first does not fit.
 struct head {
     struct job *job;
     struct lane *lane;
     struct queue *queue;
 };
 
-// A heap: no head is before the one that it is under.
+// A heap: no head precedes its parent.
 struct heads {
     struct head *items;
     size_t count;
@@ -337,7 +336,7 @@ static bool head_before(const struct head *a, const struct head *b)
     return of_a != of_b ? of_a < of_b : a->job->id < b->job->id;
 }
 
-// Puts the head at `index` in its place, under which all are.
+// Moves the head at `index` down to its place.
 static void sift_down(struct heads *heads, size_t index)
 {
     struct head head = heads->items[index];
@@ -384,7 +383,7 @@ static enum status find_heads(struct popping *popping, struct heads *heads)
     return STATUS_OK;
 }
 
-// The best head has another job, or none.
+// The queue of the best head has another next job, or none.
 static void replace_best(struct heads *heads, const struct head *next)
 {
     heads->items[0] = next ? *next : heads->items[--heads->count];
@@ -433,7 +432,7 @@ static enum status pop_best(struct popping *popping)
 // ---------------------------------------------------------------------------------------------
 // Calls
 
-// Notes that the worker was seen and listens to the queues that are not paused.
+// Records that the worker was seen and pops from the queues that are not paused.
 static enum status see_worker(struct engine *engine, int64_t now_us,
                               const struct pop_request *request, struct worker **out)
 {
@@ -464,7 +463,7 @@ static enum status see_worker(struct engine *engine, int64_t now_us,
         struct listener *listener;
         if (!queue) {
             if (quota_check_queue(engine, NULL)) {
-                continue; // there is nothing in it, and it is not listed
+                continue; // it has no jobs and is not listed
             }
             if (queue_acquire(engine, request->queues.items[i], &queue, NULL)) {
                 return STATUS_NO_MEMORY;
@@ -519,7 +518,7 @@ enum status engine_pop(struct engine *engine, int64_t now_us, const struct pop_r
                                                      : pop_ordered(&popping);
         *popped = popping.count;
     }
-    // What was handed out stays handed out, also when memory did not suffice for more.
+    // Jobs that were handed out remain so if memory does not suffice for more.
     return status && *popped == 0 ? engine_no_memory(error) : STATUS_OK;
 }
 
@@ -533,8 +532,8 @@ const struct job *engine_next(const struct engine *engine, struct slice name)
     return lane ? job_of_node(index_first(&lane->line)) : NULL;
 }
 
-// With the client clock: does what is due of the job itself, and what pop does for its queue but
-// for its other jobs.
+// With the client clock: does the due work of the job itself, and of its queue except for other
+// jobs.
 static enum status bring_job(struct engine *engine, struct job *job, int64_t now_us)
 {
     struct queue *queue = job->queue;
@@ -552,7 +551,7 @@ static enum status bring_job(struct engine *engine, struct job *job, int64_t now
     return status ? status : lanes_move_due(engine, queue, now_us);
 }
 
-// The lane of a job, if the job is in line there and may run now; or NULL.
+// The lane of a job, if the job is waiting and may run now; otherwise NULL.
 static struct lane *lane_to_run(const struct engine *engine, const struct job *job, int64_t now_us)
 {
     struct queue *queue = job->queue;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    PRUNE_STEPS = 5000, // of one call; what is left is forgotten by the next
+    PRUNE_STEPS = 5000, // per call; the next call continues
 };
 
 struct worker *worker_find(const struct engine *engine, struct slice name)
@@ -183,7 +183,7 @@ void worker_listen(struct engine *engine, struct worker *worker, struct listener
     worker_changed(engine, worker);
 }
 
-// Not known any more; what it holds it holds.
+// Removes the worker from the list; its leases remain.
 static void forget(struct engine *engine, struct worker *worker)
 {
     unlisten(engine, worker);
@@ -280,7 +280,7 @@ void engine_worker_detach(struct engine *engine, struct slice name, bool gone)
     }
 }
 
-// Those too old come first.
+// Workers that are too old come first.
 size_t engine_worker_count(const struct engine *engine, int64_t now_us)
 {
     if (engine->clock == ENGINE_CLOCK_SERVER && now_us < engine->now_us) {

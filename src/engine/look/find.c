@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    SLICE_BYTES = FIND_DATA_MAX, // of data that a slice looks at, and one job's more
+    SLICE_BYTES = FIND_DATA_MAX, // of data that a slice visits, plus one job
     NAMES = 6,                   // of a filter
 };
 
@@ -19,7 +19,7 @@ struct found {
 };
 
 struct kept {
-    uint64_t ids[FIND_KEPT_MAX]; // the jobs'
+    uint64_t ids[FIND_KEPT_MAX]; // of the jobs
     struct found *found[FIND_KEPT_MAX];
 };
 
@@ -30,11 +30,11 @@ struct find {
     struct find_request request;
     struct list_cursor at;
     struct kept *kept; // owned
-    size_t bytes_left; // of the slice
+    size_t bytes_left; // in the slice
     uint64_t job_last;
     size_t size; // of the whole block
     struct slice texts[];
-    // Then the bytes that the request's slices are made of.
+    // The bytes of the request's slices follow.
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ static struct find *by_id(const struct engine *engine, uint64_t id)
     return find;
 }
 
-// Forgets what was found from that place on.
+// Removes the found jobs from that index on.
 static void forget_from(struct engine *engine, struct find *find, size_t from)
 {
     while (find->view.found > from) {
@@ -141,7 +141,7 @@ void finds_free(struct engine *engine)
     }
 }
 
-// A job that has moved on may be met once more.
+// A job that has moved may be met again.
 static bool is_known(const struct find *find, uint64_t id)
 {
     bool known = false;
@@ -166,7 +166,7 @@ static bool keep_job(struct engine *engine, struct find *find, const struct job 
     return found != NULL;
 }
 
-// A slice that cannot get memory is done again.
+// If memory runs out, the slice is repeated.
 static void run_slice(struct engine *engine, struct find *find, int64_t now_us)
 {
     const struct job *room[LIST_LOOKS_MAX];
@@ -301,7 +301,7 @@ static struct find *find_new(struct engine *engine, const struct find_request *r
     return find;
 }
 
-// Makes room for one more; the newest is the last.
+// Makes room for one more search; the newest is the last.
 static enum status make_room(struct engine *engine, struct find ***last, struct error *error)
 {
     struct find *done = NULL;
@@ -385,7 +385,7 @@ bool engine_find_job(const struct engine *engine, uint64_t id, size_t index, str
     *jid = slice_make(found->jid, found->jid_size);
     const struct job *at = map_find(&engine->jobs, *jid);
     *job =
-        at && at->id == find->kept->ids[index] ? at : NULL; // another one may have its jid by now
+        at && at->id == find->kept->ids[index] ? at : NULL; // another job may have its jid by now
     return true;
 }
 

@@ -16,10 +16,10 @@ enum {
     BLOCK = 32, // nodes that are read at once
 };
 
-// Which indexes are walked, one after the other.
+// The indexes that are walked, in this order.
 enum stage {
-    STAGE_ONE,    // an index of exactly what was asked for: a worker's, a tag's, a group's
-    STAGE_QUEUES, // the parts of each queue, or of the one that was asked for
+    STAGE_ONE,    // an index of exactly the requested jobs: a worker's, a tag's, a group's
+    STAGE_QUEUES, // the parts of each queue, or of the requested one
     STAGE_FAILED,
     STAGE_COMPLETE,
     STAGE_END,
@@ -129,14 +129,14 @@ static bool matches(const struct walk *walk, const struct job *job)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Which indexes
+// Selection of indexes
 
 static bool wants(const struct list_request *request, enum list list)
 {
     return request->lists == 0 || request->lists >> list & 1U;
 }
 
-// The index of all jobs with what was asked for that has one.
+// Whether one index contains all requested jobs.
 static bool has_one(const struct list_request *request)
 {
     return request->worker.size || request->tag.size || request->group.size;
@@ -189,7 +189,7 @@ static struct page_source source_in_queue(const struct walk *walk, struct queue 
         [PART_GRACE] = running || expired,
         [PART_SCHEDULED] = wants(request, LIST_SCHEDULED),
         [PART_DEPENDS] = wants(request, LIST_DEPENDS),
-        // Without a queue those of all queues come last.
+        // Without a queue in the request, those of all queues come last.
         [PART_FAILED] = wants(request, LIST_FAILED) && request->queue.size,
         [PART_COMPLETE] = wants(request, LIST_COMPLETE) && request->queue.size,
     };
@@ -232,7 +232,7 @@ static void next_stage(const struct walk *walk, struct list_cursor *at)
     go_to(at, last ? STAGE_END : at->stage + 1U, 0, 0);
 }
 
-// The queue that the cursor is in, or the next one; NULL at the end.
+// The queue of the cursor, or the next one; NULL at the end.
 static struct queue *queue_at(const struct walk *walk, uint64_t container)
 {
     struct slice name = walk->request->queue;
@@ -245,7 +245,7 @@ static struct queue *queue_at(const struct walk *walk, uint64_t container)
     return node ? queue_of_all(node) : NULL;
 }
 
-// The index that the cursor is in. A source without one when the cursor has moved on.
+// The index of the cursor. Without an index if the cursor has moved on.
 static struct page_source source_at(struct walk *walk)
 {
     struct list_cursor *at = &walk->at;
@@ -303,7 +303,7 @@ static void leave_index(struct walk *walk)
 // ---------------------------------------------------------------------------------------------
 // The walk
 
-// The next nodes of an index behind the cursor, in the order of the list.
+// Reads the next nodes of an index after the cursor, in the order of the list.
 static size_t read_block(const struct page_source *source, const struct list_cursor *at,
                          struct index_node *block[BLOCK])
 {
@@ -351,9 +351,9 @@ static void walk_index(struct walk *walk, const struct page_source *source)
 }
 
 // ---------------------------------------------------------------------------------------------
-// How many
+// Totals
 
-// Of the whole namespace, as far as it is counted.
+// The total of the whole namespace, if it is counted.
 static bool total_of_all(const struct walk *walk, size_t *total)
 {
     const size_t *counts = walk->engine->tallies.counts;

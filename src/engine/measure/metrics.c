@@ -21,7 +21,7 @@ const struct metrics *engine_metrics(const struct engine *engine, struct slice n
     return queue ? queue->metrics : NULL;
 }
 
-// Where what happens in a queue is measured; NULL when there is no memory for it.
+// The metrics of a queue; NULL if there is no memory for them.
 static struct metrics *metrics_of(struct engine *engine, struct queue *queue)
 {
     if (!queue->metrics) {
@@ -30,7 +30,7 @@ static struct metrics *metrics_of(struct engine *engine, struct queue *queue)
     return queue->metrics;
 }
 
-// Adds a value to a histogram of the whole, and to the same one of a queue's.
+// Adds a value to a histogram of the namespace, and to the same one of a queue.
 #define MEASURE(engine, own, member, value)                                                        \
     do {                                                                                           \
         histogram_add(&(engine)->metrics.member, value);                                           \
@@ -51,7 +51,7 @@ void metrics_queued(struct engine *engine, struct queue *queue, int64_t now_us)
     }
 }
 
-// Since when a job in line could have run. A priority that was changed forgot that.
+// Since when a waiting job could run. A change of the priority resets that.
 static int64_t since(const struct job *job)
 {
     int64_t line_us = line_time(job->node.key);

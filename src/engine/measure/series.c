@@ -10,8 +10,8 @@
 
 enum {
     WINDOW_MINUTES = 15,
-    IDLE_S = 16 * SERIES_MINUTE_S,                      // until nothing is left in the rings
-    ASLEEP_S = (SERIES_MINUTES + 60) * SERIES_MINUTE_S, // until nothing is left in the minutes
+    IDLE_S = 16 * SERIES_MINUTE_S,                      // then the rings are empty
+    ASLEEP_S = (SERIES_MINUTES + 60) * SERIES_MINUTE_S, // then the minutes are empty too
 };
 
 #define US_PER_S INT64_C(1000000)
@@ -26,24 +26,24 @@ const char *series_count_name(enum series_count count)
     return names[count];
 }
 
-// What has not been counted up yet.
+// Counts of a period that has not ended.
 struct recent {
     uint32_t wait[HISTOGRAM_BUCKETS], run[HISTOGRAM_BUCKETS];
 };
 
-// The times of a period that is over.
+// The times of a period that has ended.
 struct times_of {
     int64_t period;
     struct series_bars *bars; // owned; may be NULL
 };
 
-// Period p is at p % SERIES_PERIODS. The ring of seconds holds the 60 before the second that is not
-// over, and so that of spans.
+// Period p is at p % SERIES_PERIODS. The ring of seconds has the 60 before the current second;
+// likewise the ring of spans.
 struct series_live {
     struct series_point seconds[SERIES_PERIODS], spans[SERIES_PERIODS];
     uint32_t minute_sums[SERIES_COUNTS];   // of `seconds`
-    uint32_t minute_counts[SERIES_COUNTS]; // of the minute that is not over, before its last span
-    uint32_t opened[SERIES_DEPTHS];        // when that minute was opened
+    uint32_t minute_counts[SERIES_COUNTS]; // of the current minute, before its last span
+    uint32_t opened[SERIES_DEPTHS];        // when the current minute was opened
     struct recent second, span, minute;    // each without the ones before it
     struct times_of span_times[SERIES_WINDOW_SPANS], minute_times[WINDOW_MINUTES];
 };
@@ -297,7 +297,7 @@ static void close_minute(struct engine *engine, struct series *series,
     memset(&live->minute, 0, sizeof(live->minute));
 }
 
-// Fills in what lies between two periods, in which nothing happened.
+// Adds the periods between two others, in which nothing happened.
 static void fill_idle(struct series_live *live, int64_t from, int64_t to, bool seconds,
                       const struct series_point *idle)
 {
@@ -318,7 +318,7 @@ static void forget_spans(struct series *series, int64_t from, int64_t to)
     }
 }
 
-// Closes what is over when `second` begins. What is in a minute is there until then.
+// Closes the periods that end when `second` begins.
 static void advance(struct engine *engine, struct series *series, int64_t second)
 {
     uint32_t depths[SERIES_DEPTHS];
@@ -340,7 +340,7 @@ static void advance(struct engine *engine, struct series *series, int64_t second
 }
 
 // ---------------------------------------------------------------------------------------------
-// What happens
+// Counting
 
 void series_begin(struct engine *engine, int64_t now_us)
 {
@@ -352,7 +352,8 @@ void series_begin(struct engine *engine, int64_t now_us)
     }
 }
 
-// Makes the rings of one that was asleep, whose queue was as it is until now.
+// Allocates the rings of a series without them; the state of its queue has not changed since they
+// were freed.
 static bool wake(struct engine *engine, struct series *series)
 {
     series->live = mem_zalloc(engine->allocator, sizeof(*series->live));
@@ -374,7 +375,7 @@ static bool wake(struct engine *engine, struct series *series)
     return true;
 }
 
-// Gives the series for what happens in this second; NULL without memory.
+// The series for events of this second; NULL if there is no memory.
 static struct series *turn(struct engine *engine, struct queue *queue)
 {
     struct series *series = series_acquire(engine, queue);
@@ -428,7 +429,7 @@ void series_time(struct engine *engine, struct queue *queue, bool run, size_t bu
 }
 
 // ---------------------------------------------------------------------------------------------
-// Now and then
+// Periodic work
 
 static struct series *oldest(const struct engine *engine, enum series_list list)
 {
@@ -441,7 +442,7 @@ static void forget(struct engine *engine, struct series *series)
     struct queue *queue = series->queue;
     series_hours_drop(engine, series, INT64_MAX);
     if (series->gone) {
-        // The host is told of them first.
+        // The host is notified of them first.
         link_newest(engine, series, SERIES_ASLEEP);
         series->touched = engine->series.second;
         return;
@@ -450,7 +451,7 @@ static void forget(struct engine *engine, struct series *series)
     queue->series_second = queue->oldest_second = -1;
 }
 
-// Does the first thing there is to do. False: there is none.
+// Closes the series that is due first. False: none is due.
 static bool close_one(struct engine *engine)
 {
     int64_t second = engine->series.second, minute = second / SERIES_MINUTE_S;
@@ -537,14 +538,14 @@ void series_set_back(struct engine *engine, int64_t to_us)
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-// The second that it is, for who reads at `now_us`.
+// The current second for a reader at `now_us`.
 static int64_t second_at(const struct engine *engine, int64_t now_us)
 {
     int64_t second = now_us / US_PER_S;
     return second > engine->series.second ? second : engine->series.second;
 }
 
-// The times of the second, span and minute that are not over.
+// Adds the times of the current second, span and minute.
 static void add_open(const struct series_live *live, int64_t step_s, struct series_times *out)
 {
     add_recent(&live->second, out);
@@ -556,7 +557,7 @@ static void add_open(const struct series_live *live, int64_t step_s, struct seri
     }
 }
 
-// The period that was not over when the series was last touched, as it is when it ends.
+// The period that was current when the series was last changed, as it will be when it ends.
 static struct series_point open_point(const struct series *series, int64_t step_s,
                                       const uint32_t depths[SERIES_DEPTHS])
 {
@@ -589,7 +590,7 @@ static void read_ring(const struct series *series, int64_t first, size_t count, 
     }
 }
 
-// Fills in the minutes in which nothing happened, between those in which something did.
+// Adds the minutes without events between those with events.
 static void fill_minutes(struct series_point *points, const bool *present, size_t count)
 {
     const struct series_point nothing = series_idle_point((const uint32_t[SERIES_DEPTHS]){ 0 });
@@ -613,8 +614,7 @@ static void read_minutes(const struct series *series, int64_t first, size_t coun
         points[last - first] = open_point(series, SERIES_MINUTE_S, depths);
         present[last - first] = true;
     }
-    // Behind the last thing that happened all is as it is now; and before the first if there is
-    // none.
+    // After the last event everything is as it is now; also before the first one, if there is none.
     size_t known = count;
     while (known > 0 && !present[known - 1]) {
         known--;
@@ -649,7 +649,7 @@ static void read_times(const struct series *series, int64_t second, int64_t step
         add_kept(live->span_times, SERIES_WINDOW_SPANS,
                  second / SERIES_SPAN_S - SERIES_WINDOW_SPANS, out);
     }
-    // What is not in a span or minute yet.
+    // What is not part of a span or minute yet.
     int64_t window_s = step_s == 1 ? SERIES_MINUTE_S : step_s * SERIES_PERIODS;
     if (live && series->second >= second - window_s) {
         add_open(live, step_s == 1 ? SERIES_SPAN_S : SERIES_MINUTE_S, out);
@@ -688,7 +688,7 @@ enum status engine_series(struct engine *engine, int64_t now_us, struct slice na
     return STATUS_OK;
 }
 
-// What a series has counted in the 60 seconds before `second`, and in the last one of them.
+// The counts of a series in the 60 seconds before `second`, and in the last one of them.
 static void rates_of(const struct series *series, int64_t second, struct series_rates *out)
 {
     *out = (struct series_rates){ 0 };
@@ -700,7 +700,7 @@ static void rates_of(const struct series *series, int64_t second, struct series_
     for (size_t i = 0; i < SERIES_COUNTS && series->second < second; i++) {
         out->minute[i] += series->counts[i];
     }
-    // What was 60 seconds ago when it was last touched.
+    // The second 60 seconds before the last change.
     int64_t first = series->second > SERIES_PERIODS ? series->second - SERIES_PERIODS : 0;
     for (int64_t at = first; at < second - SERIES_PERIODS; at++) {
         const struct series_point *gone = &live->seconds[at % SERIES_PERIODS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The minutes of a day, an hour at a time. In memory a minute has the same bytes as in the record of
-// its hour (docs/file-format.md): mostly some 25.
+// The minutes of a day, one hour at a time. In memory a minute has the same bytes as in the record
+// of its hour (docs/file-format.md), usually about 25.
 #include "engine/measure/series.h"
 
 #include "base/buffer.h"
@@ -18,7 +18,7 @@ enum {
     NUMBER_SIZE_MAX = 10,
     POINT_SIZE_MAX = 3 + (SERIES_COUNTS + SERIES_DEPTHS) * NUMBER_SIZE_MAX + 2 * SERIES_QUANTILES,
     CAPACITY_LEAST = 64,
-    // Of the minutes of all queues. Beyond that a queue keeps the hours that it is in alone.
+    // For the minutes of all queues. Above that a queue keeps only its current hour.
     BYTES_MAX = 64 << 20,
 };
 
@@ -162,7 +162,7 @@ static void read_quantiles(struct numbers *from, bool has, uint8_t out[SERIES_QU
     }
 }
 
-// Gives the minute of the hour.
+// Returns the minute of the hour.
 static unsigned read_point(struct numbers *from, struct series_point *out)
 {
     unsigned minute = take_byte(from);
@@ -208,7 +208,7 @@ static void changed(struct engine *engine, struct series *series)
     }
 }
 
-// Drops an hour, which the host is told if it wants to know.
+// Drops an hour, and notifies the host if it asked for that.
 static void drop(struct engine *engine, struct series *series, struct series_hour **link)
 {
     struct series_hour *hour = *link;
@@ -286,7 +286,7 @@ static bool reserve(struct engine *engine, struct series_hour *hour, size_t size
     return true;
 }
 
-// The last minute came once more, as after a restart: takes it off, and adds it to the new one.
+// The last minute occurs again, as after a restart: subtracts it, and adds it to the new one.
 static void merge_last(struct series_hour *hour, struct series_point *point)
 {
     struct numbers from = points_of(hour);
@@ -358,7 +358,7 @@ static void read_hour(const struct series_hour *hour, int64_t minute, size_t cou
         struct series_point point;
         int64_t at = first + read_point(&from, &point);
         if (i == 0 && at > 0 && at <= (int64_t)count && !present[at - 1]) {
-            // What there was before it, in the minutes in which nothing happened.
+            // The state before, in the minutes without events.
             out[at - 1] = series_idle_point(hour->before);
             present[at - 1] = true;
         }
@@ -445,7 +445,7 @@ static void read_bars(struct numbers *from, uint64_t out[HISTOGRAM_BUCKETS])
     }
 }
 
-// Whether the rest of the bytes are so many minutes, in ascending order. Gives the last one.
+// Whether the remaining bytes are that many minutes in ascending order. Returns the last one.
 static bool check_points(struct numbers from, unsigned count, uint8_t *last)
 {
     struct series_point point;

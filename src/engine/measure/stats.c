@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The histogram's buckets: 60 of a second, 59 of a minute (from the first on), 23 of an hour, 6 of
-// a day. What is longer than six days counts in the last.
+// a day. The last one also counts what is longer than six days.
 #include "engine/measure/stats.h"
 
 #include "engine/queue/queue.h"
@@ -63,7 +63,7 @@ static struct stats_day *day_new(struct engine *engine, int64_t day)
     return made;
 }
 
-// The host is told that it is gone, if it wants to know.
+// The host is notified that the day is gone, if it asked for that.
 static void drop_day(struct engine *engine, struct queue *queue, struct stats_day *day)
 {
     stats_changed(engine, queue, day);
@@ -75,7 +75,7 @@ static void drop_day(struct engine *engine, struct queue *queue, struct stats_da
     }
 }
 
-// Drops what is too old, counted from the newest day.
+// Removes days that are too old, counted from the newest day.
 static void forget_old(struct engine *engine, struct queue *queue)
 {
     int64_t newest = queue->days->day;
@@ -94,7 +94,7 @@ static void forget_old(struct engine *engine, struct queue *queue)
     }
 }
 
-// Makes a day and puts it where it belongs.
+// Creates a day and inserts it in order.
 static struct stats_day *add_day(struct engine *engine, struct queue *queue, int64_t day)
 {
     struct stats_day *made = day_new(engine, day);
@@ -258,7 +258,7 @@ void engine_stats_days(const struct engine *engine, struct stats_days_page *page
             page->more = true;
             return;
         }
-        // All of this one are in the page, or none of it is wanted.
+        // All days of this queue are in the page, or none are wanted.
         page->last_id = queue->id;
         page->last_day = INT64_MIN;
     }

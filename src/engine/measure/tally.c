@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Between two calls a tally without jobs is there only as the last one of its owner, or as the
-// total of such.
+// Between two calls a tally without jobs exists only as the last one of its owner, or as the total
+// of such tallies.
 #include "engine/measure/tally.h"
 
 #include "engine/job/job.h"
@@ -48,7 +48,7 @@ void tally_note_empty(struct engine *engine, struct tally *tally)
     }
 }
 
-// The tally of a priority, made if need be, is the last of its owner.
+// The tally of a priority, which is created if necessary and is the last of its owner.
 static struct tally *acquire(struct engine *engine, struct tallies *tallies, int32_t priority,
                              struct tally *total)
 {
@@ -119,7 +119,7 @@ void tallies_release(struct engine *engine, struct tallies *tallies)
     index_release(&tallies->by_priority);
 }
 
-// Those of a queue, or of all; NULL when there is no such queue.
+// The tallies of a queue, or of all queues; NULL if there is no such queue.
 static const struct tallies *tallies_of(const struct engine *engine, struct slice name)
 {
     if (name.size == 0) {

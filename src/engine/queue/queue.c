@@ -18,15 +18,15 @@
 #include <string.h>
 
 enum {
-    // A line's key: 32 bits of class and priority, 58 of the time, 38 of the id.
+    // The key of a waiting job: 32 bits of class and priority, 58 of the time, 38 of the id.
     KEY_TIME_LOW_BITS = 26,
     KEY_ID_BITS = 38,
     COARSE_US = 16,
 };
 
-// The two classes of lost leases and all priorities are two more than 32 bits tell apart. The time
-// has room behind its maximum: there, in the class LINE_TIMED_OUT, are the jobs of the two lowest
-// priorities, by their time in units of COARSE_US. Behind them come the others.
+// The two classes of lost leases and all priorities are two more values than 32 bits have. The time
+// has room above its maximum: there, in the class LINE_TIMED_OUT, are the jobs of the two lowest
+// priorities, by their time in units of COARSE_US. After them come the others.
 #define COARSE_TIMES (ENGINE_TIME_MAX / COARSE_US + 1)
 _Static_assert(ENGINE_TIME_MAX + 2 * COARSE_TIMES < INT64_C(1) << (32 + KEY_TIME_LOW_BITS),
                "the coarse times are above all times, and a key has room for them");
@@ -36,7 +36,7 @@ struct index_key line_key(enum line_class line_class, int32_t priority, int64_t 
 {
     uint64_t rank = line_class == LINE_WAITING ? (uint64_t)((int64_t)priority - INT32_MIN)
                                                : (uint64_t)line_class;
-    // A time before the epoch, which a negative heartbeat can lead to, counts as the epoch.
+    // A time before the epoch, which a negative heartbeat can cause, is replaced by the epoch.
     uint64_t time = time_us > 0 ? (uint64_t)time_us : 0;
     if (line_class == LINE_WAITING && rank < LINE_WAITING) {
         time = ENGINE_TIME_MAX + 1 + rank * COARSE_TIMES + time / COARSE_US;
@@ -48,7 +48,7 @@ struct index_key line_key(enum line_class line_class, int32_t priority, int64_t 
     };
 }
 
-// The time as it stands in a key.
+// The time in a key.
 static int64_t key_time(struct index_key key)
 {
     return (int64_t)((key.high & UINT32_MAX) << KEY_TIME_LOW_BITS | key.low >> KEY_ID_BITS);
@@ -116,7 +116,7 @@ enum {
     QUEUE_INDEXES = 11 + LANE_PLACES,
 };
 
-// The indexes of a queue, one after the other.
+// The indexes of a queue, in turn.
 static struct index *queue_index(struct queue *queue, size_t i)
 {
     struct index *indexes[] = { &queue->laned,     &queue->scheduled,   &queue->leased,
@@ -356,7 +356,7 @@ static void running_page(struct page *page, const struct queue *queue)
     page_merge(page, sources);
 }
 
-// An index of a queue that makes up a list, as far as it does.
+// The entries of an index of a queue that are part of a list.
 static struct page_source source_of(const struct engine *engine, const struct queue *queue,
                                     enum list list, int64_t now_us)
 {
@@ -461,7 +461,8 @@ enum status engine_pause(struct engine *engine, int64_t now_us, struct slices qu
         struct queue *queue;
         status = queue_acquire(engine, queues.items[made], &queue, error);
     }
-    // From the last to the first, so that those that were made go in the order of their numbers.
+    // From the last to the first, so that the queues that were created are freed in the order of
+    // their numbers.
     for (size_t i = made; i-- > 0;) {
         struct queue *queue = queue_find(engine, queues.items[i]);
         if (queue && !status) {

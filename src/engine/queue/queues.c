@@ -48,17 +48,17 @@ size_t engine_length(const struct engine *engine, struct slice name)
                  : 0;
 }
 
-// ---------------------------------------------------------------------------------------------
-// The oldest job in line
+// --------------------------------------------------------------------------------------------- The
+// oldest waiting job
 
-// Since when a job in line could run. One whose priority was changed has forgotten that.
+// Since when a waiting job could run. A change of the priority resets that.
 static int64_t since(struct index_node *node)
 {
     int64_t line_us = line_time(node->key);
     return line_us > 0 ? line_us : job_of_node(node)->time_us;
 }
 
-// The earlier of `oldest_us`, 0 being none, and that of the first job from a key on, until another.
+// The earlier of `oldest_us`, 0 meaning none, and that of the first job in a range of keys.
 static int64_t earlier_from(int64_t oldest_us, const struct index *line, struct index_key from,
                             struct index_key last)
 {
@@ -75,7 +75,7 @@ static int64_t earlier_of_priority(int64_t oldest_us, const struct index *line, 
     struct index_key from = line_key(LINE_WAITING, priority, 0, 0);
     struct index_key timed = line_key(LINE_WAITING, priority, 0, UINT64_MAX);
     struct index_key last = line_key(LINE_WAITING, priority, ENGINE_TIME_MAX, UINT64_MAX);
-    // Those whose priority was changed come first, then all others by their time.
+    // Jobs whose priority was changed come first, then all others by their time.
     oldest_us = earlier_from(oldest_us, line, from, last);
     return earlier_from(oldest_us, line, timed, last);
 }
@@ -113,7 +113,7 @@ static int64_t find_oldest(const struct queue *queue)
     return oldest_us;
 }
 
-// Mostly there is one priority, no lane, and the first job is the oldest. 0 when it is not so.
+// In most queues there is one priority and no lane, and the first job is the oldest. Otherwise 0.
 static int64_t oldest_of_plain(const struct queue *queue)
 {
     if (queue->tallies.by_priority.count != 1 || queue->laned.count) {
@@ -123,7 +123,7 @@ static int64_t oldest_of_plain(const struct queue *queue)
     return line_class_of(first->key) == LINE_WAITING ? line_time(first->key) : 0;
 }
 
-// 0 when there is none. What is known holds as long as nothing has happened in the queue.
+// 0 if there is none. The cached value is valid until the queue changes.
 static int64_t oldest_of(const struct engine *engine, struct queue *queue)
 {
     if (queue->tallies.counts[JOB_WAITING] + queue->tallies.counts[JOB_STALLED] == 0) {
@@ -183,14 +183,14 @@ enum status engine_queue(struct engine *engine, int64_t now_us, struct slice nam
 }
 
 // ---------------------------------------------------------------------------------------------
-// In an order
+// Lists in an order
 
 static bool is_listed(const struct queue *queue)
 {
     return queue->known || queue->heard;
 }
 
-// What a queue is ordered by, the largest first.
+// The value by which a queue is ordered, the largest first.
 static uint64_t value_of(const struct engine *engine, int64_t now_us, struct queue *queue,
                          enum queue_order order)
 {
@@ -216,6 +216,8 @@ static uint64_t value_of(const struct engine *engine, int64_t now_us, struct que
     case QUEUES_BY_COMPLETED:
         return series_recent(engine, now_us, queue->series, counts[order]);
     case QUEUES_BY_SEEN:
+        // Known queues first, by the time; queues that only have listeners have no time.
+        return queue->known ? UINT64_MAX - queue->order.key.high : 0;
     case QUEUES_BY_NAME:
     case QUEUE_ORDERS:
         break;
@@ -225,6 +227,7 @@ static uint64_t value_of(const struct engine *engine, int64_t now_us, struct que
 
 struct entry {
     uint64_t value;
+    uint64_t id; // orders entries of one value
     const struct queue *queue;
 };
 
@@ -235,13 +238,13 @@ static int compare_names(struct slice a, struct slice b)
     return difference ? difference : a.size < b.size ? -1 : a.size > b.size;
 }
 
-// Whether an entry comes before another one. Among equals the one that was made first.
+// Whether an entry precedes another one. Among equals the older queue is first.
 static bool comes_before(enum queue_order order, const struct entry *a, const struct entry *b)
 {
     if (order == QUEUES_BY_NAME) {
         return compare_names(queue_name(a->queue), queue_name(b->queue)) < 0;
     }
-    return a->value != b->value ? a->value > b->value : a->queue->id < b->queue->id;
+    return a->value != b->value ? a->value > b->value : a->id < b->id;
 }
 
 static bool is_behind_cursor(const struct queue_page *page, const struct entry *entry)
@@ -253,7 +256,7 @@ static bool is_behind_cursor(const struct queue_page *page, const struct entry *
         return compare_names(queue_name(entry->queue), page->after_name) > 0;
     }
     return entry->value != page->after_value ? entry->value < page->after_value
-                                             : entry->queue->id > page->after_id;
+                                             : entry->id > page->after_id;
 }
 
 // A heap whose root is the entry that comes last.
@@ -284,6 +287,9 @@ static void sink(struct best *best, size_t at)
 
 static void offer(struct best *best, const struct entry *entry)
 {
+    if (best->max == 0) {
+        return;
+    }
     if (best->count == best->max) {
         if (comes_before(best->order, entry, &best->entries[0])) {
             best->entries[0] = *entry;
@@ -301,7 +307,7 @@ static void offer(struct best *best, const struct entry *entry)
 }
 
 enum {
-    AHEAD = 8, // queues whose memory is asked for before they are looked at
+    AHEAD = 8, // queues that are prefetched
 };
 
 static void prefetch(const struct queue *queue)
@@ -311,7 +317,7 @@ static void prefetch(const struct queue *queue)
     }
 }
 
-// When what a queue points to is known.
+// Prefetches what a queue points to.
 static void prefetch_more(const struct queue *queue, enum queue_order order)
 {
     if (order == QUEUES_BY_NAME) {
@@ -323,19 +329,29 @@ static void prefetch_more(const struct queue *queue, enum queue_order order)
     }
 }
 
-// Gives how many of those that are behind the cursor are in `best`, and were not.
-static size_t find_best(const struct engine *engine, int64_t now_us, const struct queue_page *page,
+// Fills `best`, and counts the queues that match. Returns how many of them are after the cursor.
+static size_t find_best(const struct engine *engine, int64_t now_us, struct queue_page *page,
                         struct best *best)
 {
     size_t behind = 0;
+    page->total = 0;
     for (size_t i = 0; i < engine->due_count; i++) {
         if (i + AHEAD < engine->due_count) {
             prefetch(engine->due[i + AHEAD]);
             prefetch_more(engine->due[i + AHEAD / 2], page->order);
         }
         struct queue *queue = engine->due[i];
-        const struct entry entry = { value_of(engine, now_us, queue, page->order), queue };
-        if (is_listed(queue) && is_behind_cursor(page, &entry)) {
+        if (!is_listed(queue) ||
+            (page->pattern && !glob_matches(page->pattern, queue_name(queue)))) {
+            continue;
+        }
+        const struct entry entry = {
+            .value = value_of(engine, now_us, queue, page->order),
+            .id = page->order == QUEUES_BY_SEEN ? queue->order.key.low : queue->id,
+            .queue = queue,
+        };
+        page->total++;
+        if (is_behind_cursor(page, &entry)) {
             behind++;
             offer(best, &entry);
         }
@@ -351,7 +367,7 @@ static void take_best(struct best *best, struct queue_page *page)
         const struct entry entry = best->entries[0];
         if (best->count == page->found) {
             page->last_value = entry.value;
-            page->last_id = entry.queue->id;
+            page->last_id = entry.id;
         }
         page->names[best->count - 1] = queue_name(entry.queue);
         best->entries[0] = best->entries[--best->count];
@@ -364,7 +380,7 @@ static void page_of_seen(const struct engine *engine, struct queue_page *page)
     size_t from = page->offset, known = engine->queue_order.count;
     if (page->has_after) {
         const struct index_key after = { page->after_value, page->after_id + 1 };
-        // Those that only have listeners have keys below all others.
+        // Queues that only have listeners have keys less than all others.
         from += page->after_value ? index_rank(&engine->queue_order, after)
                                   : known + index_rank(&engine->queue_listened, after);
     }
@@ -387,15 +403,10 @@ static void page_of_best(const struct engine *engine, int64_t now_us, struct que
     struct best best = { .order = page->order };
     size_t wanted = page->offset + page->count;
     best.max = wanted < QUEUE_PAGE_MAX ? wanted : QUEUE_PAGE_MAX;
-    page->found = 0;
-    page->more = false;
-    if (page->count == 0 || page->offset >= best.max) {
-        return;
-    }
     size_t behind = find_best(engine, now_us, page, &best);
     take_best(&best, page);
     size_t left_out = page->offset < page->found ? page->offset : page->found;
-    page->more = behind > page->found;
+    page->more = behind > page->found && page->found > left_out;
     page->found -= left_out;
     memmove(page->names, page->names + left_out, page->found * sizeof(page->names[0]));
 }
@@ -404,17 +415,18 @@ void engine_queues(const struct engine *engine, int64_t now_us, struct queue_pag
 {
     page->total = engine->queue_order.count + engine->queue_listened.count;
     page->count = page->count < QUEUE_PAGE_MAX ? page->count : QUEUE_PAGE_MAX;
-    if (page->order == QUEUES_BY_SEEN) {
+    if (page->order == QUEUES_BY_SEEN && !page->pattern) {
         page_of_seen(engine, page);
     } else {
         page_of_best(engine, now_us, page);
     }
 }
 
-// ---------------------------------------------------------------------------------------------
-// Of a namespace
+// --------------------------------------------------------------------------------------------- The
+// oldest job of a namespace
 
-// Looks at some queues for the one whose job is the oldest in line, where the last call has ended.
+// Examines some queues for the one with the oldest waiting job, continuing where the last call
+// ended.
 static void look_for_oldest(struct engine *engine)
 {
     struct oldest *oldest = &engine->oldest;
@@ -435,7 +447,7 @@ static void look_for_oldest(struct engine *engine)
             oldest->new_id = queue->id;
         }
     }
-    // The one that was found last has moved on, or another one is older.
+    // The queue found last has changed, or another one has an older job.
     struct queue *queue = oldest->id ? queue_by_id(engine, oldest->id) : NULL;
     oldest->since_us = queue ? oldest_of(engine, queue) : 0;
     bool whole = oldest->position == engine->due_count;

@@ -4,6 +4,7 @@
 #ifndef SLUICE_ENGINE_QUEUE_QUEUES_H
 #define SLUICE_ENGINE_QUEUE_QUEUES_H
 
+#include "base/glob.h"
 #include "base/slice.h"
 #include "base/status.h"
 #include "engine/job/jobs.h"
@@ -96,16 +97,19 @@ enum {
     QUEUE_PAGE_MAX = 1000,
 };
 
-// A page of the listed queues, from the start or behind a cursor: the `last_*` of an earlier page.
-// In every order but QUEUES_BY_SEEN a page visits all queues, at a few nanoseconds each.
+// A page of the listed queues, from the start or behind a cursor: the `last_*` of an earlier page
+// of the same order and pattern. In every order but QUEUES_BY_SEEN, and with a pattern in every
+// order, a page visits all queues, at a few nanoseconds each.
 struct queue_page {
     enum queue_order order;
+    const struct glob *pattern; // only queues whose name matches; NULL: all
     bool has_after;
     uint64_t after_value, after_id; // the cursor
     struct slice after_name;        // the cursor by name: the last name
     size_t offset, count;           // at most QUEUE_PAGE_MAX
     // Filled in:
-    size_t total, found;
+    size_t total; // queues in all pages
+    size_t found;
     bool more;
     uint64_t last_value, last_id;
     struct slice names[QUEUE_PAGE_MAX];

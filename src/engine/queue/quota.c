@@ -9,7 +9,7 @@
 #include <assert.h>
 
 enum {
-    SHOWN_MAX = 40, // bytes of a queue's name in a sentence
+    SHOWN_MAX = 40, // bytes of a queue's name in a message
 };
 
 void engine_set_quotas(struct engine *engine, const struct quotas *quotas)
@@ -51,7 +51,7 @@ void quota_uncount(struct engine *engine, const struct job *job)
     }
 }
 
-// Whether so many more fit; what shrinks always does.
+// Whether so many more fit; a change that does not grow always does.
 static bool fits(uint64_t there, uint64_t more, uint64_t less, uint64_t limit)
 {
     return limit == 0 || more <= less || there - less + more <= limit;
@@ -150,7 +150,7 @@ enum status quota_check_interval(const struct engine *engine, int64_t interval_u
                      (long long)interval_us, (long long)least_us);
 }
 
-// Whether so many more jobs with so many bytes fit the queue, or would fit one that is new.
+// Whether so many more jobs with so many bytes fit into the queue, or into a new one.
 static enum status queue_has_room(const struct engine *engine, struct slice name,
                                   const struct room *room, struct error *error)
 {

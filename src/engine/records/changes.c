@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <string.h>
 
-// One record at a time goes through here.
+// State for passing records to the visitor, one at a time.
 struct giving {
     const struct engine *engine;
     const struct changes_sink *sink;
@@ -54,8 +54,8 @@ static enum status give_job(struct giving *giving, const struct job *job)
     return status;
 }
 
-// First what is gone: after the clock was set back an hour may have come again. Of a queue that is
-// gone all is.
+// Deleted hours first: after the clock was set back an hour may exist again. If the queue is
+// deleted, all its hours are.
 static enum status give_series(struct giving *giving, const struct series *series, uint64_t id,
                                bool all_gone)
 {
@@ -91,7 +91,7 @@ static enum status give_queue(struct giving *giving, const struct queue *queue)
         record_write_queue(queue, &giving->buffer);
     }
     enum status status = give(giving, (struct record_key){ RECORD_QUEUE, queue->id, 0 });
-    // First what is gone: with the client clock a day may have come again.
+    // Deleted days first: with the client clock a day may exist again.
     for (const struct stats_day *day = queue->days_gone; !status && day; day = day->older) {
         status = give(giving, (struct record_key){ RECORD_STATS, queue->id, day->day });
     }
@@ -104,7 +104,7 @@ static enum status give_queue(struct giving *giving, const struct queue *queue)
     return status ? status : give_series(giving, queue->series, queue->id, queue_is_unused(queue));
 }
 
-// Those that are gone come first: a lane may have taken the number of one.
+// Deleted lanes first: another lane may have the number of one.
 static enum status give_lanes(struct giving *giving, bool gone)
 {
     const struct engine *engine = giving->engine;
@@ -128,7 +128,7 @@ static enum status give_single(struct giving *giving, enum record_kind kind,
     return give(giving, (struct record_key){ kind, 0, 0 });
 }
 
-// What was set, handed over or begun.
+// What was set, passed in or begun.
 static enum status give_settings(struct giving *giving)
 {
     const struct engine *engine = giving->engine;
@@ -221,7 +221,7 @@ static enum status give_all(struct giving *giving)
     return status;
 }
 
-// Each of them only grows, and is part of the engine's record.
+// Each counter only grows, and is part of the engine's record.
 static void counters(const struct engine *engine, uint64_t out[ENGINE_COUNTERS])
 {
     out[0] = engine->job_id;
@@ -266,7 +266,7 @@ enum status engine_changes(struct engine *engine, const struct changes_sink *sin
     return status;
 }
 
-// Takes the changed ones of a kind off their list, and frees those that are gone.
+// Removes the changed objects of a kind from their list, and frees the deleted ones.
 #define FORGET(engine, list, type, free_shell)                                                     \
     while ((engine)->list) {                                                                       \
         struct type *at = (engine)->list;                                                          \

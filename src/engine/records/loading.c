@@ -5,7 +5,7 @@
 
 enum {
     CAPACITY_MIN = 64,
-    AHEAD = 8, // for how many heads later memory is asked for
+    AHEAD = 8, // number of heads that are prefetched
     CACHE_LINE = 64,
 };
 
@@ -61,7 +61,7 @@ static enum status reserve(struct loading *loading)
     return STATUS_OK;
 }
 
-// From now on the map says which numbers are there.
+// From now on the map is used to find numbers.
 static enum status leave_order(struct loading *loading)
 {
     for (size_t i = 0; i < loading->count; i++) {
@@ -114,7 +114,7 @@ enum status loading_fill(struct loading *loading, struct map *jobs)
     return status == STATUS_EXISTS ? STATUS_CORRUPT : status;
 }
 
-// How many have a number below `id`.
+// How many have a number less than `id`.
 static size_t below(const struct loading *loading, uint64_t id)
 {
     size_t low = 0, high = loading->count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The other half of record_write.c; see record_reader.h.
+// Reads the records that record_write.c writes; see record_reader.h.
 #include "engine/records/record.h"
 
 #include "engine/config/config.h"
@@ -25,7 +25,7 @@
 #include "engine/relations/tag.h"
 #include "engine/relations/track.h"
 
-// A number that is taken.
+// A number that is in use.
 struct loading_id {
     uint64_t kind_and_id[2];
     struct loading_id *next;
@@ -90,7 +90,8 @@ static enum status read_config(struct engine *engine, struct reader *reader)
     while (!reader->bad && reader->left) {
         struct slice name = take_name(reader);
         struct slice value = take_string(reader);
-        // A value from a time when it was not refused is left out: the default counts.
+        // A value that older versions accepted and this one refuses is ignored: the default
+        // applies.
         bool refused = reader->bad || config_check(engine->clock, name, value, NULL);
         if (!refused && config_put(engine, name, value)) {
             return STATUS_NO_MEMORY;
@@ -130,7 +131,7 @@ static enum status read_queue(struct engine *engine, uint64_t id, struct reader 
     if (reader->bad) {
         return STATUS_OK;
     }
-    // It is made under the number that it had.
+    // The queue gets the number that it had.
     uint64_t next = engine->queue_id;
     engine->queue_id = id - 1;
     struct queue *queue;
@@ -154,7 +155,7 @@ static enum status read_queue(struct engine *engine, uint64_t id, struct reader 
     return STATUS_OK;
 }
 
-// Says whether it has a histogram.
+// Returns whether it has a histogram.
 static bool read_counts(struct reader *reader, struct stats_counts *counts)
 {
     counts->count = take_u64(reader);
@@ -288,7 +289,7 @@ static enum status read_tags(struct engine *engine, struct job *job, struct read
     return STATUS_OK;
 }
 
-// A name, which often is that of the job before.
+// Acquires a name, which is often that of the job before.
 static enum status acquire_name(struct engine *engine, struct slice name, uint32_t before,
                                 uint32_t *out)
 {
@@ -308,7 +309,7 @@ static enum status read_unique(struct engine *engine, struct job *job, struct re
     return reader->bad ? STATUS_CORRUPT : unique_load(engine, job, key, until, until_us);
 }
 
-// Makes the job; until its head is read it is in no index, which its state says.
+// Makes the job. Until its head is read it is in no index, and its state says so.
 static enum status read_body(struct engine *engine, uint64_t id, struct reader *reader)
 {
     struct slice jid = take_name(reader);
@@ -345,7 +346,7 @@ static enum status read_body(struct engine *engine, uint64_t id, struct reader *
         job_free(engine, job);
         return status;
     }
-    // From here on the job belongs to the engine, also when something fails.
+    // From here on the engine owns the job, also after a failure.
     if (acquire_name(engine, klass, before ? before->klass : INTERN_NONE, &job->klass) ||
         acquire_name(engine, created_queue, before ? before->created_queue : INTERN_NONE,
                      &job->created_queue) ||
@@ -390,6 +391,7 @@ static enum status read_lease(struct engine *engine, struct job *job, struct que
         return STATUS_NO_MEMORY;
     }
     lane->running++;
+    lane_touch(engine, lane);
     struct lease *lease = slab_take(&engine->leases);
     *lease = (struct lease){ .worker = worker,
                              .job = job,
@@ -503,7 +505,7 @@ static enum status read_rare(struct engine *engine, struct job *job, struct read
     }
     if (status == STATUS_EXISTS && engine->mends) {
         engine->mended++;
-        return STATUS_OK; // the other one has the lock
+        return STATUS_OK; // another job has the lock
     }
     return status == STATUS_EXISTS ? STATUS_CORRUPT : status;
 }
@@ -529,7 +531,7 @@ static enum status read_dependencies(struct engine *engine, struct job *job, str
     return STATUS_OK;
 }
 
-// A job that waited only for jobs that are lost, or complete, goes on at its time.
+// A job that waited only for jobs that are lost or complete becomes ready at its time.
 static void mend_depends(const struct engine *engine, struct job *job, struct index_key *key)
 {
     if (engine->mends && job->state == JOB_DEPENDS &&
@@ -616,7 +618,7 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
     }
     if (!status && !reader->bad) {
         if (state == JOB_COMPLETE) {
-            job->queue = queue; // it does not count for it
+            job->queue = queue; // it is not counted for it
         } else {
             job_move_to(engine, job, queue);
         }
@@ -643,7 +645,7 @@ static enum status read_head(struct engine *engine, uint64_t id, struct reader *
         }
     }
     if (status || reader->bad) {
-        // It is in no index: so it is freed, with the others like it.
+        // It is in no index, so it is freed with the others like it.
         if (job_lease(job)) {
             lease_end(engine, job);
         }
@@ -730,8 +732,7 @@ enum status record_read(struct engine *engine, struct record_key key, struct sli
     return STATUS_OK;
 }
 
-// Frees the jobs that were never placed, so that nothing but the map knows of them. Gives the
-// number of one, or 0.
+// Frees the jobs without a head, which only the map refers to. Returns the number of one, or 0.
 static uint64_t free_headless(struct engine *engine)
 {
     const struct loading *loading = &engine->loading;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The records of all that is not a job, a queue or a worker.
+// Reads the records of everything except jobs, queues and workers.
 #include "engine/bulk/bulk.h"
 #include "engine/config/policy.h"
 #include "engine/dedup/promise.h"
@@ -36,7 +36,7 @@ void take_options(struct reader *reader, struct job_options *out)
     reader->bad = reader->bad || options_check(out, NULL);
 }
 
-// What is wrong in itself shows in the reader; the rest is a matter of memory.
+// Invalid contents set the reader's error; any other failure is a lack of memory.
 static enum status outcome(struct reader *reader, enum status status)
 {
     reader->bad = reader->bad || (status && status != STATUS_NO_MEMORY);
@@ -64,7 +64,7 @@ enum status read_limit(struct engine *engine, uint64_t id, struct reader *reader
     if (!status) {
         status = limit_put(engine, queue, domain, &limit, id, NULL);
     }
-    reader->bad = !status && engine->limits.count == count; // there was one already
+    reader->bad = !status && engine->limits.count == count; // it existed already
     return outcome(reader, status);
 }
 
@@ -179,7 +179,7 @@ enum status read_recurring(struct engine *engine, uint64_t id, struct reader *re
     }
     request.tags.items = tags;
     enum status status = STATUS_OK;
-    // Another interval may have moved the next run to before 1970.
+    // A change of the interval may have moved the next run to before 1970.
     if (!queue || map_find(&engine->recurring, request.jid) ||
         index_has(&queue->recurring, time_key(next_us, id)) ||
         next_us < (request.cron.size ? 0 : -ENGINE_TIME_MAX)) {
@@ -201,7 +201,7 @@ enum status read_recurring(struct engine *engine, uint64_t id, struct reader *re
     return status == STATUS_NO_MEMORY || !status ? status : STATUS_CORRUPT;
 }
 
-// Says whether fields follow that the first version had not.
+// Returns whether fields follow that the first version did not have.
 static bool take_filter(struct reader *reader, struct job_filter *filter)
 {
     filter->queue = take_optional(reader);
@@ -214,14 +214,14 @@ static bool take_filter(struct reader *reader, struct job_filter *filter)
     reader->bad = reader->bad || state >= JOB_STATE_COUNT;
     filter->older_us = take_i64(reader);
     filter->newer_us = take_i64(reader);
-    // In earlier records the ages had no flags, and 0 meant none.
+    // Older records have no flags for the ages; there 0 means none.
     filter->has_older = (has & FILTER_HAS_OLDER) || filter->older_us;
     filter->has_newer = (has & FILTER_HAS_NEWER) || filter->newer_us;
     reader->bad = reader->bad || (has & ~(unsigned)FILTER_HAS_ALL);
     return has & FILTER_HAS_MORE;
 }
 
-// What an operation has done so far, and where it is.
+// Reads the progress and the position of an operation.
 static void take_progress(struct reader *reader, struct bulk_view *view, uint64_t *job_last,
                           struct bulk_cursor *cursor)
 {
@@ -240,7 +240,7 @@ static void take_progress(struct reader *reader, struct bulk_view *view, uint64_
     view->stopped = view->done && cursor->stage != BULK_END;
 }
 
-// What the first version had not. `texts` has room for all that are left.
+// Reads what the first version did not have. `texts` has room for the remaining ones.
 static void take_more(struct reader *reader, struct bulk_request *request, struct bulk_view *view,
                       int64_t *aged_us, struct slice *texts)
 {

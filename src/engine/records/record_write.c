@@ -76,7 +76,7 @@ static void put_key(struct buffer *out, struct index_key key)
     put_u64(out, key.low);
 }
 
-// A name that may be none: then an empty string.
+// Writes a name; no name is an empty string.
 static void put_name(const struct engine *engine, struct buffer *out, uint32_t name)
 {
     put_string(out, intern_get(&engine->names, name));
@@ -165,7 +165,7 @@ static void put_counts(struct buffer *out, const struct stats_counts *counts)
     put_u64(out, counts->count);
     put_double(out, counts->mean);
     put_double(out, counts->vk);
-    // Most buckets are empty: the bucket and its count, then an end mark.
+    // Most buckets are empty: writes pairs of a bucket and its count, then an end mark.
     put_u8(out, counts->histogram != NULL);
     for (uint32_t i = 0; counts->histogram && i < STATS_BUCKETS; i++) {
         if (counts->histogram[i]) {
@@ -299,8 +299,8 @@ static void put_rare(struct buffer *out, const struct job_rare *rare)
     }
 }
 
-// The numbers that every head begins with: a head is written at each step of a job's life, so they
-// are put there at once.
+// The numbers at the beginning of every head. A head is written at each step of a job's life, so
+// they are written at once.
 static void put_head_numbers(struct buffer *out, const struct job *job, int64_t updated_us)
 {
     enum {
@@ -362,7 +362,7 @@ static void put_extra(struct buffer *out, const struct job_extra *extra)
     }
 }
 
-// What put_extra puts for a job that has nothing of it: no failure, an empty result, zeros.
+// Writes what put_extra writes for a job without such data: no failure, an empty result, zeros.
 static void put_no_extra(struct buffer *out)
 {
     static const char none[1 + 4 + 8 + 4 + 4 + 1];

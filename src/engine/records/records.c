@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All records of an engine, one after the other, in the order in which they are read.
+// Writes all records of an engine in the order in which they are read.
 #include "engine/records/changes.h"
 
 #include "engine/bulk/bulk.h"
@@ -25,7 +25,7 @@ struct saving {
     enum status status;
 };
 
-// What was written is the record with that key.
+// Passes on what was written as the record with that key.
 static void save(struct saving *saving, struct record_key key)
 {
     if (!saving->status) {
@@ -41,7 +41,7 @@ static void save(struct saving *saving, struct record_key key)
 static void save_queue(void *context, struct queue *queue)
 {
     struct saving *saving = context;
-    // It may only wait for the host to be told that it is gone.
+    // It may only wait until the host is notified of its deletion.
     if (queue_is_unused(queue)) {
         return;
     }
@@ -105,7 +105,7 @@ static void save_one(struct saving *saving, enum record_kind kind,
     save(saving, (struct record_key){ kind, 0, 0 });
 }
 
-// What was set or handed over.
+// What was set or passed in.
 static void save_settings(struct saving *saving)
 {
     const struct engine *engine = saving->engine;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records are loaded as ever. Those of a kind that are refused are left out, and since others may
-// have been refused because of them, all is begun anew without them, until nothing is refused.
+// Records are loaded as usual. Those of a kind that are refused are left out. Since others may have
+// been refused because of them, the loading starts again without them, until nothing is refused.
 #include "engine/records/salvage.h"
 
 #include "base/bytes.h"
@@ -11,17 +11,17 @@
 #include <stdio.h>
 
 enum {
-    ENGINE_RECORD_SIZE = 1 + 6 * 8, // without the last field, which few have and any can do without
+    ENGINE_RECORD_SIZE = 1 + 6 * 8, // without the last field, which is optional
     QUEUE_RECORD_SIZE_MAX = 4 + ENGINE_NAME_SIZE_MAX + 2 + 8 + 16 + 8,
     NAME_SHOWN = 64,
 };
 
-// Numbers that may have been given out after the last record. The token of a lease must never be
-// given out again, because it tells two holders of a job apart.
+// Numbers that may have been used after the last record. The token of a lease must never be used
+// again, because it distinguishes two holders of a job.
 #define AHEAD      (UINT64_C(1) << 32)
 #define AHEAD_LOST (UINT64_C(1) << 48) // without the engine's own record
 
-// A queue whose record is lost, but which has jobs.
+// A queue that has jobs, but whose record is lost.
 struct lost_queue {
     uint64_t id;
     char bytes[QUEUE_RECORD_SIZE_MAX];
@@ -91,7 +91,7 @@ static struct salvage_record *find(const struct salvage *salvage, enum record_ki
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a record says, as far as it is needed here. Bytes that make no sense give zeros.
+// Parts of records. Bytes that are invalid are read as zeros.
 
 static struct slice jid_of(const struct salvage_record *body)
 {
@@ -133,7 +133,7 @@ static uint64_t queue_of(const struct salvage_record *record)
 
 static struct slice name_of_queue(const struct salvage_record *queue)
 {
-    return jid_of(queue); // it begins with its name too
+    return jid_of(queue); // the record of a queue begins with its name too
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ static void leave_out_halves(const struct salvage *salvage)
         if (head->left_out || find(salvage, RECORD_BODY, head->key.id)) {
             continue;
         }
-        // It was said of a body that is there and left out.
+        // Reported already if the body exists and was left out.
         size_t at = first_of(salvage, (struct record_key){ RECORD_BODY, head->key.id, 0 });
         if (at < salvage->count && salvage->records[at].left_out &&
             salvage->records[at].key.id == head->key.id) {
@@ -196,7 +196,7 @@ static struct slice named_key(const void *value)
     return jid_of(((const struct named *)value)->body);
 }
 
-// Of two jobs with one jid the later one counts: the other was deleted before it was made.
+// Of two jobs with the same jid the later one is kept: the other was deleted before it was made.
 static enum status leave_out_namesakes(const struct salvage *salvage)
 {
     const struct allocator *allocator = salvage->options->allocator;
@@ -249,7 +249,7 @@ static bool own_is_sane(struct slice bytes)
            bytes_load_u64(bytes.data + 1) <= ENGINE_TIME_MAX;
 }
 
-// Counters that lie ahead of all that is there.
+// Sets counters above all numbers that were found.
 static void make_own(struct attempt *attempt)
 {
     const struct salvage *salvage = attempt->salvage;
@@ -274,7 +274,7 @@ static void make_own(struct attempt *attempt)
     raise_to(own + 9, last_of(salvage, RECORD_RECURRING));
     raise_to(own + 9, last_of(salvage, RECORD_PROMISE));
     raise_to(own + 17, last_of(salvage, RECORD_QUEUE));
-    for (size_t i = 0; i < 3; i++) { // workers, leases, all else
+    for (size_t i = 0; i < 3; i++) { // workers, leases, everything else
         char *at = own + 25 + 8 * i;
         bytes_store_u64(at, bytes_load_u64(at) + ahead);
     }
@@ -324,7 +324,7 @@ static void write_queue(struct attempt *attempt, struct lost_queue *queue, struc
     bytes_store_u32(at, (uint32_t)name.size);
     memcpy(at + 4, name.data, name.size);
     at += 4 + name.size;
-    at[0] = 1; // it is listed
+    at[0] = 1; // the queue is listed
     at[1] = 0;
     bytes_store_u64(at + 2, (uint64_t)now_us);
     bytes_store_u64(at + 10, order.high);
@@ -333,8 +333,8 @@ static void write_queue(struct attempt *attempt, struct lost_queue *queue, struc
     queue->size = (size_t)(at + 34 - queue->bytes);
 }
 
-// Makes the record of a queue that has a job, which is still in the queue that it was first put
-// into, if that is not another one.
+// Makes the record of a queue that has a job: named by the job's first put, unless the job has
+// moved to another queue since.
 static enum status make_queue(struct attempt *attempt, uint64_t id, struct slice first_queue)
 {
     if (attempt->queue_count == attempt->queue_capacity) {
@@ -425,7 +425,7 @@ static enum status read_made(struct attempt *attempt, enum record_kind kind)
     return status;
 }
 
-// Complete jobs come first: then who depends on one of them can be told.
+// Complete jobs first, so that dependents on them can be distinguished.
 static enum status read_kinds(struct attempt *attempt)
 {
     enum status status = STATUS_OK;
@@ -477,7 +477,7 @@ static bool is_sound(const struct salvage *salvage, struct engine *engine)
     return engine_check(engine, false, salvage->report, salvage->context) == 0;
 }
 
-// Each time at least one more is left out, so there is an end.
+// Each attempt leaves out at least one more record, so this terminates.
 static enum status mend(const struct salvage *salvage, struct engine **out, struct error *error)
 {
     struct attempt attempt = { .salvage = salvage };
@@ -504,7 +504,7 @@ static enum status mend(const struct salvage *salvage, struct engine **out, stru
     return status;
 }
 
-// As if nothing were wrong.
+// Loads the records as if nothing were missing.
 static enum status load(const struct salvage *salvage, struct engine **out, struct error *error)
 {
     if (engine_new(salvage->options, out)) {
@@ -519,7 +519,7 @@ static enum status load(const struct salvage *salvage, struct engine **out, stru
     if (!status && engine_check(*out, false, salvage->report, salvage->context)) {
         status = error_set(error, STATUS_CORRUPT, "the consistency check found problems");
     }
-    // The engine's own record goes with every change.
+    // The engine's own record is written with every change.
     if (!status && salvage->lossy && !find(salvage, RECORD_ENGINE, 0)) {
         status = error_set(error, STATUS_CORRUPT, "the engine's own record is missing");
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reading makes a mask of bits of every field, so that looking for the next run is looking for the
-// next bit: first of the month, then of the day, then of the time of day.
+// Parsing makes a bit mask of every field, so that the next run is found by finding the next bit:
+// first of the month, then of the day, then of the time of day.
 //
-// "Wall" are seconds since 1970 as the local clock shows them, without regard to its offset.
+// "Wall" times are seconds since 1970 as the local clock shows them, regardless of its offset.
 #include "engine/recurring/cron.h"
 
 #include "base/ascii.h"
@@ -42,7 +42,7 @@ struct field {
     unsigned last;
     unsigned count;    // of different values
     const char *names; // three letters each, from the first value on
-    const char *kind;  // what a value has to be
+    const char *kind;  // describes a value
 };
 
 static const struct field fields[FIELD_COUNT] = {
@@ -56,7 +56,7 @@ static const struct field fields[FIELD_COUNT] = {
                   "neither a number nor a name from sun to sat" },
 };
 
-// One field as it is read.
+// The parser of a field.
 struct reader {
     const struct field *field;
     struct slice text;
@@ -81,7 +81,7 @@ static bool is_star(const struct field *field, struct slice text)
     return slice_equal(text, SLICE("*")) || (is_day && slice_equal(text, SLICE("?")));
 }
 
-// Cuts `text` at the first `separator`. Without one it stays whole, and `*rest` is as it was.
+// Splits `text` at the first `separator`. Without one both are unchanged.
 static bool cut(struct slice *text, char separator, struct slice *rest)
 {
     const char *at = text->size ? memchr(text->data, separator, text->size) : NULL;
@@ -94,7 +94,7 @@ static bool cut(struct slice *text, char separator, struct slice *rest)
     return true;
 }
 
-// Digits only. What is too large for any field stays so.
+// Digits only. Values too large for any field are limited to a value that is too large.
 static bool parse_digits(struct slice text, unsigned *out)
 {
     unsigned value = 0;
@@ -161,7 +161,7 @@ static enum status parse_step(const struct reader *reader, struct slice text, un
     return STATUS_OK;
 }
 
-// The values from `*first` to `*last`. A weekday past Saturday is in the week after.
+// The values from `*first` to `*last`. A weekday after Saturday is in the next week.
 static enum status parse_range(const struct reader *reader, struct slice text, bool has_step,
                                unsigned *first, unsigned *last)
 {
@@ -239,7 +239,7 @@ static enum status parse_field(const struct reader *reader, uint64_t *mask)
     return STATUS_OK;
 }
 
-// Splits the text into the fields; of those beyond FIELD_COUNT only the number counts.
+// Splits the text into fields; fields after FIELD_COUNT are only counted.
 static size_t split(struct slice text, struct slice out[FIELD_COUNT])
 {
     size_t count = 0;
@@ -285,7 +285,7 @@ static bool is_restricted(struct slice text)
     return text.data[0] != '*' && text.data[0] != '?';
 }
 
-// A month has the day; which years and weekdays, in time all of them come.
+// Some month must have the day; all combinations of years and weekdays occur at some time.
 static enum status check_runs(const struct cron *cron, struct error *error)
 {
     unsigned day = (unsigned)__builtin_ctz(cron->days);
@@ -347,7 +347,7 @@ enum status cron_parse(struct slice text, struct cron *out, struct error *error)
 }
 
 // ---------------------------------------------------------------------------------------------
-// On the wall
+// Wall times
 
 static unsigned next_bit(uint64_t mask, unsigned from)
 {
@@ -385,9 +385,9 @@ static int64_t next_time(const struct cron *cron, int64_t from_s)
 // The days of a month that match, bit n for the nth. `first` is its first day.
 static uint32_t days_of_month(const struct cron *cron, int64_t year, unsigned month, int64_t first)
 {
-    // 1970 began on a Thursday; the day may lie before.
+    // 1970 began on a Thursday; the day may be before it.
     unsigned weekday = (unsigned)(first % DAYS_PER_WEEK + DAYS_PER_WEEK + 4) % DAYS_PER_WEEK;
-    // The week turned so that it begins with the month, and then laid out five times.
+    // The week is rotated so that it begins with the month, and repeated five times.
     uint64_t week = ((uint64_t)cron->weekdays << DAYS_PER_WEEK | cron->weekdays) >> weekday & 0x7f;
     uint64_t by_weekday = (week | week << 7 | week << 14 | week << 21 | week << 28) << 1;
     uint64_t days = cron->either_day ? cron->days | by_weekday : cron->days & by_weekday;
@@ -395,7 +395,7 @@ static uint32_t days_of_month(const struct cron *cron, int64_t year, unsigned mo
     return (uint32_t)(days & existing);
 }
 
-// The first day from `from` on, or NEVER when the month that `limit` is in has none either.
+// The first day from `from` on, or NEVER if there is none up to the month of `limit`.
 static int64_t next_day(const struct cron *cron, int64_t from, int64_t limit)
 {
     int64_t year;
@@ -422,7 +422,8 @@ static int64_t day_of(int64_t wall_s)
     return wall_s / S_PER_DAY - (wall_s % S_PER_DAY < 0);
 }
 
-// The first match from `from_s` on; if it is not before `limit_s`, then only something that is not.
+// The first match from `from_s` on. If it is not before `limit_s`, any value not before it is
+// returned.
 static int64_t next_wall(const struct cron *cron, int64_t from_s, int64_t limit_s)
 {
     int64_t today = day_of(from_s);
@@ -437,21 +438,21 @@ static int64_t next_wall(const struct cron *cron, int64_t from_s, int64_t limit_
 }
 
 // ---------------------------------------------------------------------------------------------
-// Along the segments, between two transitions each, in which the offset stays the same
+// Segments: the times between two transitions, with a constant offset
 
 struct segment {
     int64_t start_s;
-    int64_t end_s; // which is not part of it; not after the start when there is nothing in it
+    int64_t end_s; // exclusive; not after the start if the segment is empty
     int64_t offset_s;
 };
 
-// The first whole second that is not before; runs fall on no others.
+// The first whole second that is not before `us`; runs are at whole seconds.
 static int64_t second_from(int64_t us)
 {
     return us / US_PER_S + (us % US_PER_S > 0);
 }
 
-// Segment n ends with transition n; the last one ends with time.
+// Segment n ends with transition n; the last one has no end.
 static struct segment segment_at(const struct zone_rules *zone, size_t index)
 {
     struct segment segment = { NOTHING_YET, END_S, zone->offset_s };
@@ -466,7 +467,7 @@ static struct segment segment_at(const struct zone_rules *zone, size_t index)
     return segment;
 }
 
-// The segment that a second lies in.
+// The segment that contains a second.
 static size_t segment_find(const struct zone_rules *zone, int64_t s)
 {
     size_t low = 0;
@@ -482,15 +483,15 @@ static size_t segment_find(const struct zone_rules *zone, int64_t s)
     return low;
 }
 
-// How far the clock on the wall had got by the end of a segment, if it was `passed_s` before.
+// The latest wall time shown by the end of a segment, if it was `passed_s` before.
 static int64_t pass(int64_t passed_s, const struct segment *segment)
 {
     int64_t wall_s = segment->end_s + segment->offset_s;
     return segment->start_s < segment->end_s && wall_s > passed_s ? wall_s : passed_s;
 }
 
-// How far it had got when a segment began: what it shows for the first time is not before. What
-// ended so long ago that no two offsets make up for it cannot matter.
+// The latest wall time shown before a segment began: later times are shown for the first time.
+// Segments that ended long ago are ignored, because offsets differ less than that.
 static int64_t passed_before(const struct zone_rules *zone, size_t index)
 {
     int64_t passed_s = NOTHING_YET;
@@ -505,8 +506,8 @@ static int64_t passed_before(const struct zone_rules *zone, size_t index)
     return passed_s;
 }
 
-// The first run in a segment from `from_s` on, or NEVER. What was passed is not run again, and what
-// was passed over by the transition is run at once.
+// The first run in a segment from `from_s` on, or NEVER. Wall times that were shown before do not
+// run again; those that the transition has skipped run at once.
 static int64_t next_in_segment(const struct cron *cron, const struct segment *segment,
                                int64_t from_s, int64_t passed_s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The runs to come, and what a new time zone does to them.
+// Future runs, and the effect of a new time zone on them.
 #include "engine/queue/queue.h"
 #include "engine/records/walk.h"
 #include "engine/recurring/recurring.h"
@@ -76,8 +76,8 @@ enum status recurring_reserve_zone(struct engine *engine, const struct zone *zon
     return changing.status;
 }
 
-// From the last to the first: one that gets a later run does not come again. One that gets an
-// earlier one does, and then stays.
+// From the last to the first: one that gets a later run is not met again. One that gets an earlier
+// run is met again, and then stays.
 static void change_in(void *context, struct queue *queue)
 {
     const struct changing *changing = context;

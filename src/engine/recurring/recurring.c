@@ -143,7 +143,7 @@ size_t engine_recurring(const struct engine *engine, struct slice name, size_t o
     return queue->recurring.count;
 }
 
-// Tags as names, without those that come twice.
+// Acquires tags as names, without duplicates.
 static enum status tags_make(struct engine *engine, struct slices tags, uint32_t **out,
                              size_t *out_count)
 {
@@ -175,7 +175,7 @@ static enum status tags_make(struct engine *engine, struct slices tags, uint32_t
             count++;
         }
     }
-    // Making it smaller cannot fail.
+    // Shrinking a block cannot fail.
     *out = mem_resize(engine->allocator, made, tags.count * sizeof(*made), count * sizeof(*made));
     *out_count = count;
     return STATUS_OK;
@@ -253,7 +253,7 @@ static enum status check(const struct engine *engine, int64_t now_us,
     return status ? status : tags_check(engine, request->tags, error);
 }
 
-// A recurring job that is nowhere yet.
+// Allocates a recurring job that is in no index.
 static struct recurring *recurring_new(struct engine *engine, struct slice jid)
 {
     struct recurring *recurring = mem_zalloc(engine->allocator, sizeof(*recurring) + jid.size);
@@ -266,7 +266,7 @@ static struct recurring *recurring_new(struct engine *engine, struct slice jid)
     return recurring;
 }
 
-// Fills in what needs memory, and makes room for it in its queue.
+// Sets what needs memory, and reserves its place in its queue.
 static enum status fill(struct engine *engine, const struct recur_request *request,
                         struct recurring *made, struct queue *queue)
 {
@@ -292,7 +292,7 @@ static enum status fill(struct engine *engine, const struct recur_request *reque
     return STATUS_OK;
 }
 
-// Makes what was checked, in place of one with the same jid if there is one.
+// Creates a recurring job that was checked, replacing one with the same jid.
 enum status recurring_load(struct engine *engine, const struct recur_request *request, uint64_t id,
                            int64_t next_us, uint64_t count)
 {
@@ -351,7 +351,7 @@ static int64_t first_run(const struct engine *engine, const struct recur_request
     return cron_next(&cron, zone_rules_of(zone), from_us - 1);
 }
 
-// Whether it has exactly these tags. One that comes twice counts once.
+// Whether it has exactly these tags. Duplicates count once.
 static bool has_tags(const struct engine *engine, const struct recurring *recurring,
                      struct slices tags)
 {
@@ -382,7 +382,7 @@ static bool has_schedule(const struct engine *engine, const struct recurring *re
            slice_equal(zone, request->zone);
 }
 
-// Whether it is what is requested, but for when it began.
+// Whether it equals the request, except for the time at which it began.
 static bool is_as_requested(const struct engine *engine, const struct recurring *recurring,
                             const struct recur_request *request)
 {
@@ -398,7 +398,7 @@ static bool is_as_requested(const struct engine *engine, const struct recurring 
            has_tags(engine, recurring, request->tags);
 }
 
-// When what is requested runs next, in place of `old` or of none.
+// The next run of the request, which replaces `old` or nothing.
 static int64_t next_run(const struct engine *engine, int64_t now_us, const struct recurring *old,
                         const struct recur_request *request)
 {
@@ -410,7 +410,7 @@ static int64_t next_run(const struct engine *engine, int64_t now_us, const struc
         return request->cron.size ? first_run(engine, request, from_us) : from_us;
     }
     int64_t next_us = time_of_key(old->node.key);
-    // Another interval counts from the last run. The first run, and one that is due, stay.
+    // A new interval counts from the last run. The first run, and a due run, remain.
     if (old->interval_us == request->interval_us || old->count == 0 || next_us <= now_us) {
         return next_us;
     }
@@ -567,7 +567,7 @@ static enum status check_update(const struct engine *engine, const struct recur_
     return status;
 }
 
-// The changes that need memory have got it; all are made.
+// The memory for the changes was allocated; makes all of them.
 static void apply_update(struct engine *engine, const struct recur_update *request,
                          struct recurring *recurring, struct queue *queue, char *data,
                          uint32_t klass)
@@ -608,7 +608,7 @@ static bool registers_again(const struct recur_update *request)
            request->has_domain || request->has_options;
 }
 
-// The recurring job as it is, with what is to be changed.
+// Registers the recurring job again with the changes.
 static enum status register_again(struct engine *engine, int64_t now_us,
                                   const struct recur_update *request,
                                   const struct recurring *recurring, struct error *error)
@@ -710,7 +710,7 @@ static enum status retag(struct engine *engine, struct recurring *recurring, str
     if (tags_make(engine, tags, &made, &count)) {
         return engine_no_memory(error);
     }
-    // The limit may be lower than what it has already.
+    // The limit may be lower than the number it has already.
     enum status status =
         count > recurring->tag_count ? tags_check_count(engine, count, error) : STATUS_OK;
     if (status) {
@@ -724,7 +724,7 @@ static enum status retag(struct engine *engine, struct recurring *recurring, str
     return STATUS_OK;
 }
 
-// Gives the recurring job the tags that it has and `added`, without `removed`.
+// Sets the tags of the recurring job to its tags and `added`, without `removed`.
 static enum status change_tags(struct engine *engine, struct recurring *recurring,
                                struct slices added, struct slices removed, struct error *error)
 {

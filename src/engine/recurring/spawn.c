@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When a recurring job makes its jobs, and which of the runs it has missed are made up for.
+// When a recurring job spawns its jobs, and which missed runs are caught up.
 #include "engine/dedup/promise.h"
 #include "engine/due.h"
 #include "engine/job/job.h"
@@ -37,9 +37,9 @@ int64_t recurring_run_from(const struct recurring *recurring, int64_t due_us, in
     return due_us + (late_us / interval_us + (late_us % interval_us != 0)) * interval_us;
 }
 
-// Of the runs from `due_us` on that are due the `count`-th from the end, or the first; and how many
-// are due from it on. For cron one looks at ever longer times before now, so that it costs what is
-// found.
+// Of the due runs from `due_us` on: the `count`-th from the end, or the first one; and how many are
+// due from it on. For cron, ever longer times before now are searched, so that the cost depends on
+// what is found.
 static int64_t run_before(const struct recurring *recurring, int64_t due_us, int64_t now_us,
                           int64_t count, int64_t *left)
 {
@@ -62,8 +62,8 @@ static int64_t run_before(const struct recurring *recurring, int64_t due_us, int
     }
 }
 
-// The same as run_before for the backlog. While one run after the other is made up for they are not
-// counted anew each time: only those are that have fallen due since.
+// The same as run_before for the backlog. While the runs are caught up one by one they are not
+// counted again each time: only runs that have fallen due since are.
 static int64_t skip_by_cron(const struct recurring *recurring, int64_t due_us, int64_t now_us,
                             int64_t *left)
 {
@@ -83,7 +83,7 @@ static int64_t skip_by_cron(const struct recurring *recurring, int64_t due_us, i
     return run_before(recurring, due_us, now_us, backlog, left);
 }
 
-// Of more runs missed than the backlog allows only the last ones are made up for.
+// If more runs were missed than the backlog allows, only the last ones are caught up.
 static int64_t skip_backlog(const struct recurring *recurring, int64_t due_us, int64_t now_us,
                             int64_t *left)
 {
@@ -100,8 +100,7 @@ static int64_t skip_backlog(const struct recurring *recurring, int64_t due_us, i
                               now_us - recurring->backlog * recurring->interval_us);
 }
 
-// The run that is to be looked at instead of the one that is due; and how many are due from it on,
-// when they were counted.
+// The run to process instead of the due one; and how many are due from it on, if they were counted.
 static int64_t skip_missed(const struct engine *engine, const struct recurring *recurring,
                            int64_t due_us, int64_t now_us, int64_t *left)
 {
@@ -144,7 +143,7 @@ enum {
 static struct slice child_jid(const struct recurring *recurring, uint64_t number,
                               char text[CHILD_SIZE])
 {
-    // A name may have a zero byte in it, where a printed text would end.
+    // Copied without snprintf, because a name may contain a zero byte.
     struct slice key = recurring_key(recurring);
     memcpy(text, key.data, key.size);
     int size =
@@ -152,7 +151,7 @@ static struct slice child_jid(const struct recurring *recurring, uint64_t number
     return slice_make(text, key.size + (size_t)size);
 }
 
-// Whether a run is left out because the job made last has not finished.
+// Whether a run is skipped because the last job has not finished.
 static bool overlaps(const struct engine *engine, const struct recurring *recurring)
 {
     if (recurring->overlap == RECUR_OVERLAP_ALLOW || recurring->count == 0) {
@@ -169,7 +168,7 @@ static void share_name(struct engine *engine, uint32_t name, uint32_t *out)
     intern_share(&engine->names, name);
 }
 
-// The job that a recurring job makes, with all that it needs.
+// Makes a job with everything that it needs.
 static struct job *child_new(struct engine *engine, struct recurring *recurring, struct slice jid,
                              struct slices tags)
 {
@@ -197,9 +196,9 @@ static struct job *child_new(struct engine *engine, struct recurring *recurring,
     return job;
 }
 
-// The number of the next job: the first from the last one's on whose jid is free. Of a recurring
-// job that was removed and made again, all jids may be taken that it once made: so after a hundred
-// the steps double, and no search is long. 0 when no jid is short enough.
+// The number of the next job: the first one after the last whose jid is free. If a recurring job
+// was removed and created again, the jids of its earlier jobs may be in use: so after a hundred
+// attempts the steps double, and no search is long. 0 if no jid is short enough.
 static uint64_t next_number(const struct engine *engine, const struct recurring *recurring)
 {
     char text[CHILD_SIZE];
@@ -215,7 +214,7 @@ static uint64_t next_number(const struct engine *engine, const struct recurring 
         step *= tries < NUMBERS_ONE_BY_ONE ? 1 : 2;
         number += step;
     }
-    return 0; // past the largest
+    return 0; // above the largest number
 }
 
 static enum status make_child(struct engine *engine, struct recurring *recurring, int64_t due_us,
@@ -234,7 +233,7 @@ static enum status make_child(struct engine *engine, struct recurring *recurring
     struct slices all = { tags, recurring->tag_count };
     struct job *job = child_new(engine, recurring, jid, all);
     if (job) {
-        series_begin(engine, due_us); // which may be later than the first of many missed runs
+        series_begin(engine, due_us); // the time may be later than the first of many missed runs
         promise_drop_result(engine, job_jid(job));
         job->id = ++engine->job_id;
         job->created_us = job->time_us = due_us;
@@ -253,7 +252,7 @@ static enum status make_child(struct engine *engine, struct recurring *recurring
     return job ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-// Looks at the next run, and says whether it counted.
+// Processes the next run; returns whether it counts towards the slice.
 static enum status spawn(struct engine *engine, struct recurring *recurring, int64_t now_us,
                          bool *counted)
 {
@@ -281,7 +280,7 @@ static enum status spawn(struct engine *engine, struct recurring *recurring, int
     if (to_next) {
         next_us = recurring_after(recurring, due_us);
     } else if (runs) {
-        // With the client clock nothing happens between the runs that are due: they all overlap.
+        // With the client clock nothing happens between due runs, so all of them overlap.
         next_us = recurring_run_from(recurring, due_us, now_us + 1);
     }
     recurring_set_next(engine, recurring, next_us);
@@ -300,8 +299,8 @@ enum status recurring_spawn(struct engine *engine, struct recurring *recurring, 
 enum status recurring_spawn_due(struct engine *engine, struct queue *queue, int64_t now_us,
                                 size_t count)
 {
-    // As qless: of those that are due one after the other makes its jobs, until there are `count`.
-    // Runs that make no job count towards the slice.
+    // As in qless: each due recurring job in turn spawns its jobs, until there are `count`. Runs
+    // without a job count towards the slice.
     size_t moved = 0, spawned = 0;
     while (moved < count && spawned < count + DUE_SLICE_THINGS && !engine->recurring_held) {
         struct index_node *node = index_first(&queue->recurring);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A job that fails and has dependents that are not to wait on stands in a list until they have been
-// dealt with. It takes no memory to get there, so failing never fails for the sake of dependents;
-// dealing with them may, and is then tried again with the next call.
+// A failed job whose dependents must not keep waiting is in a list until these have been processed.
+// Adding it needs no memory, so a job never fails to fail because of its dependents. Processing
+// them may fail, and is repeated by the next call.
 #include "engine/relations/cascade.h"
 
 #include "engine/due.h"
@@ -67,7 +67,7 @@ void cascade_insert(struct engine *engine, struct job *job)
 
 void cascade_note(struct engine *engine, const struct edge *edge)
 {
-    // What was noted is saved.
+    // The mark is stored.
     if (!engine->loads && is_concerned(engine, edge)) {
         cascade_insert(engine, edge->dependency);
         job_changed(engine, edge->dependency, JOB_DIRTY_HEAD);
@@ -127,8 +127,8 @@ static enum status fail_too(struct engine *engine, struct job *job, const struct
     return fail_by_itself(engine, job, &words);
 }
 
-// Whether a failed job was to be canceled, failed only for the sake of those that depended on it,
-// and has none of them left.
+// Whether a failed job was to be canceled, failed only because jobs depended on it, and has no
+// dependents any more.
 static bool is_to_be_canceled(const struct engine *engine, const struct job *job)
 {
     return job->state == JOB_FAILED && job->extra->dependent_count == 0 &&
@@ -136,7 +136,7 @@ static bool is_to_be_canceled(const struct engine *engine, const struct job *job
            slice_equal(group_key(job->extra->group), DEPENDENCY_FAILED);
 }
 
-// Cancels a job. What failed for its sake is looked at again, and canceled in turn.
+// Cancels a job. A job that failed because of it is checked again, and canceled in turn.
 static enum status cancel_too(struct engine *engine, struct job *job, int64_t when_us)
 {
     if (leave_reserve(engine, job)) {
@@ -157,15 +157,15 @@ static enum status cancel_too(struct engine *engine, struct job *job, int64_t wh
     return STATUS_OK;
 }
 
-// Deals with one dependent of a failed job.
+// Processes one dependent of a failed job.
 static enum status deal_with(struct engine *engine, struct edge *edge)
 {
     struct job *job = edge->dependent;
     const struct job *failed = edge->dependency;
     int64_t failed_us = failed->extra->failure->when_us;
     int64_t when_us = failed_us > job->time_us ? failed_us : job->time_us;
-    // With the client clock, or after the time was set back, that may be later than now, and no
-    // lane is to see that.
+    // With the client clock, or after the time was set back, that may be later than now, which
+    // lanes must not see.
     if (engine->clock == ENGINE_CLOCK_SERVER) {
         engine->call_us = when_us < engine->now_us ? when_us : engine->now_us;
     }
@@ -184,7 +184,7 @@ static enum status deal_with(struct engine *engine, struct edge *edge)
     return STATUS_OK;
 }
 
-// A slice deals with one dependent at least, or ends with one failed job, whatever the steps.
+// A slice processes at least one dependent, or ends with one failed job, regardless of the steps.
 static bool run(struct engine *engine)
 {
     int done = 0;

@@ -13,7 +13,7 @@
 
 #include <assert.h>
 
-// Puts an edge behind the last one of both lists that was made before it.
+// Inserts an edge into both lists, after the last older one.
 static void edge_insert(struct engine *engine, struct edge *edge)
 {
     assert(edge->dependent != edge->dependency && edge->dependency->state != JOB_COMPLETE);
@@ -93,8 +93,8 @@ bool job_dependent_next(const struct job *job, const void **position, struct sli
 }
 
 // ---------------------------------------------------------------------------------------------
-// Sets of jobs: those whose `visit` is the engine's newest. So what is named twice, or is there
-// already, is found without a search.
+// Sets of jobs: the jobs whose `visit` is the engine's newest value. So duplicates, and existing
+// dependencies, are found without a search.
 
 static void mark_dependencies(struct engine *engine, const struct job *job)
 {
@@ -132,9 +132,9 @@ struct search {
     int64_t visited;
 };
 
-// Whether `target` can be reached from `from` along dependencies. Those still to be looked at form
-// a list through the jobs themselves, so a chain of any length costs no stack and no memory. Ends
-// without a result when too many were visited.
+// Whether `target` can be reached from `from` along dependencies. Jobs still to be visited form a
+// list through the jobs themselves, so a chain of any length needs no stack and no memory. Ends
+// without a result if too many were visited.
 static bool reaches(struct engine *engine, struct search *search, struct job *from,
                     const struct job *target)
 {
@@ -164,7 +164,7 @@ static bool reaches(struct engine *engine, struct search *search, struct job *fr
     return false;
 }
 
-// Only a job that others wait for can close a cycle.
+// Only a job with dependents can close a cycle.
 static enum status check_cycles(struct engine *engine, struct job *job, struct slices jids,
                                 struct error *error)
 {
@@ -227,7 +227,7 @@ static enum status check_dependents(const struct engine *engine, const struct jo
                            SLICE_PRINT(job_jid(dependency)), (long long)max);
 }
 
-// What neither exists nor is known to have completed is most likely misspelled.
+// A jid that neither exists nor is known to have completed is most likely misspelled.
 static enum status check_missing(const struct engine *engine, struct slice jid,
                                  struct slice dependency, struct error *error)
 {
@@ -324,7 +324,7 @@ size_t depends_kept(struct engine *engine, const struct job *job, struct slices 
     return kept;
 }
 
-// Drops the dependencies that are named, or those that are not.
+// Drops the named dependencies, or all others.
 static void drop_dependencies(struct engine *engine, struct job *job, struct slices jids,
                               bool named)
 {
@@ -354,7 +354,7 @@ void depends_clear(struct engine *engine, struct job *job)
     }
 }
 
-// Makes room where a job goes that depends on nothing any more; then it goes there.
+// Reserves the next place of a job that depends on nothing any more; then moves it there.
 static enum status release_reserve(struct engine *engine, struct job *job, int64_t now_us)
 {
     const struct place place = place_for(job, job->queue, false, job->extra->due_us > now_us);
@@ -397,7 +397,7 @@ enum status depends_reserve_release(struct engine *engine, struct job *job, int6
     return STATUS_OK;
 }
 
-// Takes an edge away; if it was the last one of a job that waits, the job goes on.
+// Removes an edge; if it was the last one of a waiting job, the job becomes ready.
 static void drop(struct engine *engine, struct edge *edge, int64_t now_us)
 {
     struct job *dependent = edge->dependent;
@@ -463,7 +463,7 @@ enum status engine_depends_on(struct engine *engine, int64_t now_us, struct slic
     return status;
 }
 
-// Drops the dependencies named, or all, and lets the job go if none is left.
+// Drops the named dependencies, or all; if none is left, the job becomes ready.
 static enum status off(struct engine *engine, int64_t now_us, struct slice jid,
                        const struct slices *depends, struct error *error)
 {

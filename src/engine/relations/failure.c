@@ -65,7 +65,7 @@ void failure_view(const struct failure *failure, struct job_view *view)
     }
 }
 
-// Three pieces one after the other.
+// Concatenates three pieces.
 static struct slice join(char text[EXHAUSTED_SIZE], struct slice first, struct slice name,
                          struct slice last)
 {
@@ -77,7 +77,7 @@ static struct slice join(char text[EXHAUSTED_SIZE], struct slice first, struct s
 
 struct slice exhausted_group(struct slice prefix, struct slice queue, char text[EXHAUSTED_SIZE])
 {
-    // A group's name has at most as many bytes as any other name.
+    // A group's name has the same maximum size as any other name.
     struct slice whole = join(text, prefix, queue, SLICE_EMPTY);
     return slice_sub(whole, 0, ENGINE_NAME_SIZE_MAX);
 }
@@ -136,7 +136,8 @@ void failing_cancel(struct engine *engine, const struct failing *failing)
 
 void failing_leave(struct engine *engine, struct job *job, const struct failing *failing)
 {
-    // First, since a worker may go with its last lease, and its name be one of the words.
+    // First, because a worker may be removed with its last lease, and its name may be one of the
+    // strings.
     history_append(engine, job, &failing->entry);
     job_take_out(engine, job);
 }

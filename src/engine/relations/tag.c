@@ -32,7 +32,8 @@ static struct index_key order_key(const struct tag *tag)
     return (struct index_key){ UINT64_MAX - tag->taggings.count, tag->id };
 }
 
-// Brings the tag's place into line with how many jobs have it. The first time it gets an id.
+// Updates the position of the tag, which depends on its number of jobs. The first time it gets an
+// id.
 static void reorder(struct engine *engine, struct tag *tag, uint64_t id)
 {
     if (tag->id) {
@@ -56,7 +57,7 @@ static void tag_settle(struct engine *engine, struct tag *tag)
     }
 }
 
-// The tag with that name, made if need be.
+// The tag with that name, which is created if necessary.
 static enum status tag_acquire(struct engine *engine, struct slice name, struct tag **out)
 {
     struct tag *tag = map_find(&engine->tags, name);
@@ -121,7 +122,7 @@ enum status tags_reserve(struct engine *engine, const struct job *job, struct sl
         }
         tag->pins++;
         pinned++;
-        // Its place in the order is taken anew, at most twice for a job.
+        // Its position changes at most twice for a job.
         if (index_reserve(&tag->taggings, 1) || index_reserve(&engine->tag_order, 2)) {
             status = engine_no_memory(error);
         }
@@ -145,7 +146,7 @@ void tags_unreserve(struct engine *engine, struct slices tags)
     }
 }
 
-// Gives the job a tag that it has not, behind its others. `id` is the tag's if it has none yet.
+// Adds a tag that the job does not have, after its others. `id` is for a tag without an id.
 static void attach(struct engine *engine, struct job *job, struct tag *tag, struct index_key key,
                    uint64_t id)
 {

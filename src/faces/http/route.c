@@ -142,7 +142,7 @@ static const struct http_route routes[] = {
     { "GET", NS "/config/{option}", "Q.CONFIG.GET", NULL, 200, NULL, NAMES },
     { "DELETE", NS "/config/{option}", "Q.CONFIG.UNSET", NULL, 204 },
     { "PUT", NS "/limits", "Q.LIMIT.SET", NULL, 204 },
-    { "GET", NS "/limits", "Q.LIMITS", NULL, 200, "limits" },
+    { "GET", NS "/limits", "Q.LIMITS", NULL, 200 },
     { "DELETE", NS "/limits", "Q.LIMIT.UNSET", NULL, 204 },
     { "PUT", NS "/policies/{scope}/{name}", "Q.POLICY.SET", NULL, 204 },
     { "GET", NS "/policies", "Q.POLICIES", NULL, 200, "policies" },

@@ -142,8 +142,9 @@ static const struct http_shape answers[] = {
     { "Q.WORKER", "{running:HeldJobs,expired:integer,seen:moment?,started:moment?,host:string?,"
                   "offline:boolean,queues:[string]}" },
     { "Q.CONFIG.GET", "{*:string?}" },
-    { "Q.LIMITS", "[{queue:string?,domain:string?,rate:integer?,period:seconds?,burst:integer?,"
-                  "concurrency:integer?,weight:integer?}]" },
+    { "Q.LIMITS", "{total:integer,limits:[{queue:string?,domain:string?,rate:integer?,"
+                  "period:seconds?,burst:integer?,concurrency:integer?,weight:integer?,"
+                  "waiting:integer,running:integer,held:integer}],next:string?}" },
     { "Q.POLICIES", "[{scope:string,name:string,options:Options}]" },
     { "Q.PUSHES",
       "[{pattern:string,href:string,source:string,concurrency:integer,timeout:seconds,"

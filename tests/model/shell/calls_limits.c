@@ -52,6 +52,11 @@ static enum status call_limits(struct shell *shell)
 {
     struct json_writer *out = &shell->out;
     struct limit_view view;
+    struct limit_page page = { .count = 0 };
+    enum status status = engine_limits(shell->engine, shell->now_us, &page, &shell->error);
+    if (status) {
+        return status;
+    }
     json_write_begin_array(out);
     for (size_t i = 0; engine_limit_at(shell->engine, i, &view); i++) {
         json_write_begin_object(out);
@@ -60,6 +65,14 @@ static enum status call_limits(struct shell *shell)
         member_key(out, "limit");
         json_write_begin_object(out);
         write_limit_members(out, &view.limit);
+        json_write_end_object(out);
+        member_key(out, "use");
+        json_write_begin_object(out);
+        member_uint(out, "waiting", view.use.waiting);
+        member_uint(out, "running", view.use.running);
+        if (shell->options.clock == ENGINE_CLOCK_SERVER) {
+            member_uint(out, "held", view.use.held);
+        }
         json_write_end_object(out);
         json_write_end_object(out);
     }

@@ -3,23 +3,6 @@
 
 #include <stdio.h>
 
-// Whether an answer has these pieces, with `...` between them, one after the other.
-static void has(struct talk *t, const char *line, const char *pieces)
-{
-    const char *text = run(t, line), *at = text;
-    while (*pieces) {
-        const char *end = strstr(pieces, "...");
-        size_t size = end ? (size_t)(end - pieces) : strlen(pieces);
-        const char *found = size ? memmem(at, strlen(at), pieces, size) : at;
-        if (!found) {
-            print_error("> %s\n%s\nhas no\n%.*s\n", line, text, (int)size, pieces);
-        }
-        assert_non_null(found);
-        at = found + size;
-        pieces += end ? size + 3 : size;
-    }
-}
-
 static void test_measures__totals_are_those_of_all_queues(void **state)
 {
     struct talk *t = *state;
@@ -168,6 +151,65 @@ static void test_measures__a_page_of_queues_goes_on_where_the_one_before_ended(v
     assert_string_equal(page_of(t, "Q.QUEUES app SORT waiting OFFSET 4"), ", (nil)");
 }
 
+static void test_measures__queues_are_listed_by_a_pattern_in_every_order(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.PUT app mail-9 S {} JID m9");
+    passes(t, 1);
+    (void)run(t, "Q.PUT app fax S {} JID f1");
+    (void)run(t, "Q.PUT app Mail-1 S {} JID m1");
+    passes(t, 1);
+    (void)run(t, "Q.PUT app e-mail S {} JID e1");
+    (void)run(t, "Q.PUT app e-mail S {} JID e2");
+    (void)run(t, "Q.POP app w 1 mail-late");
+    assert_string_equal(page_of(t, "Q.QUEUES app MATCH *mail*"),
+                        "mail-9 Mail-1 e-mail mail-late, (nil)");
+    assert_string_equal(page_of(t, "Q.QUEUES app MATCH mail-? SORT name"), "Mail-1 mail-9, (nil)");
+    assert_string_equal(page_of(t, "Q.QUEUES app MATCH *mail* SORT waiting COUNT 1 OFFSET 1"),
+                        "mail-9, \"00000000000000010000000000000001\"");
+    assert_string_equal(page_of(t, "Q.QUEUES app MATCH nothing"), ", (nil)");
+    assert_string_equal(page_of(t, "Q.QUEUES app MATCH \"\""),
+                        "mail-9 fax Mail-1 e-mail mail-late, (nil)");
+    for (int count = 0; count < 5; count++) {
+        char line[200];
+        (void)snprintf(line, sizeof(line), "Q.QUEUES app MATCH *mail* COUNT %d", count);
+        assert_non_null(strstr(run(t, line), "\"total\" => (integer) 4"));
+    }
+}
+
+static void test_measures__pages_by_a_pattern_go_on_where_the_one_before_ended(void **state)
+{
+    struct talk *t = *state;
+    for (int i = 0; i < 9; i++) {
+        char line[100];
+        (void)snprintf(line, sizeof(line), "Q.PUT app %c%d S {}", "ab"[i % 2], i);
+        (void)run(t, line);
+        passes(t, i % 3);
+    }
+    (void)run(t, "Q.POP app w 1 a-late b-late");
+    static const char *const orders[] = { "seen", "name", "waiting", "age", "put" };
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        char line[400], all[200], pieces[200] = "";
+        (void)snprintf(line, sizeof(line), "Q.QUEUES app SORT %s MATCH a*", orders[i]);
+        (void)snprintf(all, sizeof(all), "%s", page_of(t, line));
+        all[strcspn(all, ",")] = '\0';
+        (void)snprintf(line, sizeof(line), "Q.QUEUES app SORT %s MATCH a* COUNT 2", orders[i]);
+        for (;;) {
+            const char *page = page_of(t, line);
+            size_t names = strcspn(page, ","), size = strlen(pieces);
+            (void)snprintf(pieces + size, sizeof(pieces) - size, "%s%.*s", size ? " " : "",
+                           (int)names, page);
+            if (strcmp(page + names, ", (nil)") == 0) {
+                break;
+            }
+            (void)snprintf(line, sizeof(line), "Q.QUEUES app SORT %s MATCH a* COUNT 2 CURSOR %s",
+                           orders[i], page + names + 2);
+        }
+        assert_string_equal(pieces, all);
+        assert_int_equal(strlen(all), strlen("a0 a2 a4 a6 a8 a-late"));
+    }
+}
+
 static void test_measures__a_queue_that_only_has_a_listener_is_on_the_last_page(void **state)
 {
     struct talk *t = *state;
@@ -294,6 +336,8 @@ int main(void)
         TALK_TEST(test_measures__the_oldest_job_is_found_whatever_its_priority),
         TALK_TEST(test_measures__queues_are_listed_in_many_orders),
         TALK_TEST(test_measures__a_page_of_queues_goes_on_where_the_one_before_ended),
+        TALK_TEST(test_measures__queues_are_listed_by_a_pattern_in_every_order),
+        TALK_TEST(test_measures__pages_by_a_pattern_go_on_where_the_one_before_ended),
         TALK_TEST(test_measures__a_queue_that_only_has_a_listener_is_on_the_last_page),
         TALK_TEST(test_measures__a_stalled_job_is_stalled_in_every_answer),
         TALK_TEST(test_measures__a_series_has_as_many_periods_as_are_asked_for),

@@ -52,7 +52,7 @@ static void test_settings__unknown_options_are_refused_with_the_nearest_one(void
 static void test_settings__limits_are_set_shown_and_taken_away(void **state)
 {
     struct talk *t = *state;
-    says(t, "Q.LIMITS app", "(empty array)");
+    has(t, "Q.LIMITS app", "\"limits\" => (empty array)\n...");
     says(t, "Q.LIMIT.SET app QUEUE q", "(error) INVALID a limit must say something ...");
     says(t, "Q.LIMIT.SET app PERIOD 5 WEIGHT 1",
          "(error) INVALID Q.LIMIT.SET: PERIOD and BURST need a RATE");
@@ -61,25 +61,78 @@ static void test_settings__limits_are_set_shown_and_taken_away(void **state)
     says(t, "Q.LIMIT.SET app RATE 5 CONCURRENCY 0", "OK");
     says(t, "Q.LIMIT.SET app QUEUE q DOMAIN x* WEIGHT 7", "OK");
     says(t, "Q.LIMITS app",
-         "1) 1# \"queue\" => (nil)\n"
-         "   2# \"domain\" => (nil)\n"
-         "   3# \"rate\" => (integer) 5\n"
-         "   4# \"period\" => (double) 1\n"
-         "   5# \"burst\" => (integer) 1\n"
-         "   6# \"concurrency\" => (integer) 0\n"
-         "   7# \"weight\" => (nil)\n"
-         "2) 1# \"queue\" => \"q\"\n"
-         "   2# \"domain\" => \"x*\"\n"
-         "   3# \"rate\" => (nil)\n"
-         "   4# \"period\" => (nil)\n"
-         "   5# \"burst\" => (nil)\n"
-         "   6# \"concurrency\" => (nil)\n"
-         "   7# \"weight\" => (integer) 7");
+         "1# \"total\" => (integer) 2\n"
+         "2# \"limits\" => 1)  1# \"queue\" => (nil)\n"
+         "       2# \"domain\" => (nil)\n"
+         "       3# \"rate\" => (integer) 5\n"
+         "       4# \"period\" => (double) 1\n"
+         "       5# \"burst\" => (integer) 1\n"
+         "       6# \"concurrency\" => (integer) 0\n"
+         "       7# \"weight\" => (nil)\n"
+         "       8# \"waiting\" => (integer) 0\n"
+         "       9# \"running\" => (integer) 0\n"
+         "      10# \"held\" => (integer) 0\n"
+         "   2)  1# \"queue\" => \"q\"\n"
+         "       2# \"domain\" => \"x*\"\n"
+         "       3# \"rate\" => (nil)\n"
+         "       4# \"period\" => (nil)\n"
+         "       5# \"burst\" => (nil)\n"
+         "       6# \"concurrency\" => (nil)\n"
+         "       7# \"weight\" => (integer) 7\n"
+         "       8# \"waiting\" => (integer) 0\n"
+         "       9# \"running\" => (integer) 0\n"
+         "      10# \"held\" => (integer) 0\n"
+         "3# \"next\" => (nil)");
     says(t, "Q.LIMIT.UNSET app", "OK");
     says(t, "Q.LIMIT.UNSET app QUEUE q", "OK");
-    says(t, "Q.LIMITS app", "1) 1# \"queue\" => \"q\"\n...");
+    has(t, "Q.LIMITS app", "1)  1# \"queue\" => \"q\"\n...");
     says(t, "Q.LIMIT.UNSET app QUEUE q DOMAIN x*", "OK");
-    says(t, "Q.LIMITS app", "(empty array)");
+    has(t, "Q.LIMITS app", "\"limits\" => (empty array)\n...");
+}
+
+// Waiting, running and held of the only limit that a page of one has.
+static void uses(struct talk *t, const char *line, int waiting, int running, int held)
+{
+    char wanted[160];
+    (void)snprintf(wanted, sizeof(wanted),
+                   "8# \"waiting\" => (integer) %d\n       9# \"running\" => (integer) %d\n"
+                   "      10# \"held\" => (integer) %d\n...",
+                   waiting, running, held);
+    has(t, line, wanted);
+}
+
+static void test_settings__limits_say_how_much_of_them_is_used(void **state)
+{
+    struct talk *t = *state;
+    says(t, "Q.LIMIT.SET app QUEUE q DOMAIN x* CONCURRENCY 1", "OK");
+    uses(t, "Q.LIMITS app", 0, 0, 0);
+    (void)run(t, "Q.MPUT app 7 q S {} JID a DOMAIN x1 7 q S {} JID b DOMAIN x1 7 q S {} JID c "
+                 "DOMAIN x2 7 q S {} JID d DOMAIN y 5 q S {} JID e");
+    uses(t, "Q.LIMITS app", 3, 0, 0);
+    (void)run(t, "Q.TAKE app a w");
+    uses(t, "Q.LIMITS app", 2, 1, 1); // b cannot run beside a, c can
+    (void)run(t, "Q.TAKE app c w");
+    uses(t, "Q.LIMITS app", 1, 2, 1);
+    (void)run(t, "Q.COMPLETE app a w");
+    uses(t, "Q.LIMITS app", 1, 1, 0);
+    // A more specific one takes its lanes over, and gives them back.
+    says(t, "Q.LIMIT.SET app QUEUE q DOMAIN x1 RATE 1 PERIOD 60 CONCURRENCY 9", "OK");
+    uses(t, "Q.LIMITS app COUNT 1", 0, 1, 0);
+    (void)run(t, "Q.PUT app q S {} JID f DOMAIN x1");
+    (void)run(t, "Q.TAKE app b w");
+    const char *next = strstr(run(t, "Q.LIMITS app COUNT 1"), "\"next\" => \"");
+    assert_non_null(next);
+    char line[80];
+    (void)snprintf(line, sizeof(line), "Q.LIMITS app COUNT 1 CURSOR %.32s",
+                   next + strlen("\"next\" => \""));
+    uses(t, line, 1, 1, 1);
+    has(t, line, "\"next\" => (nil)...");
+    passes(t, 60);
+    uses(t, line, 1, 1, 0);
+    says(t, "Q.LIMIT.UNSET app QUEUE q DOMAIN x1", "OK");
+    uses(t, "Q.LIMITS app", 1, 2, 1);
+    says(t, "Q.LIMITS app CURSOR x",
+         "(error) INVALID Q.LIMITS: CURSOR must be the value of next in an earlier page");
 }
 
 static void test_settings__a_limit_holds(void **state)
@@ -134,6 +187,7 @@ int main(void)
         TALK_TEST(test_settings__options_have_values_or_defaults),
         TALK_TEST(test_settings__unknown_options_are_refused_with_the_nearest_one),
         TALK_TEST(test_settings__limits_are_set_shown_and_taken_away),
+        TALK_TEST(test_settings__limits_say_how_much_of_them_is_used),
         TALK_TEST(test_settings__a_limit_holds),
         TALK_TEST(test_settings__policies_are_set_shown_and_taken_away),
     };

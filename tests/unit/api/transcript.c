@@ -408,3 +408,19 @@ void passes(struct talk *talk, double seconds)
 {
     talk->now_us += (int64_t)(seconds * 1e6);
 }
+
+void has(struct talk *t, const char *line, const char *pieces)
+{
+    const char *text = run(t, line), *at = text;
+    while (*pieces) {
+        const char *end = strstr(pieces, "...");
+        size_t size = end ? (size_t)(end - pieces) : strlen(pieces);
+        const char *found = size ? memmem(at, strlen(at), pieces, size) : at;
+        if (!found) {
+            print_error("> %s\n%s\nhas no\n%.*s\n", line, text, (int)size, pieces);
+        }
+        assert_non_null(found);
+        at = found + size;
+        pieces += end ? size + 3 : size;
+    }
+}

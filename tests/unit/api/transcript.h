@@ -51,6 +51,8 @@ const char *run_words(struct talk *talk, const struct slice *words, size_t count
 // Runs a line and asserts what is shown. When `reply` ends with "..." only what comes before it
 // must be shown.
 #define says(talk, line, reply) says_at((talk), (line), (reply), __FILE__, __LINE__)
+// Asserts that the reply to a command has these pieces, between which stands `...`, in this order.
+void has(struct talk *talk, const char *line, const char *pieces);
 void says_at(struct talk *talk, const char *line, const char *reply, const char *file, int number);
 bool shows(const char *shown, const char *wanted);
 

@@ -3,7 +3,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { bulk } from '../api.ts'
 import { count, plural } from '../format.ts'
-import { Problem } from '../http.ts'
 import { reload } from '../live.ts'
 import { show } from './dialog.tsx'
 import { ErrorNote, Skeleton } from './basics.tsx'
@@ -46,19 +45,11 @@ export function describe(filter: BulkFilter): string {
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 
-// The operation, or its dry run. `as` executes the set of a dry run; a server that keeps no sets gets the
-// filter again.
-async function begin(request: BulkRequest, dry: Operation | null): Promise<Operation> {
+// The dry run of an operation, or the operation itself: on the set of its dry run, unless the set is too
+// large for the server to keep.
+function begin(request: BulkRequest, dry: Operation | null): Promise<Operation> {
   if (dry?.executable) return bulk.start({ act: request.act, as: dry.id })
-  const { state, ...filter } = request.filter
-  const rest = { act: request.act, ...filter, ...request.extra, ...(dry ? {} : { dry_run: true }) }
-  if (!state) return bulk.start(rest)
-  try {
-    return await bulk.start({ ...rest, states: [state] })
-  } catch (error) {
-    if (!(error instanceof Problem) || !error.missing) throw error
-    return bulk.start({ ...rest, state })
-  }
+  return bulk.start({ act: request.act, ...request.filter, ...request.extra, ...(dry ? {} : { dry_run: true }) })
 }
 
 function Steps({ request, close }: { request: BulkRequest; close: () => void }) {

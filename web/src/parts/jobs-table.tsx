@@ -1,6 +1,6 @@
 // A page of jobs with selection and the acts on what is selected or on all that match.
 import { useState } from 'preact/hooks'
-import { jobs as api, lacks } from '../api.ts'
+import { jobs as api } from '../api.ts'
 import { plural, preview } from '../format.ts'
 import { useKey } from '../keys.tsx'
 import { reload } from '../live.ts'
@@ -66,17 +66,25 @@ export function columnsFor(state: string, inQueue: boolean): JobColumn[] {
   }
 }
 
+// All columns: first those that are shown without a choice, then the others.
+function arranged(columns: JobColumn[]): Column<Job>[] {
+  const others = (Object.keys(COLUMNS) as JobColumn[]).filter((c) => !columns.includes(c))
+  return [...columns.map((c) => COLUMNS[c]), ...others.map((c) => ({ ...COLUMNS[c], off: true }))]
+}
+
 interface Props {
   caption: string
   rows: Job[]
   columns: JobColumn[]
+  // The name under which the choice of columns is kept.
+  choice: string
   // What "all matching" means, and how many that are, if that is known.
   filter?: BulkFilter | undefined
   total?: number | null
   queue?: string | undefined
 }
 
-export function JobTable({ caption, rows, columns, filter, total, queue }: Props) {
+export function JobTable({ caption, rows, columns, choice, filter, total, queue }: Props) {
   const [chosen, setChosen] = useState<Set<string>>(new Set())
   const operates = can('operate', queue)
   const selected = rows.filter((j) => chosen.has(j.jid))
@@ -89,7 +97,7 @@ export function JobTable({ caption, rows, columns, filter, total, queue }: Props
       )}
       <Table caption={caption} rows={rows} rowKey={(j) => j.jid} rowHref={(j) => toJob(j.jid)} noun="job"
         selection={operates ? { keys: chosen, set: setChosen } : undefined}
-        columns={[{ name: 'Job', head: 'Job', cell: (j) => <JobLink jid={j.jid} /> }, ...columns.map((c) => COLUMNS[c])]} />
+        choice={choice} columns={[{ name: 'Job', head: 'Job', cell: (j) => <JobLink jid={j.jid} /> }, ...arranged(columns)]} />
     </>
   )
 }
@@ -102,7 +110,6 @@ function BulkBar({ jids, selected, filter, total, clear }: { jids: string[]; sel
     if (name === 'priority') return askWith('priority', 'Priority of all that match', 'Priority', (v) => startBulk({ act: 'priority', filter: filter as BulkFilter, extra: { priority: numberOf('priority', v) ?? 0 } }))
     startBulk({ act: name, filter: filter as BulkFilter })
   }
-  const newer = !lacks('job-list')
   const after = (): void => {
     clear()
     reload()
@@ -118,10 +125,11 @@ function BulkBar({ jids, selected, filter, total, clear }: { jids: string[]; sel
       for (const jid of jids) await api.tag(jid, [tag])
       after()
     }) },
-    ...(newer ? [
-      { name: 'priority' as const, label: 'Priority…', on: true, run: () => askWith('priority', 'Priority of ' + label, 'Priority', (v) => startBulk({ act: 'priority', filter: { jids }, extra: { priority: numberOf('priority', v) ?? 0 } })) },
-      { name: 'delete' as const, label: 'Delete…', on: selected.every((j) => j.state === 'complete' || j.state === 'failed'), run: () => startBulk({ act: 'delete', filter: { jids } }) },
-    ] : []),
+    {
+      name: 'priority', label: 'Priority…', on: true,
+      run: () => askWith('priority', 'Priority of ' + label, 'Priority', (v) => startBulk({ act: 'priority', filter: { jids }, extra: { priority: numberOf('priority', v) ?? 0 } })),
+    },
+    { name: 'delete', label: 'Delete…', on: selected.every((j) => j.state === 'complete' || j.state === 'failed'), run: () => startBulk({ act: 'delete', filter: { jids } }) },
     {
       name: 'cancel', label: 'Cancel…', on: selected.every((j) => j.state !== 'complete'),
       run: () => confirm({ title: 'Cancel ' + plural(jids.length, 'job'), body: 'A canceled job is removed. Its worker is told.', verb: 'Cancel ' + plural(jids.length, 'job'), danger: true, act: () => api.cancel(jids).then(after), done: plural(jids.length, 'job') + ' canceled' }),
@@ -139,8 +147,8 @@ function BulkBar({ jids, selected, filter, total, clear }: { jids: string[]; sel
   const names: [BulkAct, string][] = [['retry', 'Run now…'], ['move', 'Move…'], ['tag', 'Tag…'], ['untag', 'Untag…'], ['priority', 'Priority…'], ['delete', 'Delete…'], ['cancel', 'Cancel…']]
   const offered = names.filter(([name]) => {
     if (name === 'retry') return filter?.state === 'failed' || filter?.state === 'scheduled' || filter?.group !== undefined
-    if (name === 'delete') return newer && (filter?.state === 'complete' || filter?.state === 'failed')
-    if (name === 'priority') return newer && filter?.state !== 'complete' && filter?.state !== 'failed'
+    if (name === 'delete') return filter?.state === 'complete' || filter?.state === 'failed'
+    if (name === 'priority') return filter?.state !== 'complete' && filter?.state !== 'failed'
     if (name === 'cancel') return filter?.state !== 'complete'
     if (name === 'move') return filter?.state !== 'complete' && filter?.state !== 'running'
     return true

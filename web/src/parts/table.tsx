@@ -2,9 +2,11 @@
 // read, selection, and movement by keys (j, k, Enter, x) through the attribute data-row.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { choiceOf } from '../columns.ts'
 import { plural } from '../format.ts'
 import { useSteady } from '../live.ts'
 import { frozen } from '../state.ts'
+import { ColumnsMenu, isShown } from './columns-menu.tsx'
 import { announce } from './toast.tsx'
 
 export interface Column<R> {
@@ -16,6 +18,8 @@ export interface Column<R> {
   // Left out on cards when it says nothing.
   empty?: (row: R) => boolean
   sort?: boolean
+  // Not shown unless it is chosen.
+  off?: boolean
 }
 
 export interface Sorting { by: string; down: boolean; set: (by: string, down: boolean) => void }
@@ -34,15 +38,19 @@ interface Props<R> {
   // Rows stay where they are while the pointer or the focus is on them.
   steady?: boolean
   noun?: string
+  // The name under which the choice of columns is kept; the first column is always shown.
+  choice?: string
 }
 
-export function Table<R>({ caption, columns, rows, rowKey, rowHref, selection, sorting, acts, steady = true, noun = 'row' }: Props<R>) {
+export function Table<R>({ caption, columns: all, rows, rowKey, rowHref, selection, sorting, acts, steady = true, noun = 'row', choice }: Props<R>) {
+  const chosenColumns = choice === undefined ? {} : choiceOf(choice).value
+  const columns = all.filter((c, i) => i === 0 || isShown(chosenColumns, c))
   const [touched, setTouched] = useState(false)
   const box = useRef<HTMLDivElement>(null)
   const held = steady && (touched || frozen.value || (selection?.keys.size ?? 0) > 0)
   const { rows: shown, gone, fresh, show } = useSteady(rows, rowKey, held)
-  const all = shown.map(rowKey)
-  const chosen = selection ? all.filter((k) => selection.keys.has(k)).length : 0
+  const keys = shown.map(rowKey)
+  const chosen = selection ? keys.filter((k) => selection.keys.has(k)).length : 0
   useEffect(() => {
     if (fresh > 0) announce(plural(fresh, 'new ' + noun))
   }, [fresh])
@@ -50,9 +58,9 @@ export function Table<R>({ caption, columns, rows, rowKey, rowHref, selection, s
     if (!selection) return
     const next = new Set(selection.keys)
     const on = !next.has(key)
-    const from = range ? all.indexOf(lastKey.current) : -1
-    const at = all.indexOf(key)
-    for (const k of from < 0 ? [key] : all.slice(Math.min(from, at), Math.max(from, at) + 1)) {
+    const from = range ? keys.indexOf(lastKey.current) : -1
+    const at = keys.indexOf(key)
+    for (const k of from < 0 ? [key] : keys.slice(Math.min(from, at), Math.max(from, at) + 1)) {
       if (on) next.add(k)
       else next.delete(k)
     }
@@ -62,11 +70,12 @@ export function Table<R>({ caption, columns, rows, rowKey, rowHref, selection, s
   const lastKey = useRef('')
   const inside = (): boolean => box.current?.contains(document.activeElement) === true
   return (
-    <div class="table-box" ref={box}
+    <div class={choice === undefined ? 'table-box' : 'table-box with-menu'} ref={box}
       onPointerEnter={(e) => e.pointerType === 'mouse' && setTouched(true)}
       onPointerLeave={() => setTouched(inside())}
       onFocusIn={() => setTouched(true)}
       onFocusOut={(e) => !box.current?.contains(e.relatedTarget as Node) && setTouched(false)}>
+      {choice !== undefined && <ColumnsMenu table={choice} columns={all.slice(1)} />}
       {fresh > 0 && (
         <button type="button" class="fresh" onClick={show}>{plural(fresh, 'new ' + noun)} – show</button>
       )}
@@ -77,9 +86,9 @@ export function Table<R>({ caption, columns, rows, rowKey, rowHref, selection, s
             <tr>
               {selection && (
                 <th scope="col" class="pick">
-                  <input type="checkbox" aria-label="Select all rows of this page" checked={chosen > 0 && chosen === all.length}
-                    ref={(e) => { if (e) e.indeterminate = chosen > 0 && chosen < all.length }}
-                    onChange={(e) => selection.set(new Set(e.currentTarget.checked ? all : []))} />
+                  <input type="checkbox" aria-label="Select all rows of this page" checked={chosen > 0 && chosen === keys.length}
+                    ref={(e) => { if (e) e.indeterminate = chosen > 0 && chosen < keys.length }}
+                    onChange={(e) => selection.set(new Set(e.currentTarget.checked ? keys : []))} />
                 </th>
               )}
               {columns.map((c) => <Heading key={c.name} column={c} sorting={sorting} />)}

@@ -25,7 +25,7 @@ function actOn(name: BulkAct, group: string): void {
 
 function GroupActs({ group, small }: { group: string; small?: boolean }) {
   if (!can('operate')) return null
-  const all: [BulkAct, string][] = [['retry', 'Retry all…'], ['move', 'Move…'], ['cancel', 'Cancel…']]
+  const all: [BulkAct, string][] = [['retry', 'Retry all…'], ['move', 'Move all…'], ['cancel', 'Cancel all…']]
   return <>{all.map(([name, label]) => <button key={name} type="button" class={(small ? 'small ' : '') + (name === 'cancel' && !small ? 'danger-text' : name === 'retry' && !small ? 'primary' : '')} onClick={() => actOn(name, group)}>{label}</button>)}</>
 }
 
@@ -73,7 +73,7 @@ export function FailureGroup({ name }: { name: string }) {
         <Empty title={`No job is failed in ${name}`}><p><a href={to(['failures'])}>All failures</a></p></Empty>
       ) : (
         <>
-          <JobTable key={cursor} caption={'Jobs failed in ' + name} rows={data.jobs} columns={columnsFor('failed', false)} total={data.total} />
+          <JobTable key={cursor} caption={'Jobs failed in ' + name} rows={data.jobs} columns={columnsFor('failed', false)} choice="jobs-failed" total={data.total} />
           <CursorPager seen={seen} next={data.next} go={setSeen} />
         </>
       )}

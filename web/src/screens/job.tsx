@@ -1,9 +1,9 @@
 // One job: why it does not run, its history as a time line, data and result, dependencies, log, options.
 import type { ComponentChildren } from 'preact'
-import { jobs } from '../api.ts'
+import { jobs, recurring } from '../api.ts'
 import { count, duration, plural, stamp } from '../format.ts'
 import { Problem } from '../http.ts'
-import { compact, format, member, parse } from '../json.ts'
+import { format, parse, rawMember } from '../json.ts'
 import { reload, useLive } from '../live.ts'
 import { Ago, Bar, Chip, Count, Empty, ErrorNote, Facts, Head, JobLink, Name, Panel, QueueLink, Shape, Skeleton, Stamp, TagLink, WorkerLink } from '../parts/basics.tsx'
 import { ask, confirm, FieldError } from '../parts/dialog.tsx'
@@ -39,12 +39,6 @@ async function load(jid: string, signal: AbortSignal): Promise<Loaded> {
   loaded.clear()
   loaded.set(jid, next)
   return next
-}
-
-// One member of the reply as the client wrote it.
-function rawMember(text: string, name: string): string {
-  const node = member(parse(text), name)
-  return node ? compact(node) : 'null'
 }
 
 const WHAT: Record<string, { word: string; kind: string }> = {
@@ -113,12 +107,14 @@ function Why({ job, explain }: { job: Job; explain: Explain | null }) {
 const OPTION_WORDS: [keyof JobOptions, string, (v: string | number) => string][] = [
   ['backoff', 'Backoff', (v) => String(v)],
   ['timeout', 'Longest run', (v) => (v === 0 ? 'none' : duration(v as number))],
+  ['lease', 'Lease', (v) => (v === 0 ? 'as the queue says' : duration(v as number))],
   ['result_ttl', 'Result kept', (v) => (v === 0 ? 'as long as the job' : duration(v as number))],
   ['max_crashes', 'Most crashes', (v) => (v === 0 ? 'no limit' : String(v))],
   ['on_dependency_failure', 'When a dependency fails', (v) => String(v)],
 ]
 
 function Options({ options }: { options: NonNullable<Loaded['options']> }) {
+  if (OPTION_WORDS.every(([name]) => options.in_effect[name] === null)) return <p class="dim">All are the defaults: neither the job nor a policy says otherwise.</p>
   return (
     <Facts rows={OPTION_WORDS.map(([name, label, show]) => {
       const value = options.in_effect[name]
@@ -215,6 +211,13 @@ function Dependencies({ job }: { job: Job }) {
   )
 }
 
+// A jid may also be that of a recurring job, which makes jobs and is none itself.
+function Missing({ jid }: { jid: string }) {
+  const { data } = useLive('is-recurring\n' + jid, (signal) => recurring.find(jid, signal), 5000)
+  if (data) return <Empty title={`${jid} is a recurring job`}><p><a href={to(['recurring', jid])}>Its page</a> has its next runs and its acts.</p></Empty>
+  return <Empty title={`There is no job ${jid}`}><p>It was canceled or deleted, its time of retention is over, or it is in another namespace.</p></Empty>
+}
+
 export function JobScreen({ name }: { name: string }) {
   const { data, error, again } = useLive('job\n' + name, (signal) => load(name, signal))
   const crumbs = <><a href={to(['jobs'])}>Jobs</a>{data && <> / <a href={toQueue(data.job.queue, { state: data.job.state })}><bdi>{data.job.queue}</bdi></a></>}</>
@@ -223,7 +226,7 @@ export function JobScreen({ name }: { name: string }) {
     return (
       <>
         <Head title="Job" crumbs={crumbs} />
-        {missing ? <Empty title={`There is no job ${name}`}><p>It was canceled or deleted, its time of retention is over, or it is in another namespace.</p></Empty> : <ErrorNote error={error} again={again} />}
+        {missing ? <Missing jid={name} /> : <ErrorNote error={error} again={again} />}
       </>
     )
   }

@@ -1,6 +1,6 @@
 // Jobs by state, queue, klass, tag, group, worker, domain. The filter is the address.
 import { useEffect, useState } from 'preact/hooks'
-import { FILTERS, jobs, lacks, queues, type Filter } from '../api.ts'
+import { FILTERS, jobs, queues, totals, type Filter } from '../api.ts'
 import { count, plural } from '../format.ts'
 import { useLive } from '../live.ts'
 import { Chip, Empty, ErrorNote, Head, Skeleton } from '../parts/basics.tsx'
@@ -8,7 +8,7 @@ import { CursorPager, Pager } from '../parts/table.tsx'
 import { columnsFor, JobTable } from '../parts/jobs-table.tsx'
 import type { BulkFilter } from '../parts/bulk.tsx'
 import { param, setQuery, to } from '../route.ts'
-import { STATES, type Job, type Search } from '../types.ts'
+import { STATES, type Counts, type Job, type Search, type State } from '../types.ts'
 import { Start } from './overview.tsx'
 
 const PAGE = 50
@@ -17,10 +17,9 @@ export function filterOf(): Filter {
   return Object.fromEntries(FILTERS.map((name) => [name, param(name)]).filter(([, v]) => v)) as Filter
 }
 
-// What a bulk act understands of a filter; undefined when it does not understand all of it.
-export function bulkFilter(filter: Filter): BulkFilter | undefined {
+// The filter of a bulk act.
+export function bulkFilter(filter: Filter): BulkFilter {
   const { state, queue, klass, tag, group, worker, domain } = filter
-  if (lacks('job-list') && (worker || domain || !state)) return undefined
   const all: BulkFilter = {}
   if (state) all.state = state
   if (queue) all.queue = queue
@@ -89,26 +88,16 @@ export function JobList({ filter, queue, counts }: { filter: Filter; queue?: str
   const seen = pages.key === key ? pages.seen : []
   const cursor = seen[seen.length - 1]
   const { data, error, again } = useLive('jobs\n' + key + '\n' + (cursor ?? ''), (signal) => jobs.list(filter, { count: PAGE, cursor }, signal))
-  if (error && !data) return <NotListed error={error} again={again} filter={filter} />
+  if (error && !data) return <ErrorNote error={error} again={again} />
   if (!data) return <Skeleton rows={10} />
   const total = data.total ?? counts ?? null
   if (data.jobs.length === 0 && seen.length === 0 && data.next === null) return <NoJobs filter={filter} />
   return (
     <>
-      <JobTable key={key + (cursor ?? '')} caption="Jobs" rows={data.jobs} columns={columnsFor(filter.state ?? '', queue !== undefined)} filter={bulkFilter(filter)} total={total} queue={queue ?? filter.queue} />
+      <JobTable key={key + (cursor ?? '')} caption="Jobs" rows={data.jobs} columns={columnsFor(filter.state ?? '', queue !== undefined)} choice={'jobs-' + (filter.state || 'any')} filter={bulkFilter(filter)} total={total} queue={queue ?? filter.queue} />
       {data.jobs.length === 0 && <p class="dim">No match among the jobs looked at so far; the next page goes on.</p>}
       <CursorPager seen={seen} next={data.next} go={(s) => { setPages({ key, seen: s }); scrollTo(0, 0) }} />
     </>
-  )
-}
-
-function NotListed({ error, again, filter }: { error: Error; again: () => void; filter: Filter }) {
-  const { data } = useLive('queue-names', (signal) => queues.list({ count: 1000 }, signal), 10000)
-  if (filter.queue || !lacks('job-list')) return <ErrorNote error={error} again={again} />
-  return (
-    <Empty title={`Choose a queue to list ${filter.state || 'its'} jobs`}>
-      <ul class="plain-list">{(data?.queues ?? []).slice(0, 50).map((q) => <li key={q.queue}><button type="button" onClick={() => setQuery({ queue: q.queue })}>{q.queue}</button></li>)}</ul>
-    </Empty>
   )
 }
 
@@ -130,10 +119,7 @@ function NoJobs({ filter }: { filter: Filter }) {
 export function Jobs() {
   const filter = filterOf()
   const find = param('find')
-  const { data } = useLive('counts\n' + (filter.queue ?? ''), async (signal) => {
-    const all = await Promise.all(STATES.map((s) => jobs.count({ queue: filter.queue, state: s }, signal)))
-    return Object.fromEntries(STATES.map((s, i) => [s, all[i]])) as Record<string, number>
-  }, 2000, true)
+  const { data } = useLive<Counts>('counts\n' + (filter.queue ?? ''), async (signal) => (filter.queue ? queues.get(filter.queue, signal) : (await totals.get(signal)).jobs), 1000, true)
   const plain = Object.keys(filter).every((f) => f === 'state' || f === 'queue')
   const counts = plain ? data : undefined
   return (
@@ -141,14 +127,14 @@ export function Jobs() {
       <Head title={find ? <>Find <bdi>{find}</bdi></> : 'Jobs'} crumbs={find && <a href={to(['jobs'])}>Jobs</a>} />
       {!find && <StateTabs state={filter.state ?? ''} counts={counts} />}
       {!find && <Chips filter={filter} />}
-      {find ? <Found key={find} text={find} /> : <JobList filter={filter} counts={filter.state ? (counts?.[filter.state] ?? null) : null} />}
+      {find ? <Found key={find} text={find} /> : <JobList filter={filter} counts={filter.state ? (counts?.[filter.state as State] ?? null) : null} />}
     </>
   )
 }
 
 // What a search finds: it goes through all jobs in the background, and this page shows how far it is.
 function Found({ text }: { text: string }) {
-  const [state, setState] = useState<{ search?: Search & { jobs: (Job | null)[] }; missing?: boolean; error?: Error; offset: number }>({ offset: 0 })
+  const [state, setState] = useState<{ search?: Search & { jobs: (Job | null)[] }; error?: Error; offset: number }>({ offset: 0 })
   const { offset } = state
   const [run, setRun] = useState(0)
   useEffect(() => {
@@ -157,7 +143,6 @@ function Found({ text }: { text: string }) {
     const look = async (): Promise<void> => {
       try {
         const begun = await jobs.find(text)
-        if (begun === null) return setState({ missing: true, offset: 0 })
         id = begun.id
         for (;;) {
           const search = await jobs.found(id, { offset, count: PAGE }, abort.signal)
@@ -177,9 +162,9 @@ function Found({ text }: { text: string }) {
       if (id !== undefined) jobs.dropFind(id).catch(() => {})
     }
   }, [text, run, offset])
-  const { search, missing, error } = state
+  const { search, error } = state
   if (error) return <ErrorNote error={error} again={() => setRun(run + 1)} />
-  if (!search && !missing) return <Skeleton rows={6} />
+  if (!search) return <Skeleton rows={6} />
   const rows = (search?.jobs ?? []).filter((j): j is Job => j !== null)
   const by = (
     <ul class="plain-list">
@@ -188,13 +173,12 @@ function Found({ text }: { text: string }) {
       <li><button type="button" onClick={() => setQuery({ find: null, queue: text })}>Jobs in queue {text}</button></li>
     </ul>
   )
-  if (!search) return <Empty title={`There is no job ${text}`}>{by}</Empty>
   return (
     <>
       <p class="dim num" role="status">
         {search.done ? `${search.full ? `The first ${plural(search.found, 'job')}; there may be more` : plural(search.found, 'job') + ' found'}. ${count(search.looked_at)} looked at.` : <>Looking: {count(search.looked_at)} of {count(search.total)} jobs, {count(search.found)} found <progress max={search.total || 1} value={search.looked_at} aria-label="Progress of the search" /></>}
       </p>
-      {rows.length > 0 && <JobTable caption={'Jobs found for ' + text} rows={rows} columns={columnsFor('', false)} />}
+      {rows.length > 0 && <JobTable caption={'Jobs found for ' + text} rows={rows} columns={columnsFor('', false)} choice="jobs-any" />}
       {rows.length === 0 && search.done && <Empty title={`Nothing found for ${text}`}><p>The search looks into ids, klasses and data of the jobs of this namespace.</p>{by}</Empty>}
       <Pager offset={offset} size={PAGE} total={search.found} shown={search.jobs.length} go={(o) => setState({ offset: o })} />
     </>

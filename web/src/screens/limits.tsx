@@ -40,6 +40,7 @@ function editLimit(old: Limit | null): void {
 const OPTIONS: { name: keyof JobOptions; label: string; hint: string; seconds?: boolean }[] = [
   { name: 'backoff', label: 'Backoff', hint: 'fixed:S, linear:S, exponential:S or list:S,S,…, then perhaps :CAP and :JITTER' },
   { name: 'timeout', label: 'Longest run', hint: 'Seconds, or such as 10m; 0: none', seconds: true },
+  { name: 'lease', label: 'Lease', hint: 'Seconds that a lease lasts without a heartbeat; 0: as the queue says', seconds: true },
   { name: 'result_ttl', label: 'Results are kept', hint: 'Seconds, or such as 1d; 0: as long as the job', seconds: true },
   { name: 'max_crashes', label: 'Most crashes', hint: 'Lost leases after which a job fails; 0: no limit' },
 ]
@@ -59,7 +60,7 @@ function editPolicy(old: Policy | null): void {
     verb: 'Set',
     act: async (v) => {
       const body = {
-        backoff: v['backoff'] || undefined, timeout: secondsOf('timeout', v['timeout'] ?? ''), result_ttl: secondsOf('result_ttl', v['result_ttl'] ?? ''),
+        backoff: v['backoff'] || undefined, timeout: secondsOf('timeout', v['timeout'] ?? ''), lease: secondsOf('lease', v['lease'] ?? ''), result_ttl: secondsOf('result_ttl', v['result_ttl'] ?? ''),
         max_crashes: numberOf('max_crashes', v['max_crashes'] ?? ''), on_dependency_failure: v['on_dependency_failure'] || undefined,
       }
       await settings.setPolicy(old?.scope ?? v['scope'] ?? 'klass', old?.name ?? v['name'] ?? '', body)
@@ -111,6 +112,7 @@ export function Limits() {
             { name: 'For', head: 'For', cell: (p) => <><span class="dim">{p.scope}</span> {p.scope === 'queue' ? <QueueLink queue={p.name} /> : <Name text={p.name} />}</> },
             { name: 'Backoff', head: 'Backoff', cell: (p) => <span class="mono">{option(p.options.backoff)}</span> },
             { name: 'Longest run', head: 'Longest run', num: true, cell: (p) => option(p.options.timeout, duration) },
+            { name: 'Lease', head: 'Lease', num: true, cell: (p) => option(p.options.lease, duration) },
             { name: 'Results kept', head: 'Results kept', num: true, cell: (p) => option(p.options.result_ttl, duration) },
             { name: 'Most crashes', head: 'Most crashes', num: true, cell: (p) => option(p.options.max_crashes) },
             { name: 'When a dependency fails', head: 'When a dependency fails', cell: (p) => option(p.options.on_dependency_failure) },

@@ -45,7 +45,7 @@ function Bulk() {
   )
 }
 
-const KINDS = ['', 'act', 'job', 'login', 'refused']
+const KINDS = ['', 'act', 'denied', 'login']
 
 function Audit() {
   const kind = param('kind')

@@ -1,14 +1,14 @@
 // The overview: how much there is, how fast it goes, what needs a person.
-import { failures, pushes, queues, server, totals } from '../api.ts'
+import { failures, jobs, pushes, queues, totals } from '../api.ts'
 import { count, duration, plural, rate } from '../format.ts'
 import { tick, useLive } from '../live.ts'
 import { Chart } from '../parts/chart.tsx'
-import { Ago, Chip, Command, Count, Empty, ErrorNote, Head, Name, Panel, QueueLink, Seconds, Shape, Skeleton } from '../parts/basics.tsx'
+import { Ago, Chip, Command, Count, Empty, ErrorNote, Head, JobLink, Name, Panel, QueueLink, Seconds, Shape, Skeleton } from '../parts/basics.tsx'
 import { Table } from '../parts/table.tsx'
-import { ns, param, setQuery, to, toQueue } from '../route.ts'
-import { useSeries, useSeriesData, WINDOWS } from '../series.ts'
+import { ns, param, setQuery, to, toJob, toQueue } from '../route.ts'
+import { fromSeries, useSeriesData, WINDOWS } from '../series.ts'
 import { can, frozen, storeProblem } from '../state.ts'
-import { STATES, type Counts, type FailureGroup, type Happened, type Metrics, type Push, type Queue, type Series, type Totals } from '../types.ts'
+import { STATES, type Counts, type FailureGroup, type Happened, type Job, type Push, type Queue, type Series, type Totals } from '../types.ts'
 
 // The counts of the last tick, which come before the reply of the next call.
 function Tiles({ known }: { known: Counts }) {
@@ -42,8 +42,8 @@ function Attention({ data }: { data: Loaded }) {
     else if (q.waiting > 0 && q.listeners === 0) items.push({ key: 'l' + q.queue, kind: 'warn', text: `${q.queue}: ${plural(q.waiting, 'job')} waiting, no worker listens`, href: toQueue(q.queue) })
   }
   const paused = list.filter((q) => q.paused).length
-  if (data.totals && data.totals.paused > paused) items.push({ key: 'paused', kind: 'paused', text: `${plural(data.totals.paused, 'queue')} paused in all`, href: to(['queues']) })
-  if (data.counts.failed > 0) items.push({ key: 'f', kind: 'failed', text: `${plural(data.counts.failed, 'failed job')} in ${plural(data.totals?.failures ?? data.groups.length, 'group')}`, href: to(['failures']) })
+  if (data.totals.paused > paused) items.push({ key: 'paused', kind: 'paused', text: `${plural(data.totals.paused, 'queue')} paused in all`, href: to(['queues']) })
+  if (data.totals.jobs.failed > 0) items.push({ key: 'f', kind: 'failed', text: `${plural(data.totals.jobs.failed, 'failed job')} in ${plural(data.totals.failures, 'group')}`, href: to(['failures']) })
   if (items.length === 0) return <p class="calm"><Shape of="ok" /> Nothing needs attention.</p>
   return (
     <ul class="attention">
@@ -64,12 +64,11 @@ export function WindowChoice() {
 
 export function Throughput({ queue }: { queue?: string }) {
   const data = useSeriesData(param('window') || '15m', queue)
-  const view = useSeries(data, queue)
   if (data === undefined) return <Skeleton rows={5} />
+  const view = fromSeries(data)
   const whole = (v: number | null | undefined): string => (v == null ? '–' : count(v))
   return (
     <>
-      {data === null && <p class="dim">This server keeps no series: the charts begin when the page was opened.</p>}
       <div class="charts">
         <Chart title="Jobs a second" times={view.times} lines={view.rates} />
         <Chart title="Jobs by state" times={view.times} lines={view.depths} format={whole} />
@@ -89,41 +88,26 @@ const HAPPENED: [keyof Happened, string, string][] = [
 
 type Row = { name: string; what: string; cells: [string, string][] }
 
-function useRows(t: Totals | null, metrics: Metrics, queue?: string): { heads: string[]; rows: Row[] } {
+function useRows(queue?: string): { heads: string[]; rows: Row[] } {
   const all = [useSeriesData('1m', queue), useSeriesData('15m', queue), useSeriesData('24h', queue)]
-  const cell = (v: number | null | undefined): [string, string] => [rate(v), v == null ? '' : v + ' a second']
+  const cell = (v: number | null): [string, string] => [rate(v), v === null ? '' : v + ' a second']
   const time = (v: number | null | undefined, n?: number): [string, string] => [duration(v), v == null ? '' : v + ' s' + (n === undefined ? '' : ', ' + plural(n, 'job'))]
-  if (t && all[0]) {
-    const sum = (s: Series | null | undefined, name: keyof Happened): number | null => (s && s.count > 0 ? s[name].reduce((a, b) => a + b, 0) / (s.count * s.step) : null)
-    const quantile = (which: 'wait' | 'run', q: 'p50' | 'p99'): [string, string][] => all.map((s) => time(s?.[which].window[q], s?.[which].window.count))
-    return {
-      heads: WINDOWS.map((w) => w.label),
-      rows: [
-        ...HAPPENED.map(([name, label, what]) => ({ name: label, what: what + ', a second', cells: all.map((s) => cell(sum(s, name))) })),
-        { name: 'Wait p50', what: 'from when a job could first run to its first run', cells: quantile('wait', 'p50') },
-        { name: 'Wait p99', what: 'from when a job could first run to its first run', cells: quantile('wait', 'p99') },
-        { name: 'Run p50', what: 'of runs that completed', cells: quantile('run', 'p50') },
-        { name: 'Run p99', what: 'of runs that completed', cells: quantile('run', 'p99') },
-      ],
-    }
-  }
-  const m = (r: Metrics['queued']): [string, string][] => [cell(r['1m']), cell(r['15m']), ['–', '']]
-  const all24 = (v: number, n: number): [string, string][] => [['–', ''], ['–', ''], n ? time(v, n) : ['–', '']]
+  const sum = (s: Series | undefined, name: keyof Happened): number | null => (s && s.count > 0 ? s[name].reduce((a, b) => a + b, 0) / (s.count * s.step) : null)
+  const quantile = (which: 'wait' | 'run', q: 'p50' | 'p99'): [string, string][] => all.map((s) => time(s?.[which].window[q], s?.[which].window.count))
   return {
-    heads: ['1 min', '15 min', 'since the start'],
+    heads: WINDOWS.map((w) => w.label),
     rows: [
-      { name: 'Put', what: 'jobs that came into a queue, a second', cells: m(metrics.queued) },
-      { name: 'Handed out', what: 'runs that began, a second', cells: m(metrics.run) },
-      { name: 'Wait p50', what: 'from when a job could first run to its first run', cells: all24(metrics.latency.p50, metrics.latency.count) },
-      { name: 'Wait p99', what: 'from when a job could first run to its first run', cells: all24(metrics.latency.p99, metrics.latency.count) },
-      { name: 'Run p50', what: 'of runs that completed', cells: all24(metrics.runtime.p50, metrics.runtime.count) },
-      { name: 'Run p99', what: 'of runs that completed', cells: all24(metrics.runtime.p99, metrics.runtime.count) },
+      ...HAPPENED.map(([name, label, what]) => ({ name: label, what: what + ', a second', cells: all.map((s) => cell(sum(s, name))) })),
+      { name: 'Wait p50', what: 'from when a job could first run to its first run', cells: quantile('wait', 'p50') },
+      { name: 'Wait p99', what: 'from when a job could first run to its first run', cells: quantile('wait', 'p99') },
+      { name: 'Run p50', what: 'of runs that completed', cells: quantile('run', 'p50') },
+      { name: 'Run p99', what: 'of runs that completed', cells: quantile('run', 'p99') },
     ],
   }
 }
 
-export function Figures({ totals: t, metrics, queue }: { totals: Totals | null; metrics: Metrics; queue?: string }) {
-  const { heads, rows } = useRows(t, metrics, queue)
+export function Figures({ queue }: { queue?: string }) {
+  const { heads, rows } = useRows(queue)
   return (
     <Table caption="Rates and times" rows={rows} rowKey={(r) => r.name} steady={false} columns={[
       { name: 'Figure', head: <span class="hidden">Figure</span>, cell: (r) => <span title={r.what}>{r.name}{!/p\d/.test(r.name) && <span class="dim"> a second</span>}</span> },
@@ -132,54 +116,51 @@ export function Figures({ totals: t, metrics, queue }: { totals: Totals | null; 
   )
 }
 
-interface Loaded { totals: Totals | null; counts: Counts; list: Queue[]; oldest: Queue[]; groups: FailureGroup[]; metrics: Metrics; push: Push[]; queues: number }
+interface Loaded { totals: Totals; list: Queue[]; oldest: Queue[]; groups: FailureGroup[]; push: Push[]; tracked: Job[] }
+
+const TRACKED = 6
 
 let last: { parts: unknown[]; loaded: Loaded | null } | null = null
 
-// The same object when every part is the same, so that nothing is drawn again.
+// The same object when every part is the same, so that nothing is drawn again. null: there is nothing yet.
 async function load(signal: AbortSignal): Promise<Loaded | null> {
   const parts = await Promise.all([
     totals.get(signal),
-    queues.list({ sort: 'age', count: 50 }, signal),
+    queues.list({ sort: 'age', count: 10 }, signal),
     queues.list({ sort: 'stalled', count: 5 }, signal),
     failures.list({ count: 25 }, signal),
-    totals.metrics(undefined, signal),
     pushes.list(signal),
-    totals.get(signal).then((t) => (t ? null : server.namespaces(signal))),
+    jobs.tracked({ count: TRACKED, data_max: 1 }, signal),
   ])
   const key = [ns.value, ...parts]
   if (last && last.parts.every((p, i) => p === key[i])) return last.loaded
-  const [t, byAge, byStalled, groups, metrics, push, spaces] = parts
-  const space = spaces?.find((n) => n.name === ns.value)
-  const counts = t?.jobs ?? space?.jobs
+  const [all, byAge, byStalled, groups, push, tracked] = parts
   const list = [...byAge.queues, ...byStalled.queues.filter((q) => !byAge.queues.some((o) => o.queue === q.queue))]
-  const nothing = !counts || (list.length === 0 && STATES.every((s) => counts[s] === 0))
-  const oldest = byAge.queues.filter((q) => q.waiting > 0)
-  const loaded = nothing ? null : { totals: t, counts, list, oldest: t ? oldest : [...oldest].sort((a, b) => b.waiting - a.waiting), groups: groups.failures, metrics, push, queues: t?.queues ?? list.length }
+  const nothing = list.length === 0 && STATES.every((s) => all.jobs[s] === 0)
+  const loaded = nothing ? null : { totals: all, list, oldest: byAge.queues.filter((q) => q.waiting > 0), groups: groups.failures, push, tracked: tracked.jobs }
   last = { parts: key, loaded }
   return loaded
 }
 
 export function Overview() {
   const { data, error, again } = useLive('overview', load)
-  const head = <Head title="Overview" lead={data && `${plural(data.queues, 'queue')}${data.totals ? ', ' + plural(data.totals.workers, 'worker') + ', ' + plural(data.totals.recurring, 'recurring job') : ''}`}><WindowChoice /></Head>
+  const head = <Head title="Overview" lead={data && [plural(data.totals.queues, 'queue'), plural(data.totals.workers, 'worker'), plural(data.totals.recurring, 'recurring job')].join(', ')}><WindowChoice /></Head>
   if (error && data === undefined) return <>{head}<ErrorNote error={error} again={again} /></>
   if (data === undefined) return <>{head}<Skeleton rows={8} /></>
   if (data === null) return <><Head title="Overview" /><Start /></>
   const groups = [...data.groups].sort((a, b) => b.count - a.count).slice(0, 6)
-  const hasAge = data.totals !== null
   return (
     <>
       {head}
-      <Tiles known={data.counts} />
+      <Tiles known={data.totals.jobs} />
       <div class="grid two">
         <div class="column">
           <Panel title="Needs attention"><Attention data={data} /></Panel>
-          <Panel title={hasAge ? 'Oldest queues' : 'Longest queues'} aside={<a href={to(['queues'])}>All queues</a>} flush>
+          <Panel title="Oldest queues" aside={<a href={to(['queues'])}>All queues</a>} flush>
             {data.oldest.length === 0 ? <p class="calm"><Shape of="ok" /> No job waits.</p> : (
               <Table caption="Queues with the oldest waiting jobs" rows={data.oldest.slice(0, 6)} rowKey={(q) => q.queue} rowHref={(q) => toQueue(q.queue)} columns={[
                 { name: 'Queue', head: 'Queue', cell: (q) => <><QueueLink queue={q.queue} /> {q.paused && <Chip kind="paused" />}</> },
-                ...(hasAge ? [{ name: 'Oldest', head: 'Oldest', num: true, cell: (q: Queue) => <Seconds s={q.age} whole /> }] : []),
+                { name: 'Oldest', head: 'Oldest', num: true, cell: (q) => <Seconds s={q.age} whole /> },
                 { name: 'Waiting', head: 'Waiting', num: true, cell: (q) => <Count n={q.waiting} /> },
                 { name: 'Running', head: 'Running', num: true, cell: (q) => <Count n={q.running} /> },
                 { name: 'Workers', head: 'Workers', num: true, cell: (q) => <Count n={q.listeners} /> },
@@ -187,9 +168,20 @@ export function Overview() {
             )}
           </Panel>
         </div>
-        <Panel title="Rates and times" flush><Figures totals={data.totals} metrics={data.metrics} /></Panel>
+        <Panel title="Rates and times" flush><Figures /></Panel>
       </div>
       <Panel title="Throughput"><Throughput /></Panel>
+      {data.tracked.length > 0 && (
+        <Panel title="Tracked" aside={<a href={to(['tracked'])}>All tracked jobs</a>} flush>
+          <Table caption="Tracked jobs" rows={data.tracked} rowKey={(j) => j.jid} rowHref={(j) => toJob(j.jid)} columns={[
+            { name: 'Job', head: 'Job', cell: (j) => <JobLink jid={j.jid} /> },
+            { name: 'State', head: 'State', cell: (j) => <Chip kind={j.state} /> },
+            { name: 'Klass', head: 'Klass', cell: (j) => <Name text={j.klass} /> },
+            { name: 'Queue', head: 'Queue', cell: (j) => <QueueLink queue={j.queue} /> },
+            { name: 'Changed', head: 'Changed', cell: (j) => <Ago at={j.updated} /> },
+          ]} />
+        </Panel>
+      )}
       <Panel title="Top failures" aside={<a href={to(['failures'])}>All failures</a>} flush>
         {groups.length === 0 ? <p class="calm"><Shape of="ok" /> No job has failed.</p> : (
           <Table caption="Failure groups with the most jobs" rows={groups} rowKey={(g) => g.group} rowHref={(g) => to(['failures', g.group])} columns={[

@@ -1,5 +1,5 @@
 // Where the server pushes jobs to, and how that goes.
-import { lacks, pushes } from '../api.ts'
+import { pushes } from '../api.ts'
 import { count, duration } from '../format.ts'
 import { reload, useLive } from '../live.ts'
 import { Ago, Chip, Command, Count, Empty, ErrorNote, Facts, Head, Name, QueueLink, Skeleton } from '../parts/basics.tsx'
@@ -53,7 +53,7 @@ function One({ push }: { push: Push }) {
       <header>
         <h2><Name text={push.pattern} /></h2>
         <div class="aside">
-          {admin && push.breaker !== 'closed' && !lacks('push-try') && <button type="button" class="small" onClick={() => void act(() => pushes.attempt(push.pattern).then(reload), 'One job is tried now')}>Try now</button>}
+          {admin && push.breaker !== 'closed' && <button type="button" class="small" onClick={() => void act(() => pushes.attempt(push.pattern).then(reload), 'One job is tried now')}>Try now</button>}
           {admin && push.source === 'command' && <button type="button" class="small" onClick={() => edit(push)}>Edit…</button>}
           {admin && push.source === 'command' && <button type="button" class="small" onClick={() => confirm({ title: 'End the push of ' + push.pattern, body: <p>What is under way goes on. Waiting jobs stay in their queues for other workers.</p>, verb: 'End it', danger: true, act: () => pushes.unset(push.pattern).then(reload), done: 'The push has ended' })}>Remove…</button>}
         </div>

@@ -1,16 +1,16 @@
 // One queue: its jobs by state, throughput, lanes with limits and use, times by day, recurring jobs, workers.
-import { jobs, queues, settings, totals } from '../api.ts'
-import { count, duration, plural, rate, stamp } from '../format.ts'
+import { queues, settings, totals } from '../api.ts'
+import { count, duration, plural, rate } from '../format.ts'
 import { useKey } from '../keys.tsx'
 import { reload, useLive } from '../live.ts'
-import { Ago, Age, Chip, Count, Empty, ErrorNote, Facts, Head, Name, Panel, Seconds, Skeleton, WorkerLink } from '../parts/basics.tsx'
+import { Ago, Chip, Count, Empty, ErrorNote, Facts, Head, Name, Panel, Seconds, Skeleton, WorkerLink } from '../parts/basics.tsx'
 import { startBulk } from '../parts/bulk.tsx'
 import { Bars } from '../parts/chart.tsx'
 import { ask, FieldError, type Values } from '../parts/dialog.tsx'
 import { putJob } from '../parts/put.tsx'
 import { CursorPager, Table } from '../parts/table.tsx'
 import { useState } from 'preact/hooks'
-import { go, ns, param, setQuery, to } from '../route.ts'
+import { go, param, setQuery, to } from '../route.ts'
 import { can, now } from '../state.ts'
 import { type DayTimes, type Lane, type Queue } from '../types.ts'
 import { filterOf, JobList, StateTabs } from './jobs.tsx'
@@ -34,10 +34,9 @@ function Lanes({ queue }: { queue: string }) {
   const [seen, setSeen] = useState<string[]>([])
   const cursor = seen[seen.length - 1]
   const { data, error, again } = useLive('lanes\n' + queue + '\n' + (cursor ?? ''), (signal) => queues.lanes(queue, { cursor, count: 50 }, signal))
-  const plain = useLive('lane\n' + queue, (signal) => queues.lane(queue, null, signal), 2000)
   if (error && !data) return <ErrorNote error={error} again={again} />
-  if (data === undefined || !plain.data) return <Skeleton rows={4} />
-  const rows: Lane[] = data === null ? [plain.data] : data.lanes
+  if (!data) return <Skeleton rows={4} />
+  const rows: Lane[] = data.lanes
   if (rows.length === 0) return <Empty title="No lane has jobs"><p>Jobs with a domain form a lane of their own: <code>sluice put {queue} Send '1' --domain customer-7</code></p></Empty>
   const use = (l: Lane) => (l.concurrency > 0
     ? <span class="bar"><progress max={l.concurrency} value={Math.min(l.running, l.concurrency)} aria-label="Use of the concurrency" /><span class="num">{count(l.running)} of {count(l.concurrency)}</span></span>
@@ -52,8 +51,7 @@ function Lanes({ queue }: { queue: string }) {
         { name: 'Weight', head: 'Weight', num: true, cell: (l) => <Count n={l.weight} /> },
         { name: 'Next may run', head: 'Next may run', cell: (l) => (l.ready === null ? <span>when one ends</span> : l.ready <= now.value ? <span>now</span> : <Ago at={l.ready} />) },
       ]} />
-      {data === null && <p class="dim">This server shows the lane without a domain only.</p>}
-      {data && <CursorPager seen={seen} next={data.next} go={setSeen} />}
+      <CursorPager seen={seen} next={data.next} go={setSeen} />
     </>
   )
 }
@@ -165,12 +163,6 @@ async function editSettings(queue: string): Promise<void> {
 export function QueueScreen({ name }: { name: string }) {
   const view = param('view') || 'jobs'
   const { data: q, error, again } = useLive('queue\n' + name, (signal) => queues.get(name, signal))
-  const hasEnded = q?.complete !== undefined
-  const ended = useLive('ended\n' + name + '\n' + hasEnded, async (signal) => {
-    if (hasEnded) return {}
-    const [complete, failed] = await Promise.all([jobs.count({ queue: name, state: 'complete' }, signal), jobs.count({ queue: name, state: 'failed' }, signal)])
-    return { complete, failed }
-  }, 2000)
   const metrics = useLive('metrics\n' + name, (signal) => totals.metrics(name, signal), 2000)
   const why = useLive('why\n' + name, (signal) => queues.explain(name, signal), 2000)
   const operates = can('operate', name)
@@ -178,7 +170,7 @@ export function QueueScreen({ name }: { name: string }) {
   const crumbs = <><a href={to(['queues'])}>Queues</a></>
   if (error && !q) return <><Head title={<Name text={name} />} crumbs={crumbs} /><ErrorNote error={error} again={again} /></>
   if (!q) return <><Head title={<Name text={name} />} crumbs={crumbs} /><Skeleton rows={8} /></>
-  const counts = { ...q, ...ended.data } as unknown as Record<string, number>
+  const counts = q as unknown as Record<string, number>
   const state = param('state') || 'waiting'
   const own = reason(q)
   const text = why.data?.sentence ?? own.text
@@ -190,14 +182,14 @@ export function QueueScreen({ name }: { name: string }) {
         {operates && <button type="button" onClick={() => togglePause(q)} aria-keyshortcuts="p">{q.paused ? 'Resume' : 'Pause'}</button>}
         {can('operate') && <button type="button" onClick={() => void editSettings(name)}>Settings</button>}
         {operates && <button type="button" onClick={() => startBulk({ act: 'cancel', filter: { queue: name } })}>Clear…</button>}
-        {operates && <button type="button" onClick={() => forget(q, () => go(to(['queues'])))}>Forget</button>}
+        {operates && <button type="button" onClick={() => forget(q, () => go(to(['queues'])))}>Forget…</button>}
       </Head>
       <Facts rows={[
-        ['Put', <span class="num">{rate(q.rates?.put ?? metrics.data?.queued['1m'])} <span class="dim">a second</span></span>],
-        ['Run', <span class="num">{rate(q.rates?.popped ?? metrics.data?.run['1m'])} <span class="dim">a second</span></span>],
+        ['Put', <span class="num">{rate(q.rates.put)} <span class="dim">a second</span></span>],
+        ['Run', <span class="num">{rate(q.rates.popped)} <span class="dim">a second</span></span>],
         ['Wait p50, p99', <span class="num">{metrics.data?.latency.count ? duration(metrics.data.latency.p50) + ', ' + duration(metrics.data.latency.p99) : '–'}</span>],
         ['Run p50, p99', <span class="num">{metrics.data?.runtime.count ? duration(metrics.data.runtime.p50) + ', ' + duration(metrics.data.runtime.p99) : '–'}</span>],
-        ['Oldest waiting', <Oldest queue={q} />],
+        ['Oldest waiting', <Seconds s={q.age} whole />],
         ['Workers', <a href={to(['queues', name], { view: 'workers' })}><Count n={q.listeners} zero="plain" /></a>],
         ...(q.paused_since ? [['Paused', <Ago at={q.paused_since} />] as [string, preact.ComponentChild]] : []),
       ]} />
@@ -222,16 +214,3 @@ export function QueueScreen({ name }: { name: string }) {
     </>
   )
 }
-
-// Servers that do not send it: the first job in line was put first, if all have one priority.
-function Oldest({ queue }: { queue: Queue }) {
-  if (queue.age !== undefined) return <Seconds s={queue.age} whole />
-  return <FirstInLine queue={queue.queue} waiting={queue.waiting} />
-}
-
-function FirstInLine({ queue, waiting }: { queue: string; waiting: number }) {
-  const { data } = useLive('first\n' + queue + '\n' + (waiting > 0), async (signal) => (waiting > 0 ? jobs.list({ queue, state: 'waiting' }, { count: 1 }, signal) : null), 5000)
-  const job = data?.jobs[0]
-  return job ? <span title={'put at ' + stamp(job.created, false) + ', in ' + ns.value}><Age since={job.moved} /></span> : <span class="dim">–</span>
-}
-

@@ -1,18 +1,17 @@
-// All queues: counts by state, rates, age of the oldest job, workers. The server sorts and pages; on
-// servers that cannot, the page does.
+// All queues: counts by state, rates, age of the oldest job, workers. The server filters, sorts and pages.
 import { useEffect, useState } from 'preact/hooks'
-import { lacks, queues, totals } from '../api.ts'
-import { plural, rate } from '../format.ts'
+import { queues, totals } from '../api.ts'
+import { bytes, plural, rate } from '../format.ts'
 import { useKey } from '../keys.tsx'
 import { reload, useLive } from '../live.ts'
-import { Chip, Count, ErrorNote, Head, QueueLink, Seconds, Skeleton } from '../parts/basics.tsx'
+import { Chip, Count, Empty, ErrorNote, Head, QueueLink, Seconds, Skeleton } from '../parts/basics.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Spark } from '../parts/spark.tsx'
-import { Pager, Table, type Column } from '../parts/table.tsx'
+import { CursorPager, Table, type Column } from '../parts/table.tsx'
 import { act } from '../parts/toast.tsx'
 import { ns, param, setQuery, toQueue } from '../route.ts'
 import { can, frozen, now } from '../state.ts'
-import type { Queue, QueuePage } from '../types.ts'
+import type { Queue } from '../types.ts'
 import { Start } from './overview.tsx'
 
 const PAGE = 50
@@ -41,57 +40,20 @@ function forgetAll(list: Queue[], then: () => void): void {
   })
 }
 
-// Column, word of the server, value.
-const ORDERS: Record<string, [string, (q: Queue) => number | string]> = {
-  Queue: ['name', (q) => q.queue],
-  Waiting: ['waiting', (q) => q.waiting],
-  Running: ['running', (q) => q.running],
-  Stalled: ['stalled', (q) => q.stalled],
-  Scheduled: ['scheduled', (q) => q.scheduled],
-  Depends: ['depends', (q) => q.depends],
-  Failed: ['failed', (q) => q.failed ?? 0],
-  Oldest: ['age', (q) => q.age ?? 0],
-  Rate: ['popped_rate', (q) => q.rates?.popped ?? 0],
+// The columns that the server can sort by, and its words for them.
+const ORDERS: Record<string, string> = {
+  Queue: 'name',
+  Waiting: 'waiting',
+  Running: 'running',
+  Stalled: 'stalled',
+  Failed: 'failed',
+  Oldest: 'age',
+  'Put/s': 'put',
+  'Done/s': 'completed',
 }
 
-async function load(by: string, offset: number, find: string, signal: AbortSignal): Promise<QueuePage & { whole: boolean }> {
-  const order = ORDERS[by]
-  if (find || lacks('queue-list')) {
-    const page = await queues.list({ count: 1000 }, signal)
-    return wholeOf(page, by, find)
-  }
-  const page = await queues.list({ sort: order?.[0], offset, count: PAGE }, signal)
-  return lacks('queue-list') ? wholeOf(page, by, find) : pageOf(page)
-}
-
-// One result for one reply, so that an unchanged reply draws nothing.
-const results = new WeakMap<QueuePage, { key: string; value: QueuePage & { whole: boolean } }>()
-
-function once(page: QueuePage, key: string, make: () => QueuePage & { whole: boolean }): QueuePage & { whole: boolean } {
-  const before = results.get(page)
-  if (before?.key === key) return before.value
-  const value = make()
-  results.set(page, { key, value })
-  return value
-}
-
-function pageOf(page: QueuePage): QueuePage & { whole: boolean } {
-  return once(page, 'page', () => ({ ...page, whole: false }))
-}
-
-function wholeOf(page: QueuePage, by: string, find: string): QueuePage & { whole: boolean } {
-  return once(page, by + '\n' + find, () => {
-    let rows = find ? page.queues.filter((q) => q.queue.toLowerCase().includes(find.toLowerCase())) : page.queues
-    const order = ORDERS[by]
-    if (order) {
-      rows = [...rows].sort((a, b) => {
-        const [x, y] = [order[1](a), order[1](b)]
-        return typeof x === 'string' ? x.localeCompare(y as string) : (y as number) - x
-      })
-    }
-    return { queues: rows, total: rows.length, whole: true }
-  })
-}
+// A pattern of the server that matches names with this text in them.
+export const containing = (text: string): string | undefined => (text === '' ? undefined : '*' + text.replace(/[*?[\]\\]/g, '\\$&') + '*')
 
 const SPARKS_EVERY_MS = 15000
 
@@ -109,7 +71,6 @@ function useSparks(names: string[]): Map<string, number[]> {
         const one = async (): Promise<void> => {
           for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
             const series = await totals.series({ step: 15 }, name, abort.signal)
-            if (series === null) return
             next.set(name, series.popped)
           }
         }
@@ -120,7 +81,7 @@ function useSparks(names: string[]): Map<string, number[]> {
           // the lines stay as they were
         }
       }
-      if (!abort.signal.aborted && !lacks('series')) timer = setTimeout(look, SPARKS_EVERY_MS)
+      if (!abort.signal.aborted) timer = setTimeout(look, SPARKS_EVERY_MS)
     }
     void look()
     return () => {
@@ -133,45 +94,51 @@ function useSparks(names: string[]): Map<string, number[]> {
 
 export function Queues() {
   const [chosen, setChosen] = useState<Set<string>>(new Set())
-  const offset = Number(param('offset')) || 0
   const find = param('find')
   const by = param('sort')
-  const { data, error, again } = useLive('queues\n' + by + '\n' + offset + '\n' + find, (signal) => load(by, offset, find, signal), 1000, true)
-  const page = data ? (data.whole ? data.queues.slice(offset, offset + PAGE) : data.queues) : []
+  const key = by + '\n' + find
+  const [pages, setPages] = useState<{ key: string; seen: string[] }>({ key, seen: [] })
+  const seen = pages.key === key ? pages.seen : []
+  const cursor = seen[seen.length - 1]
+  const { data, error, again } = useLive('queues\n' + key + '\n' + (cursor ?? ''), (signal) => queues.list({ sort: ORDERS[by], match: containing(find), count: PAGE, cursor }, signal), 1000, true)
+  const page = data?.queues ?? []
   const sparks = useSparks(page.map((q) => q.queue))
   useKey('p', () => {
     const name = (document.activeElement?.closest('tr[data-row]') as HTMLElement | null)?.dataset['row']
     const q = page.find((o) => o.queue === name)
     if (q && can('operate', q.queue)) togglePause(q)
   })
-  const total = data ? (data.total ?? data.queues.length) : 0
+  const total = data?.total ?? 0
   const head = (
-    <Head title="Queues" lead={data && plural(total, 'queue')}>
+    <Head title="Queues" lead={data && (find ? `${plural(total, 'queue')} with ${find} in the name` : plural(total, 'queue'))}>
       <label class="filter"><span class="hidden">Filter by name</span>
-        <input type="search" placeholder="Filter by name" value={find} onInput={(e) => setQuery({ find: e.currentTarget.value || null, offset: null })} />
+        <input type="search" placeholder="Filter by name" value={find} onInput={(e) => setQuery({ find: e.currentTarget.value || null })} />
       </label>
     </Head>
   )
   if (error && !data) return <>{head}<ErrorNote error={error} again={again} /></>
   if (!data) return <>{head}<Skeleton rows={8} /></>
-  if (data.queues.length === 0 && offset === 0 && !find) return <>{head}<Start /></>
-  const has = (name: keyof Queue): boolean => page.some((q) => q[name] !== undefined)
+  if (data.queues.length === 0 && seen.length === 0 && !find) return <>{head}<Start /></>
   const link = (q: Queue, state: string, n: number | undefined) => (n ? <a class="num" href={toQueue(q.queue, { state })}><Count n={n} /></a> : <Count n={n} />)
-  const state = (name: string, key: 'waiting' | 'running' | 'stalled' | 'scheduled' | 'depends' | 'failed'): Column<Queue> =>
-    ({ name, head: name, num: true, sort: true, cell: (q) => link(q, key, q[key]), empty: (q) => !q[key] })
+  const state = (name: string, key: 'waiting' | 'running' | 'stalled' | 'scheduled' | 'depends' | 'failed' | 'complete', more: Partial<Column<Queue>> = {}): Column<Queue> =>
+    ({ name, head: name, num: true, sort: name in ORDERS, cell: (q) => link(q, key, q[key]), empty: (q) => !q[key], ...more })
+  const perSecond = (name: string, key: 'put' | 'completed', what: string, more: Partial<Column<Queue>> = {}): Column<Queue> =>
+    ({ name, head: name, num: true, sort: true, cell: (q) => <span class="num" title={`${q.rates[key]} ${what} a second, over the last minute`}>{rate(q.rates[key])}</span>, empty: (q) => !q.rates[key], ...more })
   const columns: Column<Queue>[] = [
     { name: 'Queue', head: 'Queue', sort: true, cell: (q) => <><QueueLink queue={q.queue} /> {q.paused && <span title={q.paused_since ? 'for ' + Math.round(now.peek() - q.paused_since) + ' s' : undefined}><Chip kind="paused" /></span>}</> },
     state('Waiting', 'waiting'),
-    ...(has('age') ? [{ name: 'Oldest', head: 'Oldest', num: true, sort: true, cell: (q: Queue) => <Seconds s={q.age} whole />, empty: (q: Queue) => q.age == null }] : []),
+    { name: 'Oldest', head: 'Oldest', num: true, sort: true, cell: (q: Queue) => <Seconds s={q.age} whole />, empty: (q: Queue) => q.age == null },
     state('Running', 'running'),
     state('Scheduled', 'scheduled'),
     state('Depends', 'depends'),
     state('Stalled', 'stalled'),
-    ...(has('failed') ? [state('Failed', 'failed')] : []),
-    ...(has('rates') ? [
-      { name: 'Rate', head: 'Run/s', num: true, sort: true, cell: (q: Queue) => <span class="num" title={q.rates ? `${q.rates.popped} runs, ${q.rates.put} puts a second, over the last minute` : ''}>{rate(q.rates?.popped)}</span> },
-      { name: 'Trend', head: '15 min', cell: (q: Queue) => { const s = sparks.get(q.queue); return s ? <Spark values={s} label={`Runs of ${q.queue} in the last 15 minutes`} /> : null }, empty: (q: Queue) => !sparks.has(q.queue) },
-    ] : []),
+    state('Failed', 'failed'),
+    state('Complete', 'complete', { off: true }),
+    { name: 'Recurring', head: 'Recurring', num: true, off: true, cell: (q) => <Count n={q.recurring} />, empty: (q) => !q.recurring },
+    { name: 'Data', head: 'Data', num: true, off: true, cell: (q) => <span class="num" title={q.bytes + ' bytes of data of unfinished jobs'}>{bytes(q.bytes)}</span>, empty: (q) => !q.bytes },
+    perSecond('Put/s', 'put', 'puts', { off: true }),
+    perSecond('Done/s', 'completed', 'jobs completed'),
+    { name: 'Trend', head: '15 min', cell: (q: Queue) => { const s = sparks.get(q.queue); return s ? <Spark values={s} label={`Runs of ${q.queue} in the last 15 minutes`} /> : null }, empty: (q: Queue) => !sparks.has(q.queue) },
     { name: 'Workers', head: 'Workers', num: true, cell: (q) => <Count n={q.listeners} /> },
   ]
   const selected = page.filter((q) => chosen.has(q.queue))
@@ -189,14 +156,14 @@ export function Queues() {
           <button type="button" class="plain" onClick={() => setChosen(new Set())}>Clear</button>
         </div>
       )}
-      <Table key={by + '\n' + offset + '\n' + find} caption="Queues" rows={page} columns={columns} rowKey={(q) => q.queue} rowHref={(q) => toQueue(q.queue)} noun="queue"
+      {data.queues.length > 0 && <Table key={key + '\n' + (cursor ?? '')} caption="Queues" rows={page} columns={columns} choice="queues" rowKey={(q) => q.queue} rowHref={(q) => toQueue(q.queue)} noun="queue"
         selection={operates ? { keys: chosen, set: setChosen } : undefined}
-        sorting={{ by, down: by !== 'Queue', set: (name) => setQuery({ sort: name === by ? null : name, offset: null }) }}
+        sorting={{ by, down: by !== 'Queue', set: (name) => setQuery({ sort: name === by ? null : name }) }}
         acts={operates ? (q) => can('operate', q.queue) && (
           <button type="button" class="small" onClick={() => togglePause(q)} aria-label={(q.paused ? 'Resume ' : 'Pause ') + q.queue}>{q.paused ? 'Resume' : 'Pause'}</button>
-        ) : undefined as never} />
-      {data.whole && find && total === 0 && <p class="dim">No queue has {find} in its name{!lacks('queue-list') && ', of the first 1,000'}.</p>}
-      <Pager offset={offset} size={PAGE} total={total} shown={page.length} go={(o) => setQuery({ offset: o ? String(o) : null })} />
+        ) : undefined as never} />}
+      {total === 0 && find && <Empty title={`No queue has ${find} in its name`}><p><button type="button" onClick={() => setQuery({ find: null })}>Show all queues</button></p></Empty>}
+      <CursorPager seen={seen} next={data.next ?? null} go={(s) => { setPages({ key, seen: s }); scrollTo(0, 0) }} />
     </>
   )
 }

@@ -8,49 +8,9 @@ import { ask } from '../parts/dialog.tsx'
 import { Table } from '../parts/table.tsx'
 import { formatHash } from '../route.ts'
 import { canServer } from '../state.ts'
-import { STATES, type ServerFigures } from '../types.ts'
+import { STATES } from '../types.ts'
 
 type Row = [string, ComponentChildren]
-
-// Lines of /metrics that have no label of a namespace: name, or name{label="value"}, and a number.
-export function parseMetrics(text: string): Map<string, number> {
-  const all = new Map<string, number>()
-  for (const line of text.split('\n')) {
-    if (line === '' || line.startsWith('#') || line.includes('namespace="')) continue
-    const space = line.lastIndexOf(' ')
-    all.set(line.slice(0, space), Number(line.slice(space + 1)))
-  }
-  return all
-}
-
-// Servers without GET /v1/server: the same from /metrics, which only administrators may read.
-function fromMetrics(all: Map<string, number>): ServerFigures {
-  const n = (name: string): number => all.get(name) ?? 0
-  const version = [...all.keys()].find((key) => key.startsWith('sluice_build_info')) ?? ''
-  const turns = n('sluice_loop_turn_seconds_count')
-  const mean = turns ? n('sluice_loop_turn_seconds_sum') / turns : 0
-  return {
-    version: /"([^"]*)"/.exec(version)?.[1] ?? '', time: 0, uptime: n('sluice_uptime_seconds'), stopping: false, durability: '',
-    store: { state: ['ready', 'full', 'stuck', 'busy', 'failed'].find((s) => n(`sluice_store_state{state="${s}"}`) === 1) ?? 'ready', reason: null, hint: null },
-    memory: { state: '', used: n('sluice_memory_used_bytes'), limit: n('sluice_memory_limit_bytes') },
-    connections: { open: n('sluice_connections{protocol="resp"}') + n('sluice_connections{protocol="http"}'), limit: n('sluice_connections_limit'), waiting: n('sluice_connections_blocked'), listening: n('sluice_subscribers{to="events"}') },
-    namespaces: n('sluice_namespaces'),
-    inside: {
-      process_id: 0, config_file: null, resident_bytes: n('process_resident_memory_bytes'),
-      store: {
-        groups: n('sluice_store_groups_total'), group_bytes: n('sluice_store_group_bytes_total'), syncs: n('sluice_store_sync_seconds_count'), sync_max: n('sluice_store_sync_longest_seconds'),
-        groups_behind: n('sluice_store_groups_behind'), journal_bytes: n('sluice_store_journal_bytes'), base_bytes: n('sluice_store_base_bytes'), base_live_bytes: n('sluice_store_base_live_bytes'), volume_free_bytes: n('sluice_store_volume_free_bytes'),
-      },
-      loop: { turns, turns_cut: n('sluice_loop_turns_cut_total'), p50: mean, p99: mean, max: mean },
-      commands: n('sluice_commands_total'), errors: n('sluice_errors_total'), input_bytes: n('sluice_network_received_bytes_total'), output_bytes: n('sluice_network_sent_bytes_total'),
-      connections_rejected: n('sluice_connections_refused_total'),
-    },
-  }
-}
-
-async function figures(signal: AbortSignal): Promise<ServerFigures> {
-  return (await server.figures(signal)) ?? fromMetrics(parseMetrics(await server.metricsText(signal)))
-}
 
 function backup(): void {
   ask({
@@ -70,7 +30,7 @@ const Bytes = ({ n }: { n: number }) => <span class="num" title={count(n) + ' by
 
 export function Server() {
   const spaces = useLive('namespaces', server.namespaces, 2000)
-  const { data, error } = useLive('figures', figures, 2000)
+  const { data, error } = useLive('figures', server.figures, 2000)
   const head = <Head title="Server">{canServer() && <button type="button" onClick={backup}>Back up…</button>}</Head>
   const inside = data?.inside
   const store = data?.store

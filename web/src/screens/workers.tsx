@@ -121,7 +121,7 @@ export function WorkerScreen({ name }: { name: string }) {
         ['Lease expired', <Count n={data.expired} />],
       ]} />
       <Panel title="Jobs that it holds" flush>
-        {rows.length === 0 ? <p class="calm">It holds no job.</p> : <JobTable caption={'Jobs of ' + name} rows={rows} columns={columnsFor('running', false)} />}
+        {rows.length === 0 ? <p class="calm">It holds no job.</p> : <JobTable caption={'Jobs of ' + name} rows={rows} columns={columnsFor('running', false)} choice="jobs-running" />}
         {held > rows.length && <p class="dim pad">The first {plural(rows.length, 'job')} of {held.toLocaleString('en-US')}.</p>}
       </Panel>
     </>
