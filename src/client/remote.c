@@ -68,6 +68,7 @@ struct local_call {
     int64_t deadline_us;      // of all of it
     int64_t wait_deadline_us; // of what it waits for
     int wake;                 // -1: nothing but its time ends it
+    bool no_connection;       // the last attempt could not even connect
     struct buffer request;
     struct sluice_value **out;
     struct sluice_error *error;
@@ -155,9 +156,10 @@ bool may_work_later(enum sluice_status status)
 }
 
 // The reason of an attempt that the deadline cut short says less than that of one before.
-static enum sluice_status open_dialog(const struct local_call *local_call, struct dialog **out)
+static enum sluice_status open_dialog(struct local_call *local_call, struct dialog **out)
 {
-    const struct until until = { local_call->deadline_us, local_call->wake };
+    const struct until until = { local_call->deadline_us, local_call->wake,
+                                 &local_call->no_connection };
     struct sluice_error why;
     enum sluice_status status =
         dialog_open(&local_call->remote->url, local_call->remote->trust, until, out, &why);
@@ -241,6 +243,9 @@ static enum sluice_status ask(struct local_call *local_call)
             }
             break;
         case UNSENT:
+            if (local_call->remote->fail_fast && !sent && local_call->no_connection) {
+                return give_up(local_call, false);
+            }
             break;
         case LATE:
             return give_up(local_call, true);
@@ -323,6 +328,7 @@ enum sluice_status remote_open(const struct link_options *options, struct link *
     remote->timeout_us = options->timeout_us;
     remote->log = options->given->log;
     remote->log_context = options->given->log_context;
+    remote->fail_fast = options->given->fail_fast;
     remote->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (pthread_mutex_init(&remote->mutex, NULL)) {
         free(remote);

@@ -326,6 +326,9 @@ enum sluice_status stream_open(struct stream *stream, const struct url *url,
 {
     *stream = (struct stream){ .fd = -1 };
     enum sluice_status status = connect_any(stream, url, until, error);
+    if (status == SLUICE_UNREACHABLE && until.no_connection) {
+        *until.no_connection = true;
+    }
     if (!status && trust) {
         status = greet(stream, url, trust, until, error);
     }
