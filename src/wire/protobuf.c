@@ -145,6 +145,27 @@ double protobuf_double(uint64_t value)
     return number;
 }
 
+// How many bytes at the front are UTF-8.
+static size_t valid_size(struct slice text)
+{
+    size_t size = 0;
+    while (size < text.size) {
+        struct slice rest = slice_sub(text, size, SIZE_MAX);
+        size_t plain = json_plain_size(rest);
+        size_t character = plain ? plain : json_utf8_size(rest);
+        if (character == 0) {
+            break;
+        }
+        size += character;
+    }
+    return size;
+}
+
+bool protobuf_is_text(struct slice bytes)
+{
+    return valid_size(bytes) == bytes.size;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Writing
 
@@ -192,22 +213,6 @@ void protobuf_write_bytes(struct buffer *out, uint32_t number, struct slice byte
     size += put_varint(head + size, bytes.size);
     buffer_append(out, slice_make(head, size));
     buffer_append(out, bytes);
-}
-
-// How many bytes at the front are UTF-8.
-static size_t valid_size(struct slice text)
-{
-    size_t size = 0;
-    while (size < text.size) {
-        struct slice rest = slice_sub(text, size, SIZE_MAX);
-        size_t plain = json_plain_size(rest);
-        size_t character = plain ? plain : json_utf8_size(rest);
-        if (character == 0) {
-            break;
-        }
-        size += character;
-    }
-    return size;
 }
 
 void protobuf_write_text(struct buffer *out, uint32_t number, struct slice text)

@@ -57,6 +57,9 @@ bool protobuf_next(struct protobuf_reader *reader, struct protobuf_field *field)
 // Whether the whole of a message is fields. What is in fields of bytes is not looked at.
 bool protobuf_is_valid(struct slice message);
 
+// Whether bytes are UTF-8, which texts must be.
+bool protobuf_is_text(struct slice bytes);
+
 // The bytes of a fixed64 that is a double, and back.
 double protobuf_double(uint64_t value);
 

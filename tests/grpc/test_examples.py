@@ -1,7 +1,10 @@
 #!/usr/bin/python3
-"""The workers of the manual do their work, fail it, and give back what they have not done."""
+"""The programs of the manual: the workers do their work, fail it, and give back what they have not done."""
 
+import contextlib
+import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -50,6 +53,15 @@ class Examples(grpc_client.TestCase):
         self.assertEqual(("FAILED", "ValueError", "the data is bad"),
                          (state, answer.group, answer.message))
         self.stop(process, "worker-1")
+
+    def test_manual(self):
+        with open(os.path.join(SOURCE, "docs", "grpc.md"), encoding="utf-8") as file:
+            parts = re.findall(r"```python\n(.*?)```", file.read(), re.DOTALL)
+        program = "".join(parts).replace("127.0.0.1:7713", f"127.0.0.1:{self.server.grpc_port}")
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(program, {})
+        self.assertEqual('{"sent":true}\n0\n', said.getvalue())
 
     @unittest.skipUnless(shutil.which("npm"), "npm is not installed")
     def test_node(self):

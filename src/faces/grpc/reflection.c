@@ -34,6 +34,22 @@ struct asked {
     struct slice text;
 };
 
+// Whether a field is as the answer repeats it: a text, or a message with a text in it.
+static bool is_repeatable(const struct protobuf_field *field)
+{
+    struct protobuf_reader reader = protobuf_reader(field->bytes);
+    struct protobuf_field inner;
+    if (field->number != REQUEST_EXTENSION) {
+        return field->number > REQUEST_SERVICES || protobuf_is_text(field->bytes);
+    }
+    while (protobuf_next(&reader, &inner)) {
+        if (inner.wire == PROTOBUF_BYTES && !protobuf_is_text(inner.bytes)) {
+            return false;
+        }
+    }
+    return !reader.broken;
+}
+
 static bool read_request(struct slice message, struct asked *out)
 {
     struct protobuf_reader reader = protobuf_reader(message);
@@ -42,6 +58,9 @@ static bool read_request(struct slice message, struct asked *out)
     while (protobuf_next(&reader, &field)) {
         if (field.wire != PROTOBUF_BYTES) {
             continue;
+        }
+        if (!is_repeatable(&field)) {
+            return false;
         }
         if (field.number == REQUEST_HOST) {
             out->host = field.bytes;

@@ -2,7 +2,6 @@
 #include "faces/grpc/words.h"
 
 #include "base/body.h"
-#include "base/json.h"
 #include "base/num.h"
 #include "wire/protobuf.h"
 
@@ -181,19 +180,6 @@ static bool wire_fits(const struct grpc_field *field, enum protobuf_wire wire)
     }
 }
 
-static bool is_text(struct slice bytes)
-{
-    while (bytes.size > 0) {
-        size_t size = json_plain_size(bytes);
-        size = size ? size : json_utf8_size(bytes);
-        if (size == 0) {
-            return false;
-        }
-        bytes = slice_sub(bytes, size, SIZE_MAX);
-    }
-    return true;
-}
-
 // Seconds and nanoseconds; given twice, as protobuf has it, the fields are merged.
 static bool take_time(struct slice message, struct given *out)
 {
@@ -242,7 +228,7 @@ static enum status take_argument(struct making *making, const struct grpc_plan_f
         return good ? STATUS_OK : refuse_broken(making);
     }
     given->bytes = field->bytes;
-    if (at->field->type == GRPC_TYPE_STRING && !is_text(field->bytes)) {
+    if (at->field->type == GRPC_TYPE_STRING && !protobuf_is_text(field->bytes)) {
         return refuse_argument(making, (size_t)at->argument, "must be UTF-8");
     }
     return STATUS_OK;

@@ -196,6 +196,8 @@ static void test_grpc_services__what_is_malformed_is_refused(void **state)
     buffer_init(&out, &allocator_system, 16);
     assert_int_equal(grpc_reflect(SLICE("\x0a\x05x"), &out, &fault), STATUS_INVALID);
     assert_int_equal(fault.code, GRPC_INTERNAL);
+    assert_int_equal(grpc_reflect(SLICE("\x22\x01\xff"), &out, &fault), STATUS_INVALID);
+    assert_int_equal(grpc_reflect(SLICE("\x2a\x03\x0a\x01\xff"), &out, &fault), STATUS_INVALID);
     assert_int_equal(grpc_reflect(SLICE("\x3a\x01*"), &out, &fault), STATUS_TOO_LARGE);
     assert_int_equal(out.size, 0);
     assert_int_equal(out.status, STATUS_OK);
