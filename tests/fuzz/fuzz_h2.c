@@ -131,7 +131,7 @@ static bool run(struct world *world, struct slice bytes, size_t piece)
     memset(world, 0, sizeof(*world));
     current = world;
     bounded_init(&world->memory);
-    buffer_init(&out, &allocator_system, 4 * OUT_MAX);
+    buffer_init(&out, &allocator_system, 4 * (size_t)OUT_MAX);
     const struct h2_options options = { .allocator = &world->memory.allocator,
                                         .ops = &ops,
                                         .owner = world,

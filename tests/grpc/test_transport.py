@@ -260,6 +260,24 @@ class Users(Calls):
         self.assertEqual(raised.exception.code(), grpc.StatusCode.NOT_FOUND)
 
 
+class Crowd(Calls):
+    FLAGS = ("--max-connections", "1", "--reserved-connections", "4")
+
+    def test_a_connection_in_the_reserve_runs_no_command_on_jobs(self):
+        with sluiced.Client(self.server) as client:
+            client.expect("PING", "+PONG")
+            self.fails(grpc.StatusCode.RESOURCE_EXHAUSTED, self.stub.Add, add())
+            check = self.channel.unary_unary("/grpc.health.v1.Health/Check")
+            self.assertEqual(check(b"", timeout=LIMIT_S), b"\x08\x01")
+        sluiced.until(self.is_ordinary, "a place among the others")
+
+    def is_ordinary(self):
+        try:
+            return self.stub.Add(add(), timeout=LIMIT_S).jid
+        except grpc.RpcError:
+            return False
+
+
 class Tls(unittest.TestCase):
     def setUp(self):
         self.server = sluiced.Server()

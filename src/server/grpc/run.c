@@ -307,8 +307,9 @@ static bool next_message(struct grpc_stream *stream, struct slice *message, size
         return false;
     case GRPC_FRAME_TOO_LARGE:
         connection->server->figures.oversized++;
-        grpc_stream_fail(stream, GRPC_RESOURCE_EXHAUSTED,
-                         "a message of more than max-request %zu bytes", size_max);
+        grpc_stream_fail(
+            stream, GRPC_RESOURCE_EXHAUSTED, "a message of more than %zu bytes%s", size_max,
+            connection->user ? " (max-request)" : " from a client that has not authenticated");
         return false;
     case GRPC_FRAME_WHOLE:
         break;

@@ -387,12 +387,22 @@ static void refuse(struct connection *connection, const char *code, const struct
     struct grpc_fault fault = { .code = code_of(code), .error = *error };
     if (connection->output.failing) {
         give_up(stream, error);
-    } else if (fault.code != GRPC_OK) {
-        grpc_stream_end(stream, &fault);
-    } else if (grpc_face_refuse(connection->server->grpc.face, &stream->call, error,
+    } else if (fault.code != GRPC_OK ||
+               grpc_face_refuse(connection->server->grpc.face, &stream->call, error,
                                 &connection->output.bytes, &fault)) {
         grpc_stream_end(stream, &fault);
     }
+}
+
+// The limits of connections are those of the connection that the stream is in.
+static bool admits(struct connection *connection, const struct command *command)
+{
+    struct error error;
+    if (crowd_check_command(connection->parent, command, &error)) {
+        grpc_stream_fail(connection->stream, GRPC_RESOURCE_EXHAUSTED, "%s", error_sentence(&error));
+        return false;
+    }
+    return true;
 }
 
 // It tells things by itself, and runs nothing.
@@ -422,6 +432,7 @@ const struct protocol protocol_grpc = {
     .open = open,
     .release = release,
     .close = close_stream,
+    .admits = admits,
     .begin = begin,
     .end = end,
     .refuse = refuse,

@@ -35,7 +35,7 @@ static void test_h2_head__what_exceeds_its_size_is_counted_and_not_kept(void **s
     struct h2_head head;
     struct slice value;
     h2_head_init(&head, &allocator_system);
-    h2_head_begin(&head, 2 * (H2_FIELD_OVERHEAD + 2));
+    h2_head_begin(&head, 2 * (size_t)(H2_FIELD_OVERHEAD + 2));
     assert_int_equal(h2_head_add(&head, SLICE("a"), SLICE("1")), STATUS_OK);
     assert_int_equal(h2_head_add(&head, SLICE("b"), SLICE("1")), STATUS_OK);
     assert_false(h2_head_is_too_large(&head));

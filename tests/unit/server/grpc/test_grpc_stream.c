@@ -55,7 +55,7 @@ static void cancel(struct grpc_peer *peer, size_t call)
     grpc_peer_turn(peer);
 }
 
-static void test_grpc_calls__a_job_that_was_added_is_handed_out(void **state)
+static void test_grpc_stream__a_job_that_was_added_is_handed_out(void **state)
 {
     struct grpc_peer peer;
     grpc_peer_init(&peer, *state);
@@ -65,7 +65,7 @@ static void test_grpc_calls__a_job_that_was_added_is_handed_out(void **state)
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__an_answer_is_held_and_a_ping_is_not(void **state)
+static void test_grpc_stream__an_answer_is_held_and_a_ping_is_not(void **state)
 {
     struct loop_test *test = *state;
     struct grpc_peer peer;
@@ -86,7 +86,7 @@ static void test_grpc_calls__an_answer_is_held_and_a_ping_is_not(void **state)
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__a_held_answer_whose_store_fails_is_unknown(void **state)
+static void test_grpc_stream__a_held_answer_whose_store_fails_is_unknown(void **state)
 {
     struct loop_test *test = *state;
     struct grpc_peer peer;
@@ -103,7 +103,7 @@ static void test_grpc_calls__a_held_answer_whose_store_fails_is_unknown(void **s
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__a_held_job_is_given_back_when_its_call_is_canceled(void **state)
+static void test_grpc_stream__a_held_job_is_given_back_when_its_call_is_canceled(void **state)
 {
     struct loop_test *test = *state;
     struct grpc_peer peer;
@@ -122,7 +122,7 @@ static void test_grpc_calls__a_held_job_is_given_back_when_its_call_is_canceled(
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__a_held_job_is_given_back_when_the_connection_breaks(void **state)
+static void test_grpc_stream__a_held_job_is_given_back_when_the_connection_breaks(void **state)
 {
     struct loop_test *test = *state;
     struct grpc_peer peer, other;
@@ -141,7 +141,7 @@ static void test_grpc_calls__a_held_job_is_given_back_when_the_connection_breaks
     grpc_peer_release(&other);
 }
 
-static void test_grpc_calls__a_job_whose_bytes_have_left_is_left_to_its_lease(void **state)
+static void test_grpc_stream__a_job_whose_bytes_have_left_is_left_to_its_lease(void **state)
 {
     struct loop_test *test = *state;
     struct grpc_peer peer;
@@ -155,7 +155,7 @@ static void test_grpc_calls__a_job_whose_bytes_have_left_is_left_to_its_lease(vo
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__a_call_that_waits_takes_no_job_after_its_end(void **state)
+static void test_grpc_stream__a_call_that_waits_takes_no_job_after_its_end(void **state)
 {
     struct loop_test *test = *state;
     struct grpc_peer peer;
@@ -173,7 +173,7 @@ static void test_grpc_calls__a_call_that_waits_takes_no_job_after_its_end(void *
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__calls_of_a_connection_wait_beside_each_other(void **state)
+static void test_grpc_stream__calls_of_a_connection_wait_beside_each_other(void **state)
 {
     struct grpc_peer peer;
     grpc_peer_init(&peer, *state);
@@ -189,7 +189,7 @@ static void test_grpc_calls__calls_of_a_connection_wait_beside_each_other(void *
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__a_deadline_ends_a_wait(void **state)
+static void test_grpc_stream__a_deadline_ends_a_wait(void **state)
 {
     struct grpc_peer peer;
     grpc_peer_init(&peer, *state);
@@ -200,7 +200,7 @@ static void test_grpc_calls__a_deadline_ends_a_wait(void **state)
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__a_stop_ends_calls_that_wait_and_then_the_connection(void **state)
+static void test_grpc_stream__a_stop_ends_calls_that_wait_and_then_the_connection(void **state)
 {
     struct loop_test *test = *state;
     struct grpc_peer peer;
@@ -220,7 +220,7 @@ static void test_grpc_calls__a_stop_ends_calls_that_wait_and_then_the_connection
 // ---------------------------------------------------------------------------------------------
 // What is no call, or a wrong one
 
-static void test_grpc_calls__wrong_messages_end_the_call_with_the_code_for_it(void **state)
+static void test_grpc_stream__wrong_messages_end_the_call_with_the_code_for_it(void **state)
 {
     static const struct {
         const char *path;
@@ -254,7 +254,7 @@ static void test_grpc_calls__wrong_messages_end_the_call_with_the_code_for_it(vo
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__requests_that_are_no_calls_get_a_status_of_http(void **state)
+static void test_grpc_stream__requests_that_are_no_calls_get_a_status_of_http(void **state)
 {
 #define FIELD(name, value)                                                                         \
     {                                                                                              \
@@ -277,7 +277,7 @@ static void test_grpc_calls__requests_that_are_no_calls_get_a_status_of_http(voi
     grpc_peer_release(&peer);
 }
 
-static void test_grpc_calls__a_malformed_deadline_is_refused(void **state)
+static void test_grpc_stream__a_malformed_deadline_is_refused(void **state)
 {
     struct grpc_peer peer;
     grpc_peer_init(&peer, *state);
@@ -288,19 +288,19 @@ static void test_grpc_calls__a_malformed_deadline_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOOP_TEST(test_grpc_calls__a_job_that_was_added_is_handed_out),
-        LOOP_TEST(test_grpc_calls__an_answer_is_held_and_a_ping_is_not),
-        LOOP_TEST(test_grpc_calls__a_held_answer_whose_store_fails_is_unknown),
-        LOOP_TEST(test_grpc_calls__a_held_job_is_given_back_when_its_call_is_canceled),
-        LOOP_TEST(test_grpc_calls__a_held_job_is_given_back_when_the_connection_breaks),
-        LOOP_TEST(test_grpc_calls__a_job_whose_bytes_have_left_is_left_to_its_lease),
-        LOOP_TEST(test_grpc_calls__a_call_that_waits_takes_no_job_after_its_end),
-        LOOP_TEST(test_grpc_calls__calls_of_a_connection_wait_beside_each_other),
-        LOOP_TEST(test_grpc_calls__a_deadline_ends_a_wait),
-        LOOP_TEST(test_grpc_calls__a_stop_ends_calls_that_wait_and_then_the_connection),
-        LOOP_TEST(test_grpc_calls__wrong_messages_end_the_call_with_the_code_for_it),
-        LOOP_TEST(test_grpc_calls__requests_that_are_no_calls_get_a_status_of_http),
-        LOOP_TEST(test_grpc_calls__a_malformed_deadline_is_refused),
+        LOOP_TEST(test_grpc_stream__a_job_that_was_added_is_handed_out),
+        LOOP_TEST(test_grpc_stream__an_answer_is_held_and_a_ping_is_not),
+        LOOP_TEST(test_grpc_stream__a_held_answer_whose_store_fails_is_unknown),
+        LOOP_TEST(test_grpc_stream__a_held_job_is_given_back_when_its_call_is_canceled),
+        LOOP_TEST(test_grpc_stream__a_held_job_is_given_back_when_the_connection_breaks),
+        LOOP_TEST(test_grpc_stream__a_job_whose_bytes_have_left_is_left_to_its_lease),
+        LOOP_TEST(test_grpc_stream__a_call_that_waits_takes_no_job_after_its_end),
+        LOOP_TEST(test_grpc_stream__calls_of_a_connection_wait_beside_each_other),
+        LOOP_TEST(test_grpc_stream__a_deadline_ends_a_wait),
+        LOOP_TEST(test_grpc_stream__a_stop_ends_calls_that_wait_and_then_the_connection),
+        LOOP_TEST(test_grpc_stream__wrong_messages_end_the_call_with_the_code_for_it),
+        LOOP_TEST(test_grpc_stream__requests_that_are_no_calls_get_a_status_of_http),
+        LOOP_TEST(test_grpc_stream__a_malformed_deadline_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
