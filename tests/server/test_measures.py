@@ -4,8 +4,8 @@
 import json
 import os
 import subprocess
-import unittest
 
+import case
 import outside
 import sluiced
 import web
@@ -14,18 +14,7 @@ STATES = {"scheduled", "depends", "waiting", "running", "stalled", "complete", "
 THINGS = {"put", "popped", "completed", "failed", "retried", "lost"}
 
 
-class Case(unittest.TestCase):
-    def serve(self, *flags):
-        server = sluiced.Server("--segment-size", "1M", "--reserve-size", "1M", *flags)
-        server.start()
-        self.addCleanup(server.__exit__)
-        return server
-
-    def client(self, server):
-        client = sluiced.Client(server)
-        self.addCleanup(client.close)
-        return client
-
+class Case(case.Case):
     def get(self, server, path, status=200, **headers):
         with web.Connection(server) as connection:
             given, body = connection.get(path, **headers)
