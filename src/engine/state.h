@@ -167,7 +167,7 @@ struct engine {
     struct request *dirty_requests;
     bool dirty_tracked;
     bool told; // the host has taken changes before
-    uint64_t counters_told[ENGINE_COUNTERS];
+    uint64_t counters_given[ENGINE_COUNTERS];
 };
 
 // Called at the start of every call: checks the time, does what is due, and sets `*now_us` to the

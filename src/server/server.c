@@ -603,7 +603,7 @@ static void on_event(void *context, struct ns *ns, const struct event *event)
 {
     pubsub_event(context, ns, event);
     grpc_tell_event(context, ns, event);
-    events_tell(context, ns, event);
+    events_publish(context, ns, event);
 }
 
 static void on_lease_ended(void *context, struct ns *ns, struct slice jid)

@@ -100,7 +100,7 @@ static inline bool store_is_lack(enum status status)
 }
 
 // To be called when the result of store_durable or store_state has changed.
-void store_tell(const struct store *store);
+void store_notify(const struct store *store);
 
 // Bytes of free room in the journal beyond what was appended already; negative if that is too much.
 // With the mutex held.

@@ -58,7 +58,7 @@ bool store_has_failed(const struct store *store)
     return store->failure.status != STATUS_OK;
 }
 
-void store_tell(const struct store *store)
+void store_notify(const struct store *store)
 {
     // Fails only if the event is not read for 2^64 groups.
     (void)eventfd_write(store->event, 1);
@@ -151,7 +151,7 @@ void store_eased(struct store *store)
         tell = true;
     }
     if (tell) {
-        store_tell(store);
+        store_notify(store);
     }
 }
 
@@ -165,7 +165,7 @@ void store_fail(struct store *store, const struct error *error)
     pthread_cond_broadcast(&store->progress);
     pthread_cond_broadcast(&store->work);
     pthread_cond_broadcast(&store->wake);
-    store_tell(store);
+    store_notify(store);
 }
 
 void store_sleep(struct store *store, pthread_cond_t *condition, int64_t us)

@@ -6,9 +6,9 @@ import signal
 import socket
 import tempfile
 import time
-import unittest
 from unittest import mock
 
+import case
 import outside
 import sluiced
 import web
@@ -17,18 +17,7 @@ from small_disk import SmallDisk
 EVENTS = "/v1/ns/app/events"
 
 
-class Case(unittest.TestCase):
-    def serve(self, *flags):
-        server = sluiced.Server("--segment-size", "1M", "--reserve-size", "1M", *flags)
-        server.start()
-        self.addCleanup(server.__exit__)
-        return server
-
-    def client(self, server):
-        client = sluiced.Client(server)
-        self.addCleanup(client.close)
-        return client
-
+class Case(case.Case):
     def listen(self, server, path=EVENTS, **more):
         listener = web.Listener(server, path, **more)
         self.addCleanup(listener.close)

@@ -6,8 +6,8 @@ import re
 import subprocess
 import tempfile
 import time
-import unittest
 
+import case
 import outside
 import sluiced
 import test_push
@@ -106,18 +106,7 @@ class Page:
                    if wanted.items() <= labels.items())
 
 
-class Case(unittest.TestCase):
-    def serve(self, *flags):
-        server = sluiced.Server("--segment-size", "1M", "--reserve-size", "1M", *flags)
-        server.start()
-        self.addCleanup(server.__exit__)
-        return server
-
-    def client(self, server):
-        client = sluiced.Client(server)
-        self.addCleanup(client.close)
-        return client
-
+class Case(case.Case):
     def text(self, server, accept="*/*", **headers):
         with web.Connection(server) as connection:
             answer = connection.ask("GET", "/metrics", Accept=accept, **headers)

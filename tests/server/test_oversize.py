@@ -3,8 +3,8 @@
 reply, and not a reset connection; one that never ends is closed."""
 
 import json
-import unittest
 
+import case
 import outside
 import sluiced
 import web
@@ -13,20 +13,7 @@ from outside import MIB, request
 SIZES = (MIB + 1, 2 * MIB, 17 * MIB, 60 * MIB)
 
 
-class Case(unittest.TestCase):
-    def serve(self, *flags):
-        server = sluiced.Server("--segment-size", "1M", "--reserve-size", "1M", *flags)
-        server.start()
-        self.addCleanup(server.__exit__)
-        return server
-
-    def client(self, server):
-        client = sluiced.Client(server)
-        self.addCleanup(client.close)
-        return client
-
-
-class Resp(Case):
+class Resp(case.Case):
     def test_a_client_that_sends_all_before_it_reads_gets_the_limit(self):
         server = self.serve()
         other = self.client(server)
@@ -67,7 +54,7 @@ class Resp(Case):
         client.hear(None)
 
 
-class Web(Case):
+class Web(case.Case):
     def refused(self, answer, limit):
         self.assertEqual(answer.status, 413)
         problem = json.loads(answer.body())
@@ -107,7 +94,7 @@ class Web(Case):
             self.refused(web.Answer(connection.file), 16 * MIB)
 
 
-class Transactions(Case):
+class Transactions(case.Case):
     def test_a_transaction_has_a_limit_of_commands(self):
         client = self.client(self.serve("--max-pipeline", "100"))
         client.expect("MULTI", "+OK")
@@ -121,7 +108,7 @@ class Transactions(Case):
         client.expect("EXEC", "[+PONG]")
 
 
-class Endless(Case):
+class Endless(case.Case):
     """What is discarded is bounded: in bytes, in memory and in time."""
 
     def send_on(self, client, most):

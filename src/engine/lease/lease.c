@@ -240,7 +240,7 @@ static enum status begin_grace(struct engine *engine, struct job *job, int64_t w
 
 // The retries are exhausted, or the crashes are too many.
 static enum status lose_and_fail(struct engine *engine, struct job *job, int64_t when_us,
-                                 bool tell_first)
+                                 bool notify_first)
 {
     char group[EXHAUSTED_SIZE], message[EXHAUSTED_SIZE];
     struct slice queue = queue_name(job->queue);
@@ -265,13 +265,13 @@ static enum status lose_and_fail(struct engine *engine, struct job *job, int64_t
         failing_reserve(engine, job, job->queue, &words, &failing)) {
         return STATUS_NO_MEMORY;
     }
-    if (tell_first) {
+    if (notify_first) {
         announce_end(engine, job, when_us);
     }
     failing_leave(engine, job, &failing);
     job->remaining--;
     count_up(&job->crashes);
-    failing_apply_and_tell(engine, job, slice_make(worker, name.size), &words, &failing);
+    failing_apply_and_notify(engine, job, slice_make(worker, name.size), &words, &failing);
     return STATUS_OK;
 }
 
@@ -291,15 +291,15 @@ bool lease_loss_is_survived(const struct engine *engine, const struct job *job)
     return job->remaining > 0 && !crashes_too_often(engine, job);
 }
 
-static enum status lose(struct engine *engine, struct job *job, int64_t when_us, bool tell_first)
+static enum status lose(struct engine *engine, struct job *job, int64_t when_us, bool notify_first)
 {
     const struct history_entry entry = { .kind = HISTORY_TIMED_OUT, .when_us = when_us };
     if (leave_reserve(engine, job) || line_reserve(engine, job->queue, job->domain) ||
         history_reserve(engine, job, &entry, 1) ||
-        (tell_first && stats_reserve(engine, job->queue, when_us))) {
+        (notify_first && stats_reserve(engine, job->queue, when_us))) {
         return STATUS_NO_MEMORY;
     }
-    if (tell_first) {
+    if (notify_first) {
         announce_end(engine, job, when_us);
     }
     int64_t end_us = time_of_key(job->node.key);

@@ -240,7 +240,7 @@ static bool has_changed(const struct engine *engine)
            engine->dirty_policies || engine->dirty_zones || engine->dirty_bulks ||
            engine->dirty_promises || engine->dirty_done || engine->dirty_requests ||
            engine->dirty_tracked || engine->config.dirty || engine->series.dirty ||
-           memcmp(now, engine->counters_told, sizeof(now)) != 0;
+           memcmp(now, engine->counters_given, sizeof(now)) != 0;
 }
 
 bool engine_has_changes(const struct engine *engine)
@@ -320,5 +320,5 @@ void changes_forget(struct engine *engine)
             queue_free(engine, queue);
         }
     }
-    counters(engine, engine->counters_told);
+    counters(engine, engine->counters_given);
 }

@@ -36,7 +36,7 @@ struct attempt {
     struct lost_queue *queues;
     size_t queue_count, queue_capacity; // of all attempts
     size_t refused;
-    bool told_own;
+    bool reported_own;
 };
 
 // The records of a kind.
@@ -263,10 +263,10 @@ static void make_own(struct attempt *attempt)
         bytes_store_u64(own + 1, salvage->options->clock == ENGINE_CLOCK_SERVER
                                      ? (uint64_t)salvage->now_us
                                      : 0);
-        if (!attempt->told_own) {
+        if (!attempt->reported_own) {
             report(salvage, "the engine's own record is lost, and made anew");
         }
-        attempt->told_own = true;
+        attempt->reported_own = true;
     } else {
         memcpy(own, record->bytes.data, ENGINE_RECORD_SIZE);
     }

@@ -162,8 +162,8 @@ void failing_apply(struct engine *engine, struct job *job, const struct failing 
     job_changed(engine, job, JOB_DIRTY_HEAD);
 }
 
-void failing_apply_and_tell(struct engine *engine, struct job *job, struct slice worker,
-                            const struct failure_words *words, const struct failing *failing)
+void failing_apply_and_notify(struct engine *engine, struct job *job, struct slice worker,
+                              const struct failure_words *words, const struct failing *failing)
 {
     failing_apply(engine, job, failing);
     if (job->tracked) {
@@ -182,7 +182,7 @@ enum status fail_by_itself(struct engine *engine, struct job *job,
         return STATUS_NO_MEMORY;
     }
     failing_leave(engine, job, &failing);
-    failing_apply_and_tell(engine, job, SLICE_EMPTY, words, &failing);
+    failing_apply_and_notify(engine, job, SLICE_EMPTY, words, &failing);
     engine_settle(engine);
     return STATUS_OK;
 }

@@ -42,8 +42,8 @@ void failing_leave(struct engine *engine, struct job *job, const struct failing 
 void failing_apply(struct engine *engine, struct job *job, const struct failing *failing);
 
 // The latter for a job that fails by itself: then the tracker and the log are told.
-void failing_apply_and_tell(struct engine *engine, struct job *job, struct slice worker,
-                            const struct failure_words *words, const struct failing *failing);
+void failing_apply_and_notify(struct engine *engine, struct job *job, struct slice worker,
+                              const struct failure_words *words, const struct failing *failing);
 
 // The whole of it for a job that is in an index, not in the hands of a worker.
 MUST_USE enum status fail_by_itself(struct engine *engine, struct job *job,

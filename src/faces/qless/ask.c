@@ -112,7 +112,7 @@ enum status qless_check_out(struct qless_ask *ask)
     return ask->out.status ? qless_no_memory(ask) : STATUS_OK;
 }
 
-enum status qless_say_out(struct qless_ask *ask)
+enum status qless_reply_out(struct qless_ask *ask)
 {
     enum status status = qless_check_out(ask);
     if (!status) {

@@ -56,7 +56,7 @@ bool qless_is_full(const struct qless_ask *ask);
 // Whether `out` contains everything that was printed.
 MUST_USE enum status qless_check_out(struct qless_ask *ask);
 // Writes `out` as the reply.
-MUST_USE enum status qless_say_out(struct qless_ask *ask);
+MUST_USE enum status qless_reply_out(struct qless_ask *ask);
 
 // Memory that lasts until the reply, not zeroed; NULL if there is none.
 void *qless_room(struct qless_ask *ask, size_t count, size_t size);

@@ -16,7 +16,7 @@ enum status qless_get(struct qless_ask *ask)
         return STATUS_OK;
     }
     qless_print_job(&ask->out, ask->engine, job, ask->split);
-    return qless_say_out(ask);
+    return qless_reply_out(ask);
 }
 
 enum status qless_multiget(struct qless_ask *ask)
@@ -35,7 +35,7 @@ enum status qless_multiget(struct qless_ask *ask)
         }
     }
     qless_print_jobs(&ask->out, ask->engine, jobs, count);
-    return qless_say_out(ask);
+    return qless_reply_out(ask);
 }
 
 // ---------------------------------------------------------------------------------------------

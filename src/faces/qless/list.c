@@ -229,7 +229,7 @@ void qless_print_names(struct buffer *out, const struct qless_entry *entries, si
     qless_cjson_end(&array);
 }
 
-void qless_say_names(struct qless_ask *ask, const struct qless_entry *entries, size_t count)
+void qless_reply_names(struct qless_ask *ask, const struct qless_entry *entries, size_t count)
 {
     reply_list(ask->reply, count);
     for (size_t i = 0; i < count; i++) {

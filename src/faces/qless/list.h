@@ -58,6 +58,6 @@ struct qless_list qless_list_of_jobs(struct qless_ask *ask, const struct qless_j
 
 // Prints the names as a JSON array, or as the reply.
 void qless_print_names(struct buffer *out, const struct qless_entry *entries, size_t count);
-void qless_say_names(struct qless_ask *ask, const struct qless_entry *entries, size_t count);
+void qless_reply_names(struct qless_ask *ask, const struct qless_entry *entries, size_t count);
 
 #endif

@@ -89,7 +89,7 @@ enum status qless_queues(struct qless_ask *ask)
     } else {
         status = print_all_queues(ask);
     }
-    return status ? status : qless_say_out(ask);
+    return status ? status : qless_reply_out(ask);
 }
 
 enum status qless_length(struct qless_ask *ask)
@@ -115,7 +115,7 @@ enum status qless_stats(struct qless_ask *ask)
     struct stats_view view;
     engine_stats(ask->engine, ask->words.items[0], date_us, &view);
     qless_print_stats(&ask->out, &view);
-    return qless_say_out(ask);
+    return qless_reply_out(ask);
 }
 
 typedef enum status change_function(struct engine *engine, int64_t now_us, struct slices queues,
@@ -216,7 +216,7 @@ static enum status write_range(struct qless_ask *ask, const struct qless_list *l
     struct qless_entry *entries;
     enum status status = qless_list_read(ask, list, range, &entries);
     if (!status) {
-        qless_say_names(ask, entries, range.count);
+        qless_reply_names(ask, entries, range.count);
     }
     return status;
 }
@@ -381,7 +381,7 @@ enum status qless_failed(struct qless_ask *ask)
     if (!status) {
         status = qless_check_room(ask, ask->out.size);
     }
-    return status ? status : qless_say_out(ask);
+    return status ? status : qless_reply_out(ask);
 }
 
 enum status qless_unfail(struct qless_ask *ask)

@@ -143,7 +143,7 @@ enum status qless_recur_get(struct qless_ask *ask)
         return STATUS_OK;
     }
     qless_print_recurring(&ask->out, ask->engine, recurring, ask->split);
-    return qless_say_out(ask);
+    return qless_reply_out(ask);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ static enum status change_tags(struct qless_ask *ask, const char *area, tag_func
         return qless_engine_no(ask, area, status, &error);
     }
     qless_print_recurring_tags(&ask->out, ask->engine, engine_recurring_get(ask->engine, jid));
-    return qless_say_out(ask);
+    return qless_reply_out(ask);
 }
 
 enum status qless_recur_tag(struct qless_ask *ask)

@@ -67,7 +67,7 @@ static enum status print_config(struct qless_ask *ask)
         }
     }
     buffer_append_char(&ask->out, '}');
-    return qless_say_out(ask);
+    return qless_reply_out(ask);
 }
 
 enum status qless_config_get(struct qless_ask *ask)
@@ -241,7 +241,7 @@ enum status qless_workers(struct qless_ask *ask)
         return qless_engine_no(ask, "Workers", status, &error);
     }
     status = qless_has(ask, 0) ? print_worker(ask, ask->words.items[0]) : print_workers(ask);
-    return status ? status : qless_say_out(ask);
+    return status ? status : qless_reply_out(ask);
 }
 
 enum status qless_worker_deregister(struct qless_ask *ask)

@@ -38,7 +38,7 @@ static enum status change_tags(struct qless_ask *ask, tag_function *function)
         return qless_engine_no(ask, "Tag", status, &error);
     }
     qless_print_tags(&ask->out, ask->engine, job);
-    return qless_say_out(ask);
+    return qless_reply_out(ask);
 }
 
 // Reads the offset and the count of a page, at `index` and `index + 1`.
@@ -95,7 +95,7 @@ static enum status get_tagged(struct qless_ask *ask)
     qless_cjson_key(&ask->out, "jobs");
     qless_print_names(&ask->out, entries, range.count);
     buffer_append(&ask->out, SLICE("}"));
-    return qless_say_out(ask);
+    return qless_reply_out(ask);
 }
 
 static enum status read_top(struct qless_ask *ask, const struct qless_list *list, size_t offset,
@@ -127,7 +127,7 @@ static enum status get_top(struct qless_ask *ask)
         return status;
     }
     qless_print_names(&ask->out, entries, range.count);
-    return qless_say_out(ask);
+    return qless_reply_out(ask);
 }
 
 enum status qless_tag(struct qless_ask *ask)
@@ -187,7 +187,7 @@ enum status qless_track(struct qless_ask *ask)
     if (!qless_has(ask, 0)) {
         print_tracked(ask);
         enum status status = qless_check_room(ask, ask->out.size);
-        return status ? status : qless_say_out(ask);
+        return status ? status : qless_reply_out(ask);
     }
     if (!qless_has(ask, 1)) {
         return qless_no(ask, "Track(): Arg \"jid\" missing");

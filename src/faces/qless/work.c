@@ -42,7 +42,7 @@ static enum status listing_say(struct qless_ask *ask, const struct listing *list
 {
     if (!listing->ends) {
         qless_print_jobs(&ask->out, ask->engine, listing->jobs, count);
-        return qless_say_out(ask);
+        return qless_reply_out(ask);
     }
     for (size_t i = 0; i < count && !qless_is_full(ask); i++) {
         qless_print_job(&ask->out, ask->engine, listing->jobs[i], true);

@@ -119,14 +119,14 @@ struct settings {
     uint64_t audit_kept;                         // entries: acts, and as many refusals
 
     // authentication
-    char *password; // a hash (server/password.h), or ""
+    char *password; // a hash (password.h), or ""
     uint64_t max_sessions;
     int64_t session_idle_timeout_us, session_timeout_us;
     struct settings_list http_origins; // origins of pages that may use the HTTP API
     struct settings_list user;         // "NAME HASH RIGHTS...", one space between them
 
     // push
-    struct settings_list push; // push_item_write's texts (server/push_plan.h)
+    struct settings_list push; // push_item_write's texts (push/rules/plan.h)
     bool push_allow_private;
     char *push_ca; // a file, or "" for the system's authorities
     uint64_t max_pushes;
@@ -156,7 +156,7 @@ enum settings_request {
     SETTINGS_RUN,
     SETTINGS_HELP,          // --help: settings_help
     SETTINGS_VERSION,       // --version
-    SETTINGS_HASH_PASSWORD, // --hash-password: password_hash_line (server/password.h)
+    SETTINGS_HASH_PASSWORD, // --hash-password: password_hash_line (password.h)
 };
 
 // Fills `settings` (which needs no init) from the flags after argv[0], the environment and the

@@ -35,7 +35,7 @@ struct event_stream {
     const struct event_form *form; // NULL: HTTP
     bool of_job, of_ticks;         // how it is counted in struct event_feeds
     bool chunked;
-    int64_t said_us;  // when something was sent last
+    int64_t sent_us;  // when something was sent last
     uint64_t taken;   // connection_taken when it last grew
     int64_t taken_us; // when it last grew
 };
@@ -190,7 +190,7 @@ static void append(const struct event_stream *stream, struct slice text)
 static void append_text(struct event_stream *stream, struct slice text)
 {
     struct connection *connection = stream->connection;
-    stream->said_us = server_elapsed(connection->server);
+    stream->sent_us = server_elapsed(connection->server);
     connection_output_begin(connection);
     append(stream, text);
     connection_output_end(connection, 0);
@@ -220,7 +220,7 @@ static void append_event_to(const struct event_stream *stream, uint64_t id, stru
 static void send_event(struct event_stream *stream, uint64_t id, struct slice text)
 {
     struct connection *connection = stream->connection;
-    stream->said_us = server_elapsed(connection->server);
+    stream->sent_us = server_elapsed(connection->server);
     connection_output_begin(connection);
     append_event_to(stream, id, text);
     connection_output_end(connection, 0);
@@ -294,7 +294,7 @@ static bool is_followed(const struct event_feed *feed, const struct event *event
     return false;
 }
 
-void events_tell(struct server *server, const struct ns *ns, const struct event *event)
+void events_publish(struct server *server, const struct ns *ns, const struct event *event)
 {
     struct event_feeds *all = &server->events;
     struct event_feed *feed =
@@ -450,7 +450,7 @@ static void link_up(struct event_stream *stream, struct event_feed *feed)
         feed->first->previous = stream;
     }
     feed->first = stream;
-    stream->said_us = stream->taken_us = server_elapsed(connection->server);
+    stream->sent_us = stream->taken_us = server_elapsed(connection->server);
     connection->events = stream;
     connection->server->events.streams++;
     struct event_feeds *all = &connection->server->events;
@@ -593,7 +593,7 @@ static void look_after(struct event_stream *stream, int64_t now_us)
 {
     struct connection *connection = stream->connection;
     struct server *server = connection->server;
-    bool due = now_us - stream->said_us >= server->settings.events_heartbeat_us;
+    bool due = now_us - stream->sent_us >= server->settings.events_heartbeat_us;
     if (connection->draining) {
         return;
     }
@@ -608,7 +608,7 @@ static void look_after(struct event_stream *stream, int64_t now_us)
                  LOG_NUMBER("unread", connection_unsent(connection)));
         connection_close(connection);
     } else if (due && stream->form) {
-        stream->said_us = now_us; // HTTP/2 has pings of its own
+        stream->sent_us = now_us; // HTTP/2 has pings of its own
     } else if (due) {
         append_text(stream, SLICE(":\n\n"));
     }

@@ -59,7 +59,7 @@ void events_listen(struct connection *connection, struct slice ns, struct slice 
 void events_page(struct connection *connection, const struct http_call *call);
 
 // Sends an event of the engine of a namespace to the listeners.
-void events_tell(struct server *server, const struct ns *ns, const struct event *event);
+void events_publish(struct server *server, const struct ns *ns, const struct event *event);
 
 // Sends a tick to the streams that asked for ticks. Called once a second.
 void events_tick(struct server *server);

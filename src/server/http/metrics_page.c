@@ -326,7 +326,8 @@ void metrics_page(struct connection *connection, const struct http_call *call)
                             : "no memory for the figures");
         connection_reply_error(connection, &error);
     } else {
-        web_say_page(connection, call, 200, text.open ? OPEN_TYPE : PLAIN_TYPE, buffer_slice(&out));
+        web_write_page(connection, call, 200, text.open ? OPEN_TYPE : PLAIN_TYPE,
+                       buffer_slice(&out));
     }
     buffer_release(&out);
 }

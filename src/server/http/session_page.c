@@ -151,7 +151,7 @@ static void answer_with_cookie(struct connection *connection, const char *value,
         SLICE_PRINT(call->more), cookie->name, value, cookie->secure ? "; Secure" : "", more);
     struct slice before = call->more;
     call->more = slice_make(headers, (size_t)size);
-    web_say_page(connection, call, 204, NULL, SLICE_EMPTY);
+    web_write_page(connection, call, 204, NULL, SLICE_EMPTY);
     call->more = before;
     OPENSSL_cleanse(headers, sizeof(headers));
 }

@@ -65,8 +65,8 @@ void web_release(struct server *server)
 // ---------------------------------------------------------------------------------------------
 // Pages
 
-void web_say_page(struct connection *connection, const struct http_call *call, unsigned status,
-                  const char *type, struct slice body)
+void web_write_page(struct connection *connection, const struct http_call *call, unsigned status,
+                    const char *type, struct slice body)
 {
     connection_output_begin(connection);
     http_face_page(connection->server->web.face, call, status, type, body,
@@ -111,8 +111,8 @@ static void write_ready(struct connection *connection, const struct http_call *c
     struct buffer body;
     buffer_init(&body, server->settings.allocator, READY_SIZE_MAX);
     write_state(server, &body);
-    web_say_page(connection, call, ready ? 200 : 503, "application/json",
-                 body.status ? SLICE("{}\n") : buffer_slice(&body));
+    web_write_page(connection, call, ready ? 200 : 503, "application/json",
+                   body.status ? SLICE("{}\n") : buffer_slice(&body));
     buffer_release(&body);
 }
 
@@ -120,7 +120,7 @@ void web_page(struct connection *connection, const struct http_call *call)
 {
     switch (call->route->page) {
     case HTTP_PAGE_HEALTH:
-        web_say_page(connection, call, 200, "text/plain; charset=utf-8", SLICE("ok\n"));
+        web_write_page(connection, call, 200, "text/plain; charset=utf-8", SLICE("ok\n"));
         break;
     case HTTP_PAGE_READY:
         write_ready(connection, call);

@@ -52,7 +52,7 @@ struct web_side {
 // Writes one of the server's own pages.
 void web_page(struct connection *connection, const struct http_call *call);
 // For those that are elsewhere: says it.
-void web_say_page(struct connection *connection, const struct http_call *call, unsigned status,
-                  const char *type, struct slice body);
+void web_write_page(struct connection *connection, const struct http_call *call, unsigned status,
+                    const char *type, struct slice body);
 
 #endif

@@ -5,7 +5,7 @@
 //
 // In a turn at most TURN_BYTES of responses are read. A request whose worker sends more is paused,
 // and is resumed in a later turn, in the order in which requests were paused. Workers that send
-// large responses therefore delay each other, but not the server's clients. push_socket.c counts
+// large responses therefore delay each other, but not the server's clients. socket.c counts
 // the bytes that are neither headers nor body.
 #include "base/ascii.h"
 #include "server/log/log.h"

@@ -346,8 +346,7 @@ static enum status run_tracking(struct call *call, struct slices words, struct e
         return STATUS_OK;
     }
     return error_set(error, STATUS_UNSUPPORTED,
-                     "there are no keys here that a client could keep copies of, and so nothing to "
-                     "track");
+                     "client-side caching is not supported: there are no keys to track");
 }
 
 static enum status run_getredir(struct call *call, struct slices words, struct error *error)

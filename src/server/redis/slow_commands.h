@@ -26,9 +26,8 @@ struct slow_commands {
 
 void slow_commands_clear(struct server *server);
 
-// To be called when a command of a connection ran from `began_us` to `ended_us` by the monotonic
-// clock. Does nothing if that is less than the setting slow-command. The first word is the
-// command's name.
+// To be called when a command of a connection has run for `took_us`. Does nothing if that is less
+// than the setting slow-command. The first word is the command's name.
 void slow_commands_note(struct connection *connection, const struct command *command,
                         struct slices words, int64_t took_us);
 

@@ -284,8 +284,8 @@ static enum status run_watch(struct call *call, struct error *error)
         return STATUS_OK;
     }
     return error_set(error, STATUS_UNSUPPORTED,
-                     "there are no keys here that could be watched; a lease's TOKEN tells whether "
-                     "a job is still its holder's");
+                     "there are no keys to watch; to find out whether a lease is still valid, use "
+                     "its TOKEN");
 }
 
 static enum status run_unwatch(struct call *call, struct error *error)
@@ -337,8 +337,7 @@ static const struct command commands[] = {
         .run = run_watch,
         .summary = "Refused: there are no keys to watch.",
         .replies = "An error.",
-        EXAMPLES({ "WATCH key", "(error) UNSUPPORTED there are no keys here that could be "
-                                "watched; ..." }),
+        EXAMPLES({ "WATCH key", "(error) UNSUPPORTED there are no keys to watch; ..." }),
     },
     {
         .name = "UNWATCH",

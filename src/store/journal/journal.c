@@ -124,7 +124,7 @@ static enum status write_packed(struct writer *writer, uint32_t number, uint32_t
         if (full != store->journal_full) {
             store->journal_full = full;
             store->space = full ? *error : store->space;
-            store_tell(store);
+            store_notify(store);
             pthread_cond_signal(&store->wake); // it may release the reserve
         }
         if (full && !stop) {
@@ -224,7 +224,7 @@ static void announce_durable(struct store *store, bool wake)
     if (wake) {
         pthread_cond_signal(&store->wake);
     }
-    store_tell(store);
+    store_notify(store);
 }
 
 // Takes the gathering group to write it. With the mutex held.

@@ -96,7 +96,7 @@ static void set_full(struct store *store, const struct error *error)
               store->full ? error_sentence(error) : "the store can grow again");
     pthread_cond_signal(&store->work);
     pthread_cond_broadcast(&store->progress);
-    store_tell(store);
+    store_notify(store);
 }
 
 // Deletes the reserve, and accepts no new jobs from now on: the space is for changes to existing
@@ -137,7 +137,7 @@ static void set_stuck(struct store *store)
               error_sentence(&store->space));
     pthread_cond_signal(&store->work);
     store_eased(store);
-    store_tell(store);
+    store_notify(store);
 }
 
 // ---------------------------------------------------------------------------------------------
