@@ -24,6 +24,8 @@
 //   write).
 // - Any number of threads may use a `struct sluice` at the same time. Every other object must be
 //   used by one thread at a time.
+// - After fork() the child may use a queue on a server, and what belongs to it, with connections of its
+//   own. A queue in the process belongs to the parent: STATE.
 // - Strings are UTF-8 and end with a null byte.
 // - Times are in seconds: a duration, or a time since 1970.
 // - The options of sluice_VERB are a `struct sluice_VERB_options`. In C a macro with the name of the
@@ -129,16 +131,22 @@ enum sluice_log_level {
 
 struct sluice_open_options {
     SLUICE_SIZE_OF(struct sluice_open_options);
-    const char *ns;     // the namespace; overrides that of the address. Default: "default"
-    const char *worker; // the worker name for taking jobs. Default: HOST-PID-RANDOM
+    const char *ns; // the namespace; overrides that of the address. Default: "default"
+    // The worker name for taking jobs. Default: HOST-PID-RANDOM. Connections to a server are named
+    // after it (CLIENT LIST).
+    const char *worker;
     // The time limit of a call, which includes reconnecting and excludes the time that the call
     // waits for a job. Default: 30. SLUICE_FOREVER: no limit. Must not be zero or negative.
     double timeout;
     // For `file:` only. When a change counts as durable: "always" (synced, the default),
     // "interval:MS" or "never". The address takes precedence.
     const char *durability;
-    // For TLS only: PEM files. Without ca_file the system's certificate authorities are trusted.
+    // For TLS only: PEM files. ca_file: the trusted certificate authorities; default: those of the
+    // system. cert_file: the certificate of the client. key_file: its key; default: cert_file.
     const char *ca_file, *cert_file, *key_file;
+    // For a server only: a file whose first line is the password. It is read for each connection, so
+    // that it may be replaced while the program runs. Not together with a password in the address.
+    const char *password_file;
     // Receives messages for the operator of the program. Called from any thread. Must not call the
     // library.
     void (*log)(void *context, enum sluice_log_level level, const char *sentence);
@@ -155,6 +163,11 @@ struct sluice_open_options {
 //                                                1048576
 //     sluice://[USER:PASSWORD@]HOST[:PORT][/NS]  a server; redis:// is a synonym
 //     sluices://...                              a server with TLS; rediss:// is a synonym
+//     unix:PATH[?ns=NAME&user=USER]              a server, or a program that calls sluice_serve, on a
+//                                                Unix socket
+//
+// If the options and the address do not say it, these environment variables name files: SLUICE_CA_FILE,
+// SLUICE_CERT_FILE and SLUICE_KEY_FILE with TLS, SLUICE_PASSWORD_FILE for any server.
 //
 // The server need not be reachable yet: each call connects, with growing pauses between attempts,
 // until its time limit. BUSY: another process has the folder open. NOT_FOUND: the folder has no
@@ -227,8 +240,9 @@ struct sluice_result {
     char message[SLUICE_MESSAGE_SIZE];
 };
 
-// Puts many jobs in one round trip. Each has its own entry in `results`, which may be NULL. The
-// status is that of the whole call, or else that of the first rejected job.
+// Puts any number of jobs, up to 1000 in one round trip, which has the time limit of a call. Each job has
+// its own entry in `results`, which may be NULL. The status is that of the first job that was not put. If
+// the server goes away, the jobs that were not sent yet are UNREACHABLE.
 SLUICE_API enum sluice_status sluice_put_many(struct sluice *sluice,
                                               const struct sluice_put_options *puts, size_t count,
                                               struct sluice_result *results,

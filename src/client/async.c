@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -66,6 +67,7 @@ enum state {
 };
 
 struct sluice_async {
+    struct fork_guard guard;
     struct sluice *sluice; // the program's
     struct sluice *own;    // a copy
     pthread_t thread;
@@ -140,6 +142,25 @@ static void *run(void *context)
     return NULL;
 }
 
+static enum sluice_status start(struct sluice_async *async, struct sluice_error *error)
+{
+    async->has_thread = !thread_start(&async->thread, run, async);
+    return async->has_thread ? SLUICE_OK
+                             : fault(error, SLUICE_NO_MEMORY, "no thread can be started for calls");
+}
+
+// A call that is under way goes on in the parent. The child's handle is as a new one.
+static void forget(struct fork_guard *guard)
+{
+    struct sluice_async *async =
+        (struct sluice_async *)((char *)guard - offsetof(struct sluice_async, guard));
+    fork_renew_mutex(&async->mutex);
+    fork_renew_event(async->event);
+    (void)condition_init(&async->begun);
+    async->has_thread = false;
+    async->state = STATE_IDLE;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Calls
 
@@ -153,7 +174,10 @@ static enum sluice_status begin(struct sluice_async *async, const struct request
     pthread_mutex_lock(&async->mutex);
     if (async->state != STATE_IDLE) {
         status = fault(error, SLUICE_BUSY, "the handle has a call that was not finished");
-    } else {
+    } else if (!async->has_thread) { // after a fork()
+        status = start(async, error);
+    }
+    if (!status) {
         sluice_interrupt(async->own, false);
         async->request = *request;
         async->error = (struct sluice_error){ .status = SLUICE_OK };
@@ -274,6 +298,7 @@ void sluice_async_free(struct sluice_async *async)
     if (!async) {
         return;
     }
+    fork_guard_remove(&async->guard);
     if (async->has_thread) {
         pthread_mutex_lock(&async->mutex);
         async->stopping = true;
@@ -309,16 +334,12 @@ enum sluice_status sluice_async_new(struct sluice *sluice, struct sluice_async *
     enum sluice_status status =
         async->event < 0 ? fault(error, SLUICE_IO, "no event can be made: %s", strerror(errno))
                          : queue_copy(sluice, sluice->timeout_us, &async->own, error);
-    if (!status) {
-        async->has_thread = !thread_start(&async->thread, run, async);
-        status = async->has_thread
-                     ? SLUICE_OK
-                     : fault(error, SLUICE_NO_MEMORY, "no thread can be started for calls");
-    }
+    status = status ? status : start(async, error);
     if (status) {
         sluice_async_free(async);
         return status;
     }
+    fork_guard_add(&async->guard, forget);
     *out = async;
     return SLUICE_OK;
 }

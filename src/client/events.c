@@ -77,8 +77,9 @@ enum sluice_status sluice_events_fd(struct sluice_events *events, int *fd,
 void sluice_events_free(struct sluice_events *events)
 {
     if (events) {
-        pump_free(events->pump);
-        events->listening->ops->free(events->listening);
+        if (pump_free(events->pump)) {
+            events->listening->ops->free(events->listening);
+        }
         sluice_value_free(events->value);
         free(events);
     }

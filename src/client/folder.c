@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/folder.h"
 
+#include "client/fork.h"
 #include "client/local_call.h"
 #include "client/local_events.h"
 #include "host/zones/zoneinfo.h"
@@ -31,21 +32,23 @@ static const uint64_t lost = UINT64_MAX; // it will never be stored
 
 static pthread_mutex_t folders_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct folder *folders;
-static pthread_once_t watched = PTHREAD_ONCE_INIT;
+static struct fork_guard folders_guard;
+static pthread_once_t guarded = PTHREAD_ONCE_INIT;
 static atomic_uint process; // grows with every fork(), in the child
 
 // The child has none of the threads that would do the work, and perhaps half of what one of them
 // was at: it forgets the folders, and can open others.
-static void after_fork(void)
+static void forget(struct fork_guard *guard)
 {
-    (void)pthread_mutex_init(&folders_mutex, NULL);
+    (void)guard;
+    fork_renew_mutex(&folders_mutex);
     folders = NULL;
     atomic_fetch_add(&process, 1);
 }
 
 static void watch_forks(void)
 {
-    (void)pthread_atfork(NULL, NULL, after_fork);
+    fork_guard_add(&folders_guard, forget);
 }
 
 bool folder_is_ours(const struct folder *folder)
@@ -514,7 +517,7 @@ static enum status open_new(const struct folder_options *options, struct folder_
 enum status folder_open(const struct folder_options *options, struct folder_user *user,
                         struct folder **out, struct error *error)
 {
-    (void)pthread_once(&watched, watch_forks);
+    (void)pthread_once(&guarded, watch_forks);
     pthread_mutex_lock(&folders_mutex);
     enum status status;
     *out = find(options->path);

@@ -3,6 +3,7 @@
 
 #include "base/json_reader.h"
 #include "client/clock.h"
+#include "client/fork.h"
 #include "client/job.h"
 #include "client/pause.h"
 #include "client/value.h"
@@ -12,6 +13,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -30,6 +32,8 @@ enum {
 static const double lease_max_us = 1e15; // more than any that means something
 
 struct keeper {
+    struct fork_guard guard;
+    bool orphan; // of a parent process: its thread is not in this one
     struct keeper *next;
     struct sluice *sluice;
     struct link *link; // its own, so that it can be interrupted apart from the calls of the program
@@ -393,9 +397,26 @@ static bool init_waiting(struct keeper *keeper)
     return !pthread_mutex_init(&keeper->mutex, NULL) && !condition_init(&keeper->told);
 }
 
+// The keeper goes on in the parent. Its copy in the child is neither used nor freed: the thread may have
+// been changing any of it.
+static void forget(struct fork_guard *guard)
+{
+    ((struct keeper *)((char *)guard - offsetof(struct keeper, guard)))->orphan = true;
+}
+
+// The keeper of a job in this process, or NULL.
+static struct keeper *keeper_of(struct sluice_job *job)
+{
+    if (job->kept.keeper && job->kept.keeper->orphan) {
+        job->kept = (struct kept){ .keeper = NULL };
+    }
+    return job->kept.keeper;
+}
+
 // Of one whose thread has ended, or was never started.
 static void keeper_free(struct keeper *keeper)
 {
+    fork_guard_remove(&keeper->guard);
     if (keeper->listening) {
         keeper->listening->ops->free(keeper->listening);
     }
@@ -432,6 +453,7 @@ static enum sluice_status keeper_new(struct sluice *sluice, const char *worker, 
         keeper_free(keeper);
         return status;
     }
+    fork_guard_add(&keeper->guard, forget);
     *out = keeper;
     return SLUICE_OK;
 }
@@ -467,6 +489,7 @@ enum sluice_status keeper_add(struct sluice_job *job,
     if (status || !keeper) {
         return status;
     }
+    (void)keeper_of(job);
     pthread_mutex_lock(&keeper->mutex);
     job->kept.keeper = keeper;
     job->kept.told = told;
@@ -484,7 +507,7 @@ enum sluice_status keeper_add(struct sluice_job *job,
 
 void keeper_set_settling(struct sluice_job *job, bool settling)
 {
-    struct keeper *keeper = job->kept.keeper;
+    struct keeper *keeper = keeper_of(job);
     if (keeper) {
         pthread_mutex_lock(&keeper->mutex);
         job->kept.settling = settling;
@@ -494,7 +517,7 @@ void keeper_set_settling(struct sluice_job *job, bool settling)
 
 void keeper_remove(struct sluice_job *job)
 {
-    struct keeper *keeper = job->kept.keeper;
+    struct keeper *keeper = keeper_of(job);
     if (!keeper) {
         return;
     }

@@ -9,6 +9,7 @@
 #include "wire/resp_request.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -111,9 +112,16 @@ static void local_interrupt(struct link *link, bool on)
     wake_set(local->interrupt, on);
 }
 
+// An interrupt in the child does not reach the parent's calls.
+static void forget(struct fork_guard *guard)
+{
+    fork_renew_event(((struct local *)((char *)guard - offsetof(struct local, guard)))->interrupt);
+}
+
 static void local_close(struct link *link)
 {
     struct local *local = local_of(link);
+    fork_guard_remove(&local->guard);
     if (local->folder) {
         folder_leave(local->folder, &local->presences);
         folder_close(local->folder, &local->user);
@@ -182,6 +190,7 @@ enum sluice_status local_open(const struct link_options *options, struct link **
         local_close(&local->link);
         return status;
     }
+    fork_guard_add(&local->guard, forget);
     *out = &local->link;
     return SLUICE_OK;
 }

@@ -4,6 +4,7 @@
 #define SLUICE_CLIENT_LOCAL_H
 
 #include "client/folder.h"
+#include "client/fork.h"
 #include "client/link.h"
 #include "wire/resp_request.h"
 
@@ -11,6 +12,7 @@
 
 struct local {
     struct link link; // first
+    struct fork_guard guard;
     struct folder_user user;
     struct folder *folder;
     struct presences presences; // the workers that pop through it; with the folder's mutex

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -29,8 +30,19 @@ static const double grace_default_s = 30;
 // ---------------------------------------------------------------------------------------------
 // Life
 
+// A pool that was not run before the fork can be run in the child.
+static void forget(struct fork_guard *guard)
+{
+    struct sluice_pool *pool =
+        (struct sluice_pool *)((char *)guard - offsetof(struct sluice_pool, guard));
+    fork_renew_mutex(&pool->mutex);
+    fork_renew_event(pool->event);
+    fork_renew_event(pool->hurry);
+}
+
 static void destroy(struct sluice_pool *pool)
 {
+    fork_guard_remove(&pool->guard);
     for (size_t i = 0; pool->slots && i < pool->size; i++) {
         pthread_mutex_destroy(&pool->slots[i].telling);
     }
@@ -197,6 +209,7 @@ enum sluice_status sluice_pool_new(struct sluice *sluice,
         sluice_pool_free(pool);
         return status;
     }
+    fork_guard_add(&pool->guard, forget);
     *out = pool;
     return SLUICE_OK;
 }

@@ -44,6 +44,7 @@ struct sluice_run {
 };
 
 struct sluice_pool {
+    struct fork_guard guard;
     // Set by sluice_pool_new.
     struct sluice *taker;   // a copy of the queue, whose waits are interrupted to drain
     struct sluice *settler; // another for everything else

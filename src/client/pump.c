@@ -2,10 +2,12 @@
 #include "client/pump.h"
 
 #include "client/deadline.h"
+#include "client/fork.h"
 #include "client/pause.h"
 #include "os/thread.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,6 +27,8 @@ struct kept {
 };
 
 struct pump {
+    struct fork_guard guard;
+    bool orphan; // of a parent process: its thread is not in this one
     struct listening *listening;
     int link_wake; // what `wake` of the listening was
     int both;      // an epoll of `link_wake` and `stop`
@@ -132,6 +136,11 @@ enum sluice_status pump_next(struct pump *pump, int64_t wait_us, const char **ou
 {
     int64_t deadline_us = deadline_in(wait_us);
     *out = NULL;
+    if (pump->orphan) {
+        return fault(
+            error, SLUICE_STATE,
+            "the events were subscribed to before fork() and belong to the parent process");
+    }
     pthread_mutex_lock(&pump->mutex);
     bool late = false;
     while (!pump->first && !pump->failed && !late) {
@@ -174,11 +183,21 @@ static void close_all(const struct pump *pump)
     }
 }
 
-void pump_free(struct pump *pump)
+// The descriptor is readable in the child, whose next call then says why.
+static void forget(struct fork_guard *guard)
 {
-    if (!pump) {
-        return;
+    struct pump *pump = (struct pump *)((char *)guard - offsetof(struct pump, guard));
+    pump->orphan = true;
+    fork_renew_event(pump->event);
+    wake_set(pump->event, true);
+}
+
+bool pump_free(struct pump *pump)
+{
+    if (!pump || pump->orphan) {
+        return !pump;
     }
+    fork_guard_remove(&pump->guard);
     if (pump->has_thread) {
         pthread_mutex_lock(&pump->mutex);
         pump->stopping = true;
@@ -199,6 +218,7 @@ void pump_free(struct pump *pump)
     pthread_cond_destroy(&pump->more);
     pthread_cond_destroy(&pump->room);
     free(pump);
+    return true;
 }
 
 enum sluice_status pump_new(struct listening *listening, struct pump **out,
@@ -228,9 +248,10 @@ enum sluice_status pump_new(struct listening *listening, struct pump **out,
                      : fault(error, SLUICE_NO_MEMORY, "no thread can be started for events");
     }
     if (status) {
-        pump_free(pump);
+        (void)pump_free(pump);
         return status;
     }
+    fork_guard_add(&pump->guard, forget);
     *out = pump;
     return SLUICE_OK;
 }

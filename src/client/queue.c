@@ -6,6 +6,7 @@
 #include "client/deadline.h"
 #include "client/members.h"
 #include "client/options.h"
+#include "client/password.h"
 #include "client/repeat.h"
 #include "client/value.h"
 #include "client/weak_random.h"
@@ -70,6 +71,66 @@ static void fix_path(struct url *url)
 static const struct member timeout_member = { "timeout", NULL, MEMBER_SECONDS,
                                               offsetof(struct sluice_open_options, timeout), 0 };
 
+// The texts of the options are needed again when another link is opened.
+static const char *keep(const char *text, char **kept, bool *failed)
+{
+    *kept = text ? strdup(text) : NULL;
+    *failed |= text && !*kept;
+    return *kept;
+}
+
+// What neither the options nor the address say is read from the environment, except in a program that
+// runs with other rights than those of its user.
+static enum sluice_status read_environment(struct sluice *sluice, struct sluice_error *error)
+{
+    struct sluice_open_options *given = &sluice->given;
+    const struct {
+        const char *name;
+        const char **text;
+        char **kept;
+        bool used;
+    } variables[] = {
+        { "SLUICE_CA_FILE", &given->ca_file, &sluice->kept[1], sluice->url.tls },
+        { "SLUICE_CERT_FILE", &given->cert_file, &sluice->kept[2], sluice->url.tls },
+        { "SLUICE_KEY_FILE", &given->key_file, &sluice->kept[3],
+          sluice->url.tls && !given->cert_file },
+        { "SLUICE_PASSWORD_FILE", &given->password_file, &sluice->kept[4],
+          sluice->url.kind == URL_SERVER && !sluice->url.password[0] },
+    };
+    bool failed = false;
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *text = variables[i].used ? secure_getenv(variables[i].name) : NULL;
+        if (!*variables[i].text && text && *text) {
+            *variables[i].text = keep(text, variables[i].kept, &failed);
+        }
+    }
+    return failed ? fault_no_memory(error) : SLUICE_OK;
+}
+
+static enum sluice_status check_password(struct sluice *sluice, struct sluice_error *error)
+{
+    char password[URL_PART_SIZE];
+    const char *file = sluice->given.password_file;
+    if (!file || sluice->url.kind == URL_FILE) {
+        return SLUICE_OK;
+    }
+    if (sluice->url.password[0]) {
+        return fault(error, SLUICE_INVALID,
+                     "either a password in the address or password_file, not both");
+    }
+    enum sluice_status status = password_read(file, password, error);
+    explicit_bzero(password, sizeof(password));
+    // The program may change its working directory before the next connection.
+    char *absolute = status ? NULL : realpath(file, NULL);
+    if (absolute && strlen(absolute) < sizeof(password)) {
+        free(sluice->kept[4]);
+        sluice->given.password_file = sluice->kept[4] = absolute;
+    } else {
+        free(absolute);
+    }
+    return status;
+}
+
 static enum sluice_status set_up(struct sluice *sluice, const char *url, struct sluice_error *error)
 {
     const struct sluice_open_options *given = &sluice->given;
@@ -81,6 +142,12 @@ static enum sluice_status set_up(struct sluice *sluice, const char *url, struct 
     if (!status) {
         status = check_name(given->worker, "worker", error);
     }
+    if (!status) {
+        status = read_environment(sluice, error);
+    }
+    if (!status) {
+        status = check_password(sluice, error);
+    }
     if (!status && given->timeout != SLUICE_FOREVER) {
         status = member_check_number(&timeout_member, given->timeout, error);
     }
@@ -90,6 +157,8 @@ static enum sluice_status set_up(struct sluice *sluice, const char *url, struct 
     const char *ns = given->ns ? given->ns : sluice->url.ns;
     (void)snprintf(sluice->ns, sizeof(sluice->ns), "%s", *ns ? ns : "default");
     name_worker(sluice, given->worker);
+    sluice->given.ns = sluice->ns;
+    sluice->given.worker = sluice->worker;
     sluice->timeout_us = wait_us_of(given->timeout != 0 ? given->timeout : default_timeout_s);
     if (host_commands_new(&allocator_system, NULL, 0, &sluice->commands)) {
         return fault_no_memory(error);
@@ -109,14 +178,6 @@ enum sluice_status queue_link(const struct sluice *sluice, int64_t timeout_us, s
                                         : remote_open(&options, out, error);
 }
 
-// The texts of the options are needed again when another link is opened.
-static const char *keep(const char *text, char **kept, bool *failed)
-{
-    *kept = text ? strdup(text) : NULL;
-    *failed |= text && !*kept;
-    return *kept;
-}
-
 static enum sluice_status keep_options(struct sluice *sluice,
                                        const struct sluice_open_options *options,
                                        struct sluice_error *error)
@@ -129,6 +190,7 @@ static enum sluice_status keep_options(struct sluice *sluice,
     given->ca_file = keep(given->ca_file, &kept[1], &failed);
     given->cert_file = keep(given->cert_file, &kept[2], &failed);
     given->key_file = keep(given->key_file, &kept[3], &failed);
+    given->password_file = keep(given->password_file, &kept[4], &failed);
     return status ? status : failed ? fault_no_memory(error) : SLUICE_OK;
 }
 
@@ -136,6 +198,17 @@ static void free_options(struct sluice *sluice)
 {
     for (size_t i = 0; i < QUEUE_TEXTS_KEPT; i++) {
         free(sluice->kept[i]);
+    }
+}
+
+// The child is another worker, and keeps no jobs of the parent.
+static void forget(struct fork_guard *guard)
+{
+    struct sluice *sluice = (struct sluice *)((char *)guard - offsetof(struct sluice, guard));
+    fork_renew_mutex(&sluice->mutex);
+    sluice->keepers = NULL; // each has a guard
+    if (!sluice->named) {
+        name_worker(sluice, NULL);
     }
 }
 
@@ -152,12 +225,12 @@ enum sluice_status sluice_open(const char *url, const struct sluice_open_options
     if (!status) {
         status = set_up(sluice, url, error);
     }
-    sluice->given.ns = sluice->ns;
-    sluice->given.worker = sluice->worker;
     if (status) {
         sluice_close(sluice);
         return status;
     }
+    sluice->named = options && options->worker;
+    fork_guard_add(&sluice->guard, forget);
     *out = sluice;
     return SLUICE_OK;
 }
@@ -188,6 +261,8 @@ enum sluice_status queue_copy(const struct sluice *from, int64_t timeout_us, str
         sluice_close(sluice);
         return status;
     }
+    sluice->named = from->named;
+    fork_guard_add(&sluice->guard, forget);
     *out = sluice;
     return SLUICE_OK;
 }
@@ -204,6 +279,7 @@ void sluice_close(struct sluice *sluice)
     if (!sluice) {
         return;
     }
+    fork_guard_remove(&sluice->guard);
     keepers_free(sluice);
     if (sluice->link) {
         sluice->link->ops->close(sluice->link);

@@ -3,6 +3,7 @@
 #ifndef SLUICE_CLIENT_QUEUE_H
 #define SLUICE_CLIENT_QUEUE_H
 
+#include "client/fork.h"
 #include "client/keeper.h"
 #include "client/link.h"
 #include "client/words.h"
@@ -10,15 +11,17 @@
 #include <pthread.h>
 
 enum {
-    QUEUE_TEXTS_KEPT = 4,
+    QUEUE_TEXTS_KEPT = 5,
 };
 
 struct sluice {
+    struct fork_guard guard;
     struct link *link;
     struct commands *commands;
     struct url url; // for links of the library's own
     char ns[SLUICE_NAME_SIZE];
     char worker[SLUICE_NAME_SIZE];
+    bool named; // the program has given the worker's name
     struct sluice_open_options given;
     char *kept[QUEUE_TEXTS_KEPT]; // texts of the options, owned
     int64_t timeout_us;

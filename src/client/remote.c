@@ -159,8 +159,7 @@ static enum sluice_status open_dialog(const struct local_call *local_call, struc
 {
     const struct until until = { local_call->deadline_us, local_call->wake };
     struct sluice_error why;
-    enum sluice_status status =
-        dialog_open(&local_call->remote->url, local_call->remote->trust, until, out, &why);
+    enum sluice_status status = dialog_open(&local_call->remote->peer, until, out, &why);
     bool cut = may_work_later(status) && monotonic_us() >= local_call->deadline_us;
     if (status && !(cut && local_call->error->status)) {
         *local_call->error = why;
@@ -217,8 +216,8 @@ static enum sluice_status give_up(const struct local_call *local_call, bool sent
     if (may_work_later(local_call->error->status)) {
         return local_call->error->status;
     }
-    return fault(local_call->error, SLUICE_UNREACHABLE, "%.120s:%s does not answer",
-                 local_call->remote->url.host, local_call->remote->url.port);
+    return fault(local_call->error, SLUICE_UNREACHABLE, "%s does not answer",
+                 local_call->remote->peer.url.place);
 }
 
 static enum sluice_status ask(struct local_call *local_call)
@@ -289,9 +288,20 @@ static void remote_interrupt(struct link *link, bool on)
     wake_set(remote_of(link)->wake, on);
 }
 
+// The child makes connections of its own. Those of the parent were closed by their guards.
+static void forget(struct fork_guard *guard)
+{
+    struct remote *remote = (struct remote *)((char *)guard - offsetof(struct remote, guard));
+    fork_renew_mutex(&remote->mutex);
+    fork_renew_event(remote->wake);
+    remote->idle = NULL;
+    remote->idle_count = 0;
+}
+
 static void remote_close(struct link *link)
 {
     struct remote *remote = remote_of(link);
+    fork_guard_remove(&remote->guard);
     struct dialog *dialog;
     while ((dialog = take_idle(remote))) {
         dialog_close(dialog);
@@ -299,7 +309,7 @@ static void remote_close(struct link *link)
     if (remote->wake >= 0) {
         close(remote->wake);
     }
-    stream_distrust(remote->trust);
+    stream_distrust(remote->peer.trust);
     pthread_mutex_destroy(&remote->mutex);
     free(remote);
 }
@@ -319,7 +329,10 @@ enum sluice_status remote_open(const struct link_options *options, struct link *
         return fault_no_memory(error);
     }
     remote->link.ops = &remote_form;
-    remote->url = *options->url;
+    remote->peer.url = *options->url;
+    peer_name(remote->peer.name, options->given->worker ? options->given->worker : "");
+    (void)snprintf(remote->peer.password_file, sizeof(remote->peer.password_file), "%s",
+                   options->given->password_file ? options->given->password_file : "");
     remote->timeout_us = options->timeout_us;
     remote->log = options->given->log;
     remote->log_context = options->given->log_context;
@@ -328,7 +341,8 @@ enum sluice_status remote_open(const struct link_options *options, struct link *
         free(remote);
         return fault_no_memory(error);
     }
-    enum sluice_status status = stream_trust(options->url, options->given, &remote->trust, error);
+    enum sluice_status status =
+        stream_trust(options->url, options->given, &remote->peer.trust, error);
     if (!status && remote->wake < 0) {
         status = fault(error, SLUICE_IO, "no event can be made: %s", strerror(errno));
     }
@@ -336,6 +350,7 @@ enum sluice_status remote_open(const struct link_options *options, struct link *
         remote_close(&remote->link);
         return status;
     }
+    fork_guard_add(&remote->guard, forget);
     *out = &remote->link;
     return SLUICE_OK;
 }

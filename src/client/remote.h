@@ -12,8 +12,8 @@
 
 struct remote {
     struct link link;
-    struct url url;
-    struct ssl_ctx_st *trust;
+    struct fork_guard guard;
+    struct peer peer;
     int64_t timeout_us;
     void (*log)(void *context, enum sluice_log_level level, const char *sentence);
     void *log_context;

@@ -45,8 +45,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     int64_t enough_us = deadline_in(BEGIN_US);
     deadline_us = deadline_us > enough_us ? deadline_us : enough_us;
     const struct until until = { deadline_us, events->listening.wake };
-    enum sluice_status status =
-        dialog_open(&remote->url, remote->trust, until, &events->dialog, error);
+    enum sluice_status status = dialog_open(&remote->peer, until, &events->dialog, error);
     if (status) {
         return status;
     }
@@ -70,8 +69,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     } else if (result == STREAM_WOKEN) {
         status = fault_interrupted(error);
     } else {
-        status = fault(error, SLUICE_UNREACHABLE, "%.120s:%s does not answer", remote->url.host,
-                       remote->url.port);
+        status = fault(error, SLUICE_UNREACHABLE, "%s does not answer", remote->peer.url.place);
     }
     if (status) {
         drop_dialog(events);

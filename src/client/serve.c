@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,8 +26,19 @@ enum {
 // ---------------------------------------------------------------------------------------------
 // Guests
 
+// The parent serves it. The client sees the end of the connection even if the child lives on.
+static void forget_guest(struct fork_guard *guard)
+{
+    struct guest *guest = (struct guest *)((char *)guard - offsetof(struct guest, guard));
+    if (guest->fd >= 0) {
+        (void)close(guest->fd);
+        guest->fd = -1;
+    }
+}
+
 static void guest_free(struct guest *guest)
 {
+    fork_guard_remove(&guest->guard);
     const int fds[] = { guest->fd, guest->gone, guest->any };
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
         if (fds[i] >= 0) {
@@ -73,6 +85,7 @@ static struct guest *guest_new(struct sluice_server *server, int fd)
         guest_free(guest);
         return NULL;
     }
+    fork_guard_add(&guest->guard, forget_guest);
     return guest;
 }
 
@@ -245,11 +258,24 @@ static void remove_socket(const struct sluice_server *server)
 // ---------------------------------------------------------------------------------------------
 // Life
 
+// No program connects to the child, which could not answer. The socket is the parent's to remove.
+static void forget(struct fork_guard *guard)
+{
+    struct sluice_server *server =
+        (struct sluice_server *)((char *)guard - offsetof(struct sluice_server, guard));
+    server->orphan = true;
+    if (server->listener >= 0) {
+        (void)close(server->listener);
+        server->listener = -1;
+    }
+}
+
 void sluice_serve_end(struct sluice_server *server)
 {
-    if (!server) {
+    if (!server || server->orphan) {
         return;
     }
+    fork_guard_remove(&server->guard);
     if (server->has_thread) {
         wake_set(server->stop, true);
         (void)pthread_join(server->thread, NULL);
@@ -319,6 +345,7 @@ enum sluice_status sluice_serve(struct sluice *sluice, const char *address,
         sluice_serve_end(server);
         return status;
     }
+    fork_guard_add(&server->guard, forget);
     *out = server;
     return SLUICE_OK;
 }

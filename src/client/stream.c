@@ -8,6 +8,7 @@
 #include <openssl/x509v3.h>
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -16,6 +17,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum {
@@ -202,6 +204,7 @@ static enum stream_result wait_for_tls(struct stream *stream, int result, int64_
 // ---------------------------------------------------------------------------------------------
 // Opening
 
+// A Unix socket has none of them.
 static void set_options(int fd)
 {
     const int on = 1, after = PROBE_AFTER_S, every = PROBE_EVERY_S, probes = PROBES;
@@ -239,11 +242,32 @@ static int connect_one(struct stream *stream, const struct addrinfo *address, st
     return 0;
 }
 
+static enum sluice_status connect_socket(struct stream *stream, const struct url *url,
+                                         struct until until, struct sluice_error *error)
+{
+    struct sockaddr_un name = { .sun_family = AF_UNIX };
+    const struct addrinfo address = {
+        .ai_family = AF_UNIX,
+        .ai_socktype = SOCK_STREAM,
+        .ai_addr = (struct sockaddr *)&name,
+        .ai_addrlen = sizeof(name),
+    };
+    static_assert(sizeof(name.sun_path) == URL_SOCKET_SIZE, "a path that was read fits");
+    memcpy(name.sun_path, url->socket, sizeof(name.sun_path));
+    int failed = connect_one(stream, &address, until);
+    return failed ? fault(error, SLUICE_UNREACHABLE, "%s cannot be reached: %s", url->place,
+                          strerrordesc_np(failed))
+                  : SLUICE_OK;
+}
+
 static enum sluice_status connect_any(struct stream *stream, const struct url *url,
                                       struct until until, struct sluice_error *error)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG };
     struct addrinfo *addresses = NULL;
+    if (url->socket[0]) {
+        return connect_socket(stream, url, until, error);
+    }
     int result = getaddrinfo(url->host, url->port, &hints, &addresses);
     if (result) {
         return fault(error, SLUICE_UNREACHABLE, "%.120s is not found: %s", url->host,
@@ -257,8 +281,8 @@ static enum sluice_status connect_any(struct stream *stream, const struct url *u
     if (failed == EINTR) {
         return fault_interrupted(error);
     }
-    return failed ? fault(error, SLUICE_UNREACHABLE, "%.120s:%s cannot be reached: %s", url->host,
-                          url->port, strerror(failed))
+    return failed ? fault(error, SLUICE_UNREACHABLE, "%s cannot be reached: %s", url->place,
+                          strerrordesc_np(failed))
                   : SLUICE_OK;
 }
 
@@ -281,8 +305,8 @@ static bool expect_host(SSL *ssl, const char *host)
 
 enum sluice_status stream_turned_away(const struct url *url, struct sluice_error *error)
 {
-    return fault(error, SLUICE_DENIED, "%.120s:%s does not take our certificate, or wants one",
-                 url->host, url->port);
+    return fault(error, SLUICE_DENIED, "%s rejects the client's certificate, or requires one",
+                 url->place);
 }
 
 static enum sluice_status greet(struct stream *stream, const struct url *url, SSL_CTX *trust,
@@ -314,8 +338,7 @@ static enum sluice_status greet(struct stream *stream, const struct url *url, SS
             if (stream->turned_away) {
                 return stream_turned_away(url, error);
             }
-            return fault(error, SLUICE_UNREACHABLE, "%.120s:%s does not speak TLS with us",
-                         url->host, url->port);
+            return fault(error, SLUICE_UNREACHABLE, "no TLS connection with %s", url->place);
         }
     }
 }
@@ -335,14 +358,19 @@ enum sluice_status stream_open(struct stream *stream, const struct url *url,
     return status;
 }
 
+void stream_abandon(struct stream *stream)
+{
+    if (stream->fd >= 0) {
+        (void)close(stream->fd);
+        stream->fd = -1;
+    }
+}
+
 void stream_close(struct stream *stream)
 {
     SSL_free(stream->ssl);
     stream->ssl = NULL;
-    if (stream->fd >= 0) {
-        close(stream->fd);
-        stream->fd = -1;
-    }
+    stream_abandon(stream);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -355,7 +383,7 @@ static bool would_block(void)
 
 enum stream_result stream_write(struct stream *stream, struct slice bytes, int64_t deadline_us)
 {
-    enum stream_result result = STREAM_OK;
+    enum stream_result result = stream->fd < 0 ? STREAM_CLOSED : STREAM_OK;
     while (bytes.size && result == STREAM_OK) {
         size_t written = 0;
         if (stream->ssl) {
@@ -390,7 +418,7 @@ static enum stream_result read_plain(struct stream *stream, void *bytes, size_t 
 enum stream_result stream_read(struct stream *stream, void *bytes, size_t size, size_t *read_size,
                                int64_t deadline_us, int wake)
 {
-    enum stream_result result = STREAM_OK;
+    enum stream_result result = stream->fd < 0 ? STREAM_CLOSED : STREAM_OK;
     *read_size = 0;
     while (result == STREAM_OK && *read_size == 0) {
         if (stream->ssl) {
@@ -418,5 +446,5 @@ void stream_end(struct stream *stream)
 bool stream_is_idle(const struct stream *stream)
 {
     struct pollfd of = { .fd = stream->fd, .events = POLLIN };
-    return poll(&of, 1, 0) == 0;
+    return stream->fd >= 0 && poll(&of, 1, 0) == 0;
 }

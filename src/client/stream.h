@@ -45,6 +45,9 @@ enum sluice_status stream_open(struct stream *stream, const struct url *url,
                                struct ssl_ctx_st *trust, struct until until,
                                struct sluice_error *error);
 void stream_close(struct stream *stream);
+// Closes the descriptor and nothing else: the connection belongs to another process. Reads and writes
+// return CLOSED from then on.
+void stream_abandon(struct stream *stream);
 
 // DENIED, of a stream that was `turned_away`.
 enum sluice_status stream_turned_away(const struct url *url, struct sluice_error *error);

@@ -60,6 +60,7 @@ static enum sluice_status open_queue(struct request *request)
                     .ca_file = json_string_value(json_object_get(given, "ca_file")),
                     .cert_file = json_string_value(json_object_get(given, "cert_file")),
                     .key_file = json_string_value(json_object_get(given, "key_file")),
+                    .password_file = json_string_value(json_object_get(given, "password_file")),
                     .log = log_sentence);
     enum sluice_status status =
         sluice_open(word_text(request, 1), given ? &options : NULL, &sluice, &request->error);

@@ -345,8 +345,8 @@ class Reaching(Broken):
         for user, words in (("", []), ("ann:p%40s@", ["AUTH", "ann", "p@s"]),
                             (":secret@", ["AUTH", "default", "secret"]),
                             ("ann@", ["AUTH", "ann", ""])):
-            self.shell(url=f"redis://{user}{at}").ok("get", "q", "a")
-            self.assertEqual(fake.hellos[-1], ["HELLO", "3", *words])
+            self.shell(url=f"redis://{user}{at}", worker="mailer").ok("get", "q", "a")
+            self.assertEqual(fake.hellos[-1], ["HELLO", "3", *words, "SETNAME", "mailer"])
 
 
 class Answers(Broken):
@@ -367,7 +367,7 @@ class Answers(Broken):
         shell = self.shell(self.fake(hello=garbage), timeout=PATIENCE_S)
         answer = shell.ask("get", "q", "a")
         self.assertEqual(answer["status"], "unreachable")
-        self.assertIn("no RESP", answer["message"])
+        self.assertIn("does not speak RESP", answer["message"])
 
     def test_sizes_that_cannot_be(self):
         for size in (b"$536870913\r\n", b"*268435457\r\n", b"$-5\r\n", b"%99999999999999999999\r\n"):
