@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""How a server is reached: Unix sockets, password files, names of connections."""
+"""How a queue is reached: Unix sockets, password files, names of connections, descriptors."""
 
 import os
 import tempfile
 import unittest
 
+from both import both
 from real import RealServer, TestCase, sluiced
 from shell import LIMIT_S, Shell
 
@@ -143,6 +144,31 @@ class Names(TestCase):
         self.put("a")
         self.assertTrue([name for name in self.names()
                          if f"-{self.shell.process.pid}-" in name], self.names())
+
+
+@both
+class Descriptors:
+    """A program that the process starts by exec gets none of them."""
+
+    def test_none_survives_exec(self):
+        self.open()
+        self.put("a")
+        self.take("a")
+        self.shell.ok("keepalive", "a")
+        self.shell.ok("listen", "q", "log", "events")
+        self.shell.ok("poll_events", "events", 0)
+        self.shell.ok("async_new", "q", "async")
+        flags = {}
+        folder = f"/proc/{self.shell.process.pid}/fd"
+        for name in os.listdir(folder):
+            if int(name) > 2:
+                with open(f"{folder}info/{name}", encoding="ascii") as file:
+                    words = dict(line.split(":", 1) for line in file if line.startswith("flags:"))
+                flags[name + " " + os.readlink(f"{folder}/{name}")] = int(words["flags"], 8)
+        self.assertGreater(len(flags), 2)
+        self.assertEqual([name for name, word in flags.items() if not word & os.O_CLOEXEC], [])
+        self.shell.ok("async_free", "async")
+        self.shell.ok("unlisten", "events")
 
 
 if __name__ == "__main__":
