@@ -4,6 +4,7 @@
 
 #include "client/members.h"
 #include "client/options.h"
+#include "client/repeat.h"
 #include "client/value.h"
 
 #include <stdlib.h>
@@ -385,11 +386,11 @@ enum sluice_status job_note(struct sluice_job *job, enum sluice_status status)
     return status;
 }
 
-// Tells something of the job while it runs.
-static enum sluice_status tell(struct sluice_job *job, struct words *words, bool repeats,
+// Reports about the job while it runs.
+static enum sluice_status tell(struct sluice_job *job, struct words *words,
                                struct sluice_error *error)
 {
-    const struct ask ask = { .repeats = repeats };
+    const struct ask ask = { .repeats = true };
     job_token_words(job, words);
     return job_note(job, queue_ask(job->sluice, words, &ask, NULL, error));
 }
@@ -431,7 +432,7 @@ enum sluice_status sluice_start(struct sluice_job *job, int64_t pid, struct slui
     }
     job_words(job, &words, "Q.START");
     words_integer(&words, pid);
-    return tell(job, &words, true, error);
+    return tell(job, &words, error);
 }
 
 enum sluice_status sluice_progress(struct sluice_job *job, double fraction, const char *message,
@@ -441,7 +442,7 @@ enum sluice_status sluice_progress(struct sluice_job *job, double fraction, cons
     job_words(job, &words, "Q.PROGRESS");
     words_seconds(&words, fraction);
     words_option(&words, "MESSAGE", message);
-    return tell(job, &words, true, error);
+    return tell(job, &words, error);
 }
 
 enum sluice_status sluice_checkpoint(struct sluice_job *job, const char *value,
@@ -450,16 +451,16 @@ enum sluice_status sluice_checkpoint(struct sluice_job *job, const char *value,
     struct words words;
     job_words(job, &words, "Q.CHECKPOINT");
     words_text(&words, value);
-    return tell(job, &words, true, error);
+    return tell(job, &words, error);
 }
 
-// Twice would be two lines.
 enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct sluice_error *error)
 {
     struct words words;
     job_words(job, &words, "Q.LOG");
     words_text(&words, line);
-    return tell(job, &words, false, error);
+    repeat_option(job->sluice, &words); // a repetition does not add a second line
+    return tell(job, &words, error);
 }
 
 // ---------------------------------------------------------------------------------------------

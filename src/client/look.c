@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reading jobs, which other workers may hold.
 #include "client/queue.h"
+#include "client/repeat.h"
 #include "client/value.h"
 
 enum sluice_status sluice_get(struct sluice *sluice, const char *jid, struct sluice_value **out,
@@ -70,9 +71,10 @@ enum sluice_status sluice_cancel(struct sluice *sluice, const char *jid, struct 
 {
     struct words words;
     struct sluice_value *answer;
-    const struct ask ask = { 0 };
+    const struct ask ask = { .repeats = true };
     queue_words(sluice, &words, "Q.CANCEL");
-    words_text(&words, jid);
+    repeat_option(sluice, &words);
+    words_option(&words, "--", jid ? jid : "");
     enum sluice_status status = queue_ask(sluice, &words, &ask, &answer, error);
     if (!status && sluice_value_type(answer) == SLUICE_INTEGER &&
         sluice_value_integer(answer) == 0) {
