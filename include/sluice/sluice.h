@@ -18,10 +18,9 @@
 //   a server or folder whose disk fails while the call waits for it.
 // - If the connection breaks before the reply, the library repeats a call that only reads, puts or
 //   settles jobs until it knows the outcome or the time limit is over. The server recognizes a
-//   repeated put by an id that the library gives it, and a repeated settling by the token of the
-//   lease, also after a restart. UNKNOWN: the time limit was over before the server could be asked
-//   again; or the call is one that is not repeated (sluice_cancel, sluice_log, other commands that
-//   write).
+//   repeated put, cancel or line of a log by an id that the library gives it, and a repeated settling by
+//   the token of the lease, also after a restart. UNKNOWN: the time limit was over before the server
+//   could be asked again; or the call is a sluice_call of a command that is not repeated.
 // - Any number of threads may use a `struct sluice` at the same time. Every other object must be
 //   used by one thread at a time.
 // - After fork() the child may use a queue on a server, and what belongs to it, with connections of its
@@ -81,8 +80,8 @@ enum sluice_status {
     SLUICE_CORRUPT,     // stored data is damaged
     SLUICE_IO,          // a read, a write or a sync failed
     SLUICE_NO_SPACE,    // the disk is full
-    SLUICE_TIMED_OUT,   // nothing arrived within the given time
-    SLUICE_INTERRUPTED, // interrupted by sluice_interrupt
+    SLUICE_TIMED_OUT,   // nothing arrived within the given time, or sluice_deadline was over before
+    SLUICE_INTERRUPTED, // interrupted by sluice_interrupt or sluice_interrupt_all
     SLUICE_UNREACHABLE, // the server cannot be reached; nothing was done
     SLUICE_UNKNOWN,     // no reply, and the server cannot be asked again: applied or not
     SLUICE_STATUS_COUNT,
@@ -185,6 +184,23 @@ SLUICE_API const char *sluice_worker(const struct sluice *sluice);
 // With `on` true, ends every call that waits, now or later, with SLUICE_INTERRUPTED, until it is
 // called with `on` false. No job is lost. May be called from a signal handler.
 SLUICE_API void sluice_interrupt(struct sluice *sluice, bool on);
+// The same for every call, also one that puts, settles or reads. A call whose answer has not arrived ends
+// with SLUICE_UNKNOWN if it may have been applied, and with SLUICE_INTERRUPTED if it was not. In the process
+// a call that has begun is not ended: it waits for nothing but the disk, and that no longer than its time
+// limit.
+SLUICE_API void sluice_interrupt_all(struct sluice *sluice, bool on);
+
+// Limits the calls that this thread makes from now on, with any handle: they end within `seconds` from now,
+// times to wait included. Several calls share that time. A call that begins later ends with
+// SLUICE_TIMED_OUT at once. SLUICE_FOREVER: no deadline. Returns what was left of the deadline before, or
+// SLUICE_FOREVER, so that it can be set again:
+//
+//     double before = sluice_deadline(0.5);
+//     status = sluice_get(queue, jid, &value, &error);
+//     sluice_deadline(before);
+//
+// A call of sluice/async.h has the deadline of the thread that began it.
+SLUICE_API double sluice_deadline(double seconds);
 
 // ---------------------------------------------------------------------------------------------
 // Putting jobs
@@ -444,7 +460,7 @@ SLUICE_API enum sluice_status sluice_cancel(struct sluice *sluice, const char *j
 //
 // `sizes` has the lengths of the arguments, or is NULL. `out` (may be NULL) receives the result. If
 // the connection breaks, these commands are repeated: those that only read; Q.PUT, Q.MPUT, Q.REQUEUE,
-// Q.RECUR and Q.RESTORE, to which the library adds a REQUEST if they have none; Q.COMPLETE, Q.FAIL,
+// Q.RECUR, Q.RESTORE, Q.CANCEL and Q.LOG, to which the library adds a REQUEST if they have none; Q.COMPLETE, Q.FAIL,
 // Q.RETRY, Q.RETURN and their bulk forms if they have a TOKEN. All others end with SLUICE_UNKNOWN.
 SLUICE_API enum sluice_status sluice_call(struct sluice *sluice, const char *const *words,
                                           const size_t *sizes, size_t count,

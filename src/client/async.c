@@ -4,6 +4,7 @@
 //
 //      program:  IDLE --(begin)--> BEGUN                    ENDED --(finish)--> IDLE
 //      thread:                     BEGUN --> the call --> ENDED, `event` is readable
+#include "client/deadline.h"
 #include "client/job.h"
 #include "client/pause.h"
 #include "os/thread.h"
@@ -78,6 +79,7 @@ struct sluice_async {
     enum state state;
     bool stopping;
     struct request request;
+    int64_t deadline_us; // of the thread that began it
     enum sluice_status status;
     struct sluice_error error;
 };
@@ -132,6 +134,7 @@ static void *run(void *context)
             break;
         }
         pthread_mutex_unlock(&async->mutex);
+        deadline_set_for_thread(async->deadline_us);
         enum sluice_status status = make_call(async);
         pthread_mutex_lock(&async->mutex);
         async->status = status;
@@ -180,6 +183,7 @@ static enum sluice_status begin(struct sluice_async *async, const struct request
     if (!status) {
         sluice_interrupt(async->own, false);
         async->request = *request;
+        async->deadline_us = deadline_of_thread();
         async->error = (struct sluice_error){ .status = SLUICE_OK };
         async->state = STATE_BEGUN;
         pthread_cond_signal(&async->begun);

@@ -144,9 +144,9 @@ static enum sluice_status greet(const struct peer *peer, struct dialog *dialog, 
         buffer_release(&request);
         return status;
     }
-    enum stream_result result =
-        request.status ? STREAM_CLOSED
-                       : stream_write(&dialog->stream, buffer_slice(&request), until.deadline_us);
+    enum stream_result result = request.status
+                                    ? STREAM_CLOSED
+                                    : stream_write(&dialog->stream, buffer_slice(&request), until);
     buffer_release(&request);
     struct slice answer = SLICE_EMPTY;
     size_t items = 0;

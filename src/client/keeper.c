@@ -348,7 +348,7 @@ static void listen_until(struct keeper *keeper, int64_t until_us)
     enum sluice_status status = began ? begin_listening(keeper) : listen(keeper, wait_us, &event);
     pthread_mutex_lock(&keeper->mutex);
     if (status == SLUICE_INTERRUPTED) {
-        keeper->link->ops->interrupt(keeper->link, false);
+        keeper->link->ops->interrupt(keeper->link, false, false);
     } else if (began && may_change_soon(status)) {
         keeper->deaf_until_us = monotonic_us() + PAUSE_US;
     } else if (began) {
@@ -389,7 +389,7 @@ static void *run(void *context)
 static void wake(struct keeper *keeper)
 {
     pthread_cond_broadcast(&keeper->told);
-    keeper->link->ops->interrupt(keeper->link, true);
+    keeper->link->ops->interrupt(keeper->link, true, false);
 }
 
 static bool init_waiting(struct keeper *keeper)

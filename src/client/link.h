@@ -50,8 +50,8 @@ struct link_ops {
                                  struct listening **out, struct sluice_error *error);
     // How far the queue's clock is ahead of clock_now_us (clock.h). NULL: it has to be asked.
     int64_t (*ahead_us)(struct link *link);
-    // As sluice_interrupt; from a signal handler too.
-    void (*interrupt)(struct link *link, bool on);
+    // As sluice_interrupt, or with `all` as sluice_interrupt_all. May run in a signal handler.
+    void (*interrupt)(struct link *link, bool on, bool all);
     void (*close)(struct link *link);
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/local.h"
 
+#include "client/deadline.h"
 #include "client/local_call.h"
 #include "client/pause.h"
 #include "client/value.h"
@@ -84,8 +85,12 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
     if (folder_check_process(local->folder, &local_call.error)) {
         return fault_of(error, &local_call.error);
     }
-    if (call->wait_us && atomic_load_explicit(&local->interrupted, memory_order_relaxed)) {
+    if (atomic_load_explicit(call->wait_us ? &local->interrupted : &local->all_interrupted,
+                             memory_order_relaxed)) {
         return fault_interrupted(error);
+    }
+    if (!call->wait_us && monotonic_us() >= deadline_of_thread()) {
+        return fault_timed_out(error);
     }
     enum sluice_status status = find_command(local->folder, call, &local_call.command, error);
     if (!status) {
@@ -105,10 +110,11 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
 // ---------------------------------------------------------------------------------------------
 // Its life
 
-static void local_interrupt(struct link *link, bool on)
+static void local_interrupt(struct link *link, bool on, bool all)
 {
     struct local *local = local_of(link);
     atomic_store(&local->interrupted, on);
+    atomic_store(&local->all_interrupted, on && all);
     wake_set(local->interrupt, on);
 }
 

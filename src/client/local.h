@@ -19,7 +19,7 @@ struct local {
     int64_t timeout_us;
     size_t max_payload;
     int interrupt; // an event that is readable while calls that wait are interrupted
-    atomic_bool interrupted;
+    atomic_bool interrupted, all_interrupted;
 };
 
 static inline struct local *local_of(struct link *link)

@@ -232,7 +232,7 @@ static int64_t run_first(struct local_call *local_call, struct slices words)
     struct run run = { .call = { .waiter = ++folder->number } };
     struct call *call = &run.call;
     enum status status = folder_admit(folder, local_call->command,
-                                      deadline_in(local_call->timeout_us), &local_call->error);
+                                      deadline_of_call(local_call->timeout_us), &local_call->error);
     if (!status && (local_call->command->flags & COMMAND_NAMESPACE)) {
         status = namespaces_for(&folder->namespaces, local_call->command, words.items[0], &ns,
                                 &local_call->error);
@@ -254,14 +254,14 @@ static int64_t run_first(struct local_call *local_call, struct slices words)
         }
         return 0;
     }
-    return deadline_in(call->wait.timeout_us);
+    return deadline_of_call(call->wait.timeout_us);
 }
 
 static void settle(struct local_call *local_call, uint64_t group)
 {
     struct error error;
     enum status status =
-        folder_settle(local_call->folder, group, deadline_in(local_call->timeout_us), &error);
+        folder_settle(local_call->folder, group, deadline_of_call(local_call->timeout_us), &error);
     if (status) {
         local_call->unsettled =
             status == STATUS_BUSY && (local_call->command->flags & COMMAND_WRITES);

@@ -192,7 +192,7 @@ static enum sluice_status next(struct listening *listening, int64_t wait_us, con
     if (wait_us && atomic_load_explicit(&local->interrupted, memory_order_relaxed)) {
         return fault_interrupted(error);
     }
-    int64_t deadline_us = deadline_in(wait_us);
+    int64_t deadline_us = deadline_of_call(wait_us);
     for (;;) {
         enum sluice_status status = hear(listener, deadline_us, out, error);
         if (status != SLUICE_TIMED_OUT) {

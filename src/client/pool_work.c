@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The threads of a pool that run jobs, and what handlers say of a run.
+#include "client/deadline.h"
 #include "client/job.h"
 #include "client/pause.h"
 #include "client/pool.h"
@@ -209,6 +210,7 @@ static void call_handler(struct slot *slot, struct sluice_run *run)
         return;
     }
     handler->run(handler->context, job, run);
+    deadline_set_for_thread(INT64_MAX); // what the handler has set is not for the pool
     set_handler(slot, NULL);
 }
 

@@ -134,7 +134,7 @@ static enum sluice_status hear(struct pump *pump, const char **out, struct sluic
 enum sluice_status pump_next(struct pump *pump, int64_t wait_us, const char **out,
                              struct sluice_error *error)
 {
-    int64_t deadline_us = deadline_in(wait_us);
+    int64_t deadline_us = deadline_of_call(wait_us);
     *out = NULL;
     if (pump->orphan) {
         return fault(

@@ -302,7 +302,16 @@ const char *sluice_worker(const struct sluice *sluice)
 
 void sluice_interrupt(struct sluice *sluice, bool on)
 {
-    sluice->link->ops->interrupt(sluice->link, on);
+    if (sluice) {
+        sluice->link->ops->interrupt(sluice->link, on, false);
+    }
+}
+
+void sluice_interrupt_all(struct sluice *sluice, bool on)
+{
+    if (sluice) {
+        sluice->link->ops->interrupt(sluice->link, on, true);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ enum {
     IDLE_MAX = 16,
     REQUEST_MAX = 1 << 30,
     FAREWELL_US = 5000000, // for an answer that was under way when the call was interrupted
+    ANSWER_US = 200000,    // before the deadline of a thread: for the answer to a wait
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -78,7 +79,8 @@ enum outcome {
     UNSENT,   // the server cannot have done it
     UNSURE,   // it may have
     LATE,
-    WOKEN,
+    WOKEN,        // interrupted: it may have been done
+    UNSENT_WOKEN, // interrupted before it was sent
 };
 
 // The request's bytes, with the time that is left to wait. When that is over it is still asked for
@@ -88,7 +90,7 @@ static enum sluice_status write_request(struct local_call *local_call)
 {
     const struct link_call *call = local_call->call;
     struct buffer seconds;
-    bool replace = call->wait_word && call->wait_us != LINK_FOREVER;
+    bool replace = call->wait_word && local_call->wait_deadline_us != INT64_MAX;
     int64_t left_us = local_call->wait_deadline_us - monotonic_us();
     buffer_init(&seconds, &allocator_system, NUM_TEXT_SIZE_MAX);
     num_append_seconds(&seconds, left_us > 0 ? left_us : 1); // 0 would be for ever
@@ -117,7 +119,11 @@ static enum outcome exchange(struct local_call *local_call, struct dialog *dialo
     size_t items;
     *reusable = false;
     enum stream_result result =
-        stream_write(&dialog->stream, buffer_slice(&local_call->request), local_call->deadline_us);
+        stream_write(&dialog->stream, buffer_slice(&local_call->request),
+                     (struct until){ local_call->deadline_us, local_call->wake });
+    if (result == STREAM_WOKEN) {
+        return UNSENT_WOKEN;
+    }
     if (result != STREAM_OK) {
         // What is not whole is not run; a server that refuses it may have said why before it
         // closed.
@@ -129,7 +135,7 @@ static enum outcome exchange(struct local_call *local_call, struct dialog *dialo
     }
     result = dialog_read(dialog, local_call->deadline_us, local_call->wake, &answer, &items);
     bool woken = result == STREAM_WOKEN;
-    if (woken && !local_call->call->stop) {
+    if (woken && local_call->call->wait_us && !local_call->call->stop) {
         result = read_last(dialog, &answer, &items);
     }
     switch (result) {
@@ -220,6 +226,19 @@ static enum sluice_status give_up(const struct local_call *local_call, bool sent
                  local_call->remote->peer.url.place);
 }
 
+// A wait that was interrupted has taken nothing: its connection was ended, and a job that was on its way
+// was received before.
+static enum sluice_status interrupted(const struct local_call *local_call, bool sent)
+{
+    const struct link_call *call = local_call->call;
+    bool reads = call->command && call->command->flags & COMMAND_READS;
+    if (!sent || reads || call->wait_us || call->stop) {
+        return fault_interrupted(local_call->error);
+    }
+    return fault(local_call->error, SLUICE_UNKNOWN,
+                 "the call was interrupted before the answer came: it may have been done, or not");
+}
+
 static enum sluice_status ask(struct local_call *local_call)
 {
     bool sent = false;
@@ -232,7 +251,9 @@ static enum sluice_status ask(struct local_call *local_call)
         case ANSWERED:
             return status;
         case WOKEN:
-            return fault_interrupted(local_call->error);
+            return interrupted(local_call, true);
+        case UNSENT_WOKEN:
+            return interrupted(local_call, sent);
         case UNSURE:
             sent = true;
             if (!local_call->call->repeats) {
@@ -248,10 +269,23 @@ static enum sluice_status ask(struct local_call *local_call)
             say_trouble(local_call, sent);
         }
         if (!pause_before(attempts, local_call->deadline_us, local_call->wake)) {
-            return wake_is_set(local_call->wake) ? fault_interrupted(local_call->error)
+            return wake_is_set(local_call->wake) ? interrupted(local_call, sent)
                                                  : give_up(local_call, sent);
         }
     }
+}
+
+// The server ends a wait early enough for its answer to arrive within the deadline of the thread.
+static int64_t wait_deadline(int64_t wait_us)
+{
+    int64_t deadline_us = deadline_in(wait_us);
+    int64_t limit_us = deadline_of_thread();
+    if (wait_us == 0 || limit_us == INT64_MAX) {
+        return deadline_us;
+    }
+    int64_t left_us = limit_us - monotonic_us();
+    limit_us -= left_us > 2 * ANSWER_US ? ANSWER_US : left_us / 2;
+    return deadline_us < limit_us ? deadline_us : limit_us;
 }
 
 static enum sluice_status remote_call(struct link *link, const struct link_call *call,
@@ -262,18 +296,22 @@ static enum sluice_status remote_call(struct link *link, const struct link_call 
     struct local_call local_call = {
         .remote = remote,
         .call = call,
-        .wait_deadline_us = deadline_in(call->wait_us),
+        .wait_deadline_us = wait_deadline(call->wait_us),
         .wake = call->stop      ? *call->stop
                 : call->wait_us ? remote->wake
-                                : -1,
+                                : remote->halt,
         .out = out,
         .error = error ? error : &ignored,
     };
     *local_call.error = (struct sluice_error){ .status = SLUICE_OK };
     bool forever = call->wait_us > LINK_FOREVER - remote->timeout_us;
-    local_call.deadline_us = forever ? INT64_MAX : deadline_in(remote->timeout_us + call->wait_us);
+    local_call.deadline_us =
+        deadline_of_call(forever ? INT64_MAX : remote->timeout_us + call->wait_us);
     if (wake_is_set(local_call.wake)) {
         return fault_interrupted(local_call.error);
+    }
+    if (monotonic_us() >= deadline_of_thread()) {
+        return fault_timed_out(local_call.error);
     }
     buffer_init(&local_call.request, &allocator_system, REQUEST_MAX);
     enum sluice_status status = ask(&local_call);
@@ -283,9 +321,10 @@ static enum sluice_status remote_call(struct link *link, const struct link_call 
 
 // ---------------------------------------------------------------------------------------------
 
-static void remote_interrupt(struct link *link, bool on)
+static void remote_interrupt(struct link *link, bool on, bool all)
 {
     wake_set(remote_of(link)->wake, on);
+    wake_set(remote_of(link)->halt, on && all);
 }
 
 // The child makes connections of its own. Those of the parent were closed by their guards.
@@ -294,6 +333,7 @@ static void forget(struct fork_guard *guard)
     struct remote *remote = (struct remote *)((char *)guard - offsetof(struct remote, guard));
     fork_renew_mutex(&remote->mutex);
     fork_renew_event(remote->wake);
+    fork_renew_event(remote->halt);
     remote->idle = NULL;
     remote->idle_count = 0;
 }
@@ -308,6 +348,9 @@ static void remote_close(struct link *link)
     }
     if (remote->wake >= 0) {
         close(remote->wake);
+    }
+    if (remote->halt >= 0) {
+        close(remote->halt);
     }
     stream_distrust(remote->peer.trust);
     pthread_mutex_destroy(&remote->mutex);
@@ -337,13 +380,14 @@ enum sluice_status remote_open(const struct link_options *options, struct link *
     remote->log = options->given->log;
     remote->log_context = options->given->log_context;
     remote->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    remote->halt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (pthread_mutex_init(&remote->mutex, NULL)) {
         free(remote);
         return fault_no_memory(error);
     }
     enum sluice_status status =
         stream_trust(options->url, options->given, &remote->peer.trust, error);
-    if (!status && remote->wake < 0) {
+    if (!status && (remote->wake < 0 || remote->halt < 0)) {
         status = fault(error, SLUICE_IO, "no event can be made: %s", strerror(errno));
     }
     if (status) {

@@ -18,6 +18,7 @@ struct remote {
     void (*log)(void *context, enum sluice_log_level level, const char *sentence);
     void *log_context;
     int wake; // an event that is readable while calls that wait are interrupted
+    int halt; // the same for all other calls
     pthread_mutex_t mutex;
     struct dialog *idle;
     size_t idle_count;

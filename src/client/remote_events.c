@@ -57,7 +57,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     request_add(&request, (struct slices){ words, 2 }, 0, SLICE_EMPTY);
     enum stream_result result =
         request.status ? STREAM_CLOSED
-                       : stream_write(&events->dialog->stream, buffer_slice(&request), deadline_us);
+                       : stream_write(&events->dialog->stream, buffer_slice(&request), until);
     buffer_release(&request);
     if (result == STREAM_OK) {
         result = dialog_read(events->dialog, deadline_us, events->listening.wake, &answer, &items);
@@ -124,7 +124,7 @@ static enum sluice_status events_next(struct listening *listening, int64_t wait_
                                       const char **out, struct sluice_error *error)
 {
     struct remote_events *events = events_of(listening);
-    int64_t deadline_us = deadline_in(wait_us);
+    int64_t deadline_us = deadline_of_call(wait_us);
     for (;;) {
         if (!events->dialog) {
             enum sluice_status status = begin_again(events, deadline_us, error);
@@ -172,7 +172,8 @@ enum sluice_status remote_listen(struct link *link, struct slice ns, struct slic
     events->listening.wake = events->remote->wake;
     (void)snprintf(events->channel, sizeof(events->channel), "sluice:%.*s:%.*s", SLICE_PRINT(ns),
                    SLICE_PRINT(channel));
-    enum sluice_status status = begin_again(events, deadline_in(events->remote->timeout_us), error);
+    enum sluice_status status =
+        begin_again(events, deadline_of_call(events->remote->timeout_us), error);
     if (status) {
         events_free(&events->listening);
         return status;

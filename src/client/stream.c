@@ -381,7 +381,7 @@ static bool would_block(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-enum stream_result stream_write(struct stream *stream, struct slice bytes, int64_t deadline_us)
+enum stream_result stream_write(struct stream *stream, struct slice bytes, struct until until)
 {
     enum stream_result result = stream->fd < 0 ? STREAM_CLOSED : STREAM_OK;
     while (bytes.size && result == STREAM_OK) {
@@ -390,11 +390,12 @@ enum stream_result stream_write(struct stream *stream, struct slice bytes, int64
             struct quiet quiet = quiet_begin();
             int ok = SSL_write_ex(stream->ssl, bytes.data, bytes.size, &written);
             quiet_end(&quiet);
-            result = ok == 1 ? STREAM_OK : wait_for_tls(stream, ok, deadline_us, -1);
+            result = ok == 1 ? STREAM_OK : wait_for_tls(stream, ok, until.deadline_us, until.wake);
         } else {
             ssize_t size = send(stream->fd, bytes.data, bytes.size, MSG_NOSIGNAL);
             if (size < 0) {
-                result = would_block() ? wait_for(stream, POLLOUT, deadline_us, -1) : STREAM_CLOSED;
+                result = would_block() ? wait_for(stream, POLLOUT, until.deadline_us, until.wake)
+                                       : STREAM_CLOSED;
             } else {
                 written = (size_t)size;
             }

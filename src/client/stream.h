@@ -52,8 +52,8 @@ void stream_abandon(struct stream *stream);
 // DENIED, of a stream that was `turned_away`.
 enum sluice_status stream_turned_away(const struct url *url, struct sluice_error *error);
 
-// Writes all of it.
-enum stream_result stream_write(struct stream *stream, struct slice bytes, int64_t deadline_us);
+// Writes all of it, unless the descriptor `wake` (or -1) becomes readable before.
+enum stream_result stream_write(struct stream *stream, struct slice bytes, struct until until);
 
 // Reads what there is, at least a byte, unless the descriptor `wake` (or -1) becomes readable.
 enum stream_result stream_read(struct stream *stream, void *bytes, size_t size, size_t *read_size,
