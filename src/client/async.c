@@ -172,7 +172,7 @@ static enum sluice_status begin(struct sluice_async *async, const struct request
 {
     enum sluice_status status = SLUICE_OK;
     if (!async) {
-        return fault(error, SLUICE_INVALID, "async is NULL");
+        return fault_null(error, "async");
     }
     pthread_mutex_lock(&async->mutex);
     if (async->state != STATE_IDLE) {
@@ -199,7 +199,7 @@ enum sluice_status sluice_async_take(struct sluice_async *async,
 {
     const struct request request = { .kind = KIND_TAKE, .take = { options, jobs, count, taken } };
     if (!jobs || !taken) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", jobs ? "taken" : "jobs");
+        return fault_null(error, jobs ? "taken" : "jobs");
     }
     return begin(async, &request, error);
 }
@@ -208,7 +208,7 @@ enum sluice_status sluice_async_wait(struct sluice_async *async, const char *jid
                                      struct sluice_value **out, struct sluice_error *error)
 {
     const struct request request = { .kind = KIND_WAIT, .wait = { jid, wait, out } };
-    return out ? begin(async, &request, error) : fault(error, SLUICE_INVALID, "out is NULL");
+    return out ? begin(async, &request, error) : fault_null(error, "out");
 }
 
 enum sluice_status sluice_async_put(struct sluice_async *async,
@@ -239,7 +239,7 @@ enum sluice_status sluice_async_call(struct sluice_async *async, const char *con
 enum sluice_status sluice_async_finish(struct sluice_async *async, struct sluice_error *error)
 {
     if (!async) {
-        return fault(error, SLUICE_INVALID, "async is NULL");
+        return fault_null(error, "async");
     }
     enum sluice_status status;
     pthread_mutex_lock(&async->mutex);
@@ -325,7 +325,7 @@ enum sluice_status sluice_async_new(struct sluice *sluice, struct sluice_async *
                                     struct sluice_error *error)
 {
     if (!sluice || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", sluice ? "out" : "sluice");
+        return fault_null(error, sluice ? "out" : "sluice");
     }
     *out = NULL;
     struct sluice_async *async = calloc(1, sizeof(*async));

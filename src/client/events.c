@@ -16,7 +16,13 @@ struct sluice_events {
 enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,
                                  struct sluice_events **out, struct sluice_error *error)
 {
-    *out = NULL;
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     channel = channel ? channel : "";
     if (strcmp(channel, "log") != 0 && strcmp(channel, "tracked") != 0 &&
         (strncmp(channel, "worker:", 7) != 0 || !channel[7] ||
@@ -42,6 +48,13 @@ enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,
 enum sluice_status sluice_events_next(struct sluice_events *events, double wait, const char **out,
                                       struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !events ? "events" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     int64_t wait_us = wait_us_of(wait);
     return events->pump ? pump_next(events->pump, wait_us, out, error)
                         : events->listening->ops->next(events->listening, wait_us, out, error);
@@ -51,8 +64,14 @@ enum sluice_status sluice_events_next_value(struct sluice_events *events, double
                                             const struct sluice_value **out,
                                             struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !events ? "events" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     const char *json;
-    *out = NULL;
     enum sluice_status status = sluice_events_next(events, wait, &json, error);
     if (!status) {
         sluice_value_free(events->value);
@@ -65,6 +84,10 @@ enum sluice_status sluice_events_next_value(struct sluice_events *events, double
 enum sluice_status sluice_events_fd(struct sluice_events *events, int *fd,
                                     struct sluice_error *error)
 {
+    const char *null = !events ? "events" : !fd ? "fd" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     *fd = -1;
     enum sluice_status status =
         events->pump ? SLUICE_OK : pump_new(events->listening, &events->pump, error);

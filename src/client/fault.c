@@ -41,6 +41,11 @@ enum sluice_status fault(struct sluice_error *error, enum sluice_status status, 
     return status;
 }
 
+enum sluice_status fault_null(struct sluice_error *error, const char *argument)
+{
+    return fault(error, SLUICE_INVALID, "%s is NULL", argument);
+}
+
 enum sluice_status fault_no_memory(struct sluice_error *error)
 {
     return fault(error, SLUICE_NO_MEMORY, "out of memory");

@@ -12,6 +12,8 @@
 enum sluice_status fault(struct sluice_error *error, enum sluice_status status, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 
+// INVALID: an argument is NULL that must not be.
+enum sluice_status fault_null(struct sluice_error *error, const char *argument);
 enum sluice_status fault_no_memory(struct sluice_error *error);
 enum sluice_status fault_interrupted(struct sluice_error *error);
 enum sluice_status fault_timed_out(struct sluice_error *error);

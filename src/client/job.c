@@ -135,10 +135,16 @@ enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take_o
                                struct sluice_job **jobs, size_t count, size_t *taken,
                                struct sluice_error *error)
 {
+    const char *null = !sluice ? "sluice" : !jobs ? "jobs" : !taken ? "taken" : NULL;
+    if (taken) {
+        *taken = 0;
+    }
+    if (null) {
+        return fault_null(error, null);
+    }
     struct sluice_take_options take;
     struct words words;
     struct ask ask;
-    *taken = 0;
     enum sluice_status status = take_options_read(given, &take, error);
     if (!status) {
         status = check_take(&take, error);
@@ -165,10 +171,16 @@ enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take_o
 enum sluice_status sluice_next(struct sluice *sluice, const char *queue, double wait,
                                struct sluice_job **out, struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !queue ? "queue" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     const char *const queues[] = { queue, NULL };
     const struct sluice_take_options take = SLUICE_TAKE(.queues = queues, .wait = wait);
     size_t taken;
-    *out = NULL;
     return sluice_take(sluice, &take, out, 1, &taken, error);
 }
 
@@ -198,16 +210,21 @@ enum sluice_status sluice_take_job(struct sluice *sluice, const char *jid,
                                    const struct sluice_take_options *given, struct sluice_job **out,
                                    struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     const struct sluice_take_options none = SLUICE_TAKE();
     struct sluice_take_options take;
     struct words words;
     const struct ask ask = { .wait_us = 0 };
-    *out = NULL;
     enum sluice_status status = take_options_read(given ? given : &none, &take, error);
     const char *worker = take.worker ? take.worker : sluice->worker;
     if (!status) {
-        status = jid ? check_name(jid, "jid", error)
-                     : fault(error, SLUICE_INVALID, "there is no jid to take");
+        status = jid ? check_name(jid, "jid", error) : fault_null(error, "jid");
     }
     if (!status) {
         status = check_name(worker, "worker", error);
@@ -243,9 +260,15 @@ enum sluice_status sluice_job_attach(struct sluice *sluice, const char *jid, con
                                      int64_t token, struct sluice_job **out,
                                      struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     const struct ask ask = { .repeats = true };
-    *out = NULL;
     enum sluice_status status = check_holder(jid, worker, token, error);
     if (status) {
         return status;
@@ -272,7 +295,12 @@ void sluice_job_free(struct sluice_job *job)
 
 static const char *text_of(const struct sluice_job *job, const char *key)
 {
-    return sluice_value_text(sluice_value_get(job->value, key), NULL);
+    return sluice_value_text(sluice_value_get(sluice_job_value(job), key), NULL);
+}
+
+static int64_t integer_of(const struct sluice_job *job, const char *key)
+{
+    return sluice_value_integer(sluice_value_get(sluice_job_value(job), key));
 }
 
 const char *sluice_job_jid(const struct sluice_job *job)
@@ -302,32 +330,32 @@ const char *sluice_job_checkpoint(const struct sluice_job *job)
 
 const char *sluice_job_worker(const struct sluice_job *job)
 {
-    return job->batch->worker;
+    return job ? job->batch->worker : NULL;
 }
 
 int64_t sluice_job_token(const struct sluice_job *job)
 {
-    return sluice_value_integer(sluice_value_get(job->value, "token"));
+    return integer_of(job, "token");
 }
 
 double sluice_job_expires(const struct sluice_job *job)
 {
-    return job->expires;
+    return job ? job->expires : 0;
 }
 
 int64_t sluice_job_attempts(const struct sluice_job *job)
 {
-    return sluice_value_integer(sluice_value_get(job->value, "attempts"));
+    return integer_of(job, "attempts");
 }
 
 int64_t sluice_job_priority(const struct sluice_job *job)
 {
-    return sluice_value_integer(sluice_value_get(job->value, "priority"));
+    return integer_of(job, "priority");
 }
 
 int64_t sluice_job_remaining(const struct sluice_job *job)
 {
-    return job->remaining;
+    return job ? job->remaining : 0;
 }
 
 const char *sluice_job_domain(const struct sluice_job *job)
@@ -337,17 +365,18 @@ const char *sluice_job_domain(const struct sluice_job *job)
 
 const char *sluice_job_tag(const struct sluice_job *job, size_t index)
 {
-    return sluice_value_text(sluice_value_at(sluice_value_get(job->value, "tags"), index), NULL);
+    return sluice_value_text(
+        sluice_value_at(sluice_value_get(sluice_job_value(job), "tags"), index), NULL);
 }
 
 const struct sluice_value *sluice_job_value(const struct sluice_job *job)
 {
-    return job->value;
+    return job ? job->value : NULL;
 }
 
 enum sluice_loss sluice_job_lost(const struct sluice_job *job)
 {
-    return (enum sluice_loss)atomic_load(&job->lost);
+    return job ? (enum sluice_loss)atomic_load(&job->lost) : SLUICE_KEPT;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -398,6 +427,10 @@ static enum sluice_status tell(struct sluice_job *job, struct words *words,
 enum sluice_status sluice_heartbeat(struct sluice_job *job, double *expires,
                                     struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     struct sluice_value *answer;
     const struct ask ask = { .repeats = true };
@@ -419,11 +452,19 @@ enum sluice_status sluice_keepalive(struct sluice_job *job,
                                                  enum sluice_loss why),
                                     void *context, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     return keeper_add(job, lost, context, error);
 }
 
 enum sluice_status sluice_start(struct sluice_job *job, int64_t pid, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     static const struct member pid_argument = { .name = "pid" };
     struct words words;
     enum sluice_status status = member_check_number(&pid_argument, (double)pid, error);
@@ -438,6 +479,10 @@ enum sluice_status sluice_start(struct sluice_job *job, int64_t pid, struct slui
 enum sluice_status sluice_progress(struct sluice_job *job, double fraction, const char *message,
                                    struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.PROGRESS");
     words_seconds(&words, fraction);
@@ -448,6 +493,10 @@ enum sluice_status sluice_progress(struct sluice_job *job, double fraction, cons
 enum sluice_status sluice_checkpoint(struct sluice_job *job, const char *value,
                                      struct sluice_error *error)
 {
+    const char *null = !job ? "job" : !value ? "value" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.CHECKPOINT");
     words_text(&words, value);
@@ -456,6 +505,10 @@ enum sluice_status sluice_checkpoint(struct sluice_job *job, const char *value,
 
 enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : !line ? "line" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.LOG");
     words_text(&words, line);
@@ -486,6 +539,10 @@ static enum sluice_status settle(struct sluice_job *job, struct words *words,
 enum sluice_status sluice_done(struct sluice_job *job, const char *result,
                                struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.COMPLETE");
     job_token_words(job, &words);
@@ -496,6 +553,10 @@ enum sluice_status sluice_done(struct sluice_job *job, const char *result,
 enum sluice_status sluice_advance(struct sluice_job *job, const char *queue, const char *data,
                                   double delay, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : !queue ? "queue" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     enum sluice_status status = member_check_number(&delay_argument, delay, error);
     if (status) {
@@ -513,6 +574,10 @@ enum sluice_status sluice_advance(struct sluice_job *job, const char *queue, con
 enum sluice_status sluice_fail(struct sluice_job *job, const char *group, const char *message,
                                struct sluice_error *error)
 {
+    const char *null = !job ? "job" : !group ? "group" : !message ? "message" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.FAIL");
     words_text(&words, group);
@@ -524,6 +589,10 @@ enum sluice_status sluice_fail(struct sluice_job *job, const char *group, const 
 enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char *group,
                                 const char *message, int64_t *remaining, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     struct sluice_value *answer;
     enum sluice_status status =
@@ -549,6 +618,10 @@ enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char
 
 enum sluice_status sluice_return(struct sluice_job *job, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.RETURN");
     job_token_words(job, &words);

@@ -106,7 +106,7 @@ enum sluice_status sluice_list_open(struct sluice *sluice, enum sluice_listed wh
 {
     struct sluice_list_open_options own;
     if (!sluice || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", sluice ? "out" : "sluice");
+        return fault_null(error, sluice ? "out" : "sluice");
     }
     *out = NULL;
     enum sluice_status status =
@@ -231,7 +231,7 @@ enum sluice_status sluice_list_next(struct sluice_list *list, const struct sluic
                                     struct sluice_error *error)
 {
     if (!list || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", list ? "out" : "list");
+        return fault_null(error, list ? "out" : "list");
     }
     *out = NULL;
     // A page may be empty although others follow.

@@ -7,11 +7,17 @@
 enum sluice_status sluice_get(struct sluice *sluice, const char *jid, struct sluice_value **out,
                               struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !jid ? "jid" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     const struct ask ask = { .repeats = true };
     queue_words(sluice, &words, "Q.GET");
     words_text(&words, jid);
-    *out = NULL;
     enum sluice_status status = queue_ask(sluice, &words, &ask, out, error);
     if (!status && sluice_value_type(sluice_value_at(*out, 0)) == SLUICE_MAP) {
         value_keep_first(*out);
@@ -28,6 +34,13 @@ enum sluice_status sluice_get(struct sluice *sluice, const char *jid, struct slu
 enum sluice_status sluice_wait(struct sluice *sluice, const char *jid, double wait,
                                struct sluice_value **out, struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !jid ? "jid" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     struct ask ask = { .wait_us = wait_us_of(wait), .repeats = true };
     queue_words(sluice, &words, "Q.WAIT");
@@ -36,7 +49,6 @@ enum sluice_status sluice_wait(struct sluice *sluice, const char *jid, double wa
     ask.wait_us = ask.wait_us ? ask.wait_us : 1;
     ask.wait_word = words.count;
     words_seconds(&words, ask.wait_us == LINK_FOREVER ? 0 : (double)ask.wait_us / 1e6);
-    *out = NULL;
     enum sluice_status status = queue_ask(sluice, &words, &ask, out, error);
     if (!status && sluice_value_type(*out) == SLUICE_NULL) {
         sluice_value_free(*out);
@@ -60,6 +72,13 @@ struct sluice_finish sluice_finish_of(const struct sluice_value *value)
 enum sluice_status sluice_history(struct sluice *sluice, const char *jid, struct sluice_value **out,
                                   struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !jid ? "jid" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     const struct ask ask = { .repeats = true };
     queue_words(sluice, &words, "Q.HISTORY");
@@ -69,12 +88,16 @@ enum sluice_status sluice_history(struct sluice *sluice, const char *jid, struct
 
 enum sluice_status sluice_cancel(struct sluice *sluice, const char *jid, struct sluice_error *error)
 {
+    const char *null = !sluice ? "sluice" : !jid ? "jid" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     struct sluice_value *answer;
     const struct ask ask = { .repeats = true };
     queue_words(sluice, &words, "Q.CANCEL");
     repeat_option(sluice, &words);
-    words_option(&words, "--", jid ? jid : "");
+    words_option(&words, "--", jid);
     enum sluice_status status = queue_ask(sluice, &words, &ask, &answer, error);
     if (!status && sluice_value_type(answer) == SLUICE_INTEGER &&
         sluice_value_integer(answer) == 0) {

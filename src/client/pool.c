@@ -189,7 +189,7 @@ enum sluice_status sluice_pool_new(struct sluice *sluice,
 {
     struct sluice_pool_new_options own;
     if (!sluice || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", sluice ? "out" : "sluice");
+        return fault_null(error, sluice ? "out" : "sluice");
     }
     *out = NULL;
     enum sluice_status status = pool_options_read(options, &own, error);
@@ -437,7 +437,7 @@ enum sluice_status sluice_pool_run(struct sluice_pool *pool, struct sluice_pool_
     pthread_t taker;
     struct sluice_error why;
     if (!pool) {
-        return fault(error, SLUICE_INVALID, "pool is NULL");
+        return fault_null(error, "pool");
     }
     if (!begin_run(pool)) {
         return fault(error, SLUICE_STATE, "a pool runs only once");

@@ -35,6 +35,9 @@ static const char *copy(struct sluice_run *run, char **copied, const char *text)
 static void set(struct sluice_run *run, enum sluice_verdict verdict, const char *result,
                 const char *group, const char *message)
 {
+    if (!run) {
+        return;
+    }
     clear(run);
     run->outcome.verdict = verdict;
     (void)copy(run, &run->result, result);
@@ -60,7 +63,7 @@ void sluice_run_fail(struct sluice_run *run, const char *group, const char *mess
 void sluice_run_retry(struct sluice_run *run, double delay, const char *group, const char *message)
 {
     set(run, SLUICE_RETRY, NULL, group, message);
-    if (run->outcome.verdict == SLUICE_RETRY) {
+    if (run && run->outcome.verdict == SLUICE_RETRY) {
         run->outcome.delay = delay > 0 ? delay : delay < 0 ? 0 : (double)SLUICE_ZERO;
     }
 }
@@ -72,7 +75,7 @@ void sluice_run_return(struct sluice_run *run)
 
 bool sluice_run_draining(const struct sluice_run *run)
 {
-    return atomic_load(&run->pool->draining);
+    return run && atomic_load(&run->pool->draining);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -116,6 +116,10 @@ static enum sluice_status take_jid(const struct sluice_put_options *put, char ji
 enum sluice_status sluice_put(struct sluice *sluice, const struct sluice_put_options *given,
                               char *jid, struct sluice_error *error)
 {
+    const char *null = !sluice ? "sluice" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     char own[SLUICE_NAME_SIZE];
     struct sluice_put_options put;
     struct words words;
@@ -296,6 +300,10 @@ enum sluice_status sluice_put_many(struct sluice *sluice, const struct sluice_pu
                                    size_t count, struct sluice_result *results,
                                    struct sluice_error *error)
 {
+    const char *null = !sluice ? "sluice" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct sluice_put_options put;
     if (count == 0) {
         return SLUICE_OK;

@@ -134,8 +134,7 @@ static enum sluice_status check_password(struct sluice *sluice, struct sluice_er
 static enum sluice_status set_up(struct sluice *sluice, const char *url, struct sluice_error *error)
 {
     const struct sluice_open_options *given = &sluice->given;
-    enum sluice_status status = url ? url_read(url, &sluice->url, error)
-                                    : fault(error, SLUICE_INVALID, "there is no address");
+    enum sluice_status status = url_read(url, &sluice->url, error);
     if (!status) {
         status = check_name(given->ns, "ns", error);
     }
@@ -215,8 +214,14 @@ static void forget(struct fork_guard *guard)
 enum sluice_status sluice_open(const char *url, const struct sluice_open_options *options,
                                struct sluice **out, struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !url ? "url" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct sluice *sluice = calloc(1, sizeof(*sluice));
-    *out = NULL;
     if (!sluice || pthread_mutex_init(&sluice->mutex, NULL)) {
         free(sluice);
         return fault_no_memory(error);
@@ -292,12 +297,12 @@ void sluice_close(struct sluice *sluice)
 
 const char *sluice_namespace(const struct sluice *sluice)
 {
-    return sluice->ns;
+    return sluice ? sluice->ns : NULL;
 }
 
 const char *sluice_worker(const struct sluice *sluice)
 {
-    return sluice->worker;
+    return sluice ? sluice->worker : NULL;
 }
 
 void sluice_interrupt(struct sluice *sluice, bool on)
@@ -331,7 +336,7 @@ static enum sluice_status run(struct sluice *sluice, const struct command *comma
     struct sluice_value *value = NULL;
     enum sluice_status status = SLUICE_NO_MEMORY;
     if (words->missing) {
-        status = fault(error, SLUICE_INVALID, "a text that there must be is NULL");
+        status = fault(error, SLUICE_INVALID, "a required text is NULL");
     } else if (words->failed) {
         (void)fault_no_memory(error);
     } else {
@@ -396,13 +401,23 @@ static void find_wait(const struct command *command, const struct words *words, 
 enum sluice_status sluice_call(struct sluice *sluice, const char *const *words, const size_t *sizes,
                                size_t count, struct sluice_value **out, struct sluice_error *error)
 {
+    const char *null = !sluice ? "sluice" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words all;
     struct ask ask = { 0 };
     if (out) {
         *out = NULL;
     }
     if (count == 0) {
-        return fault(error, SLUICE_INVALID, "there is no command");
+        return fault(error, SLUICE_INVALID, "count is 0: there is no command");
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!words || !words[i]) {
+            return words ? fault(error, SLUICE_INVALID, "words[%zu] is NULL", i)
+                         : fault_null(error, "words");
+        }
     }
     words_init(&all);
     const struct command *command =

@@ -321,10 +321,7 @@ enum sluice_status sluice_serve(struct sluice *sluice, const char *address,
 {
     struct sockaddr_un where;
     if (!sluice || !address || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL",
-                     !sluice    ? "sluice"
-                     : !address ? "address"
-                                : "out");
+        return fault_null(error, !sluice ? "sluice" : !address ? "address" : "out");
     }
     *out = NULL;
     if (sluice->url.kind != URL_FILE) {

@@ -254,8 +254,8 @@ enum sluice_status sluice_settle(struct sluice_job *job,
                                  struct sluice_error *error)
 {
     struct sluice_settle_options own;
-    enum sluice_status status = job ? settle_options_read(options, &own, error)
-                                    : fault(error, SLUICE_INVALID, "job is NULL");
+    enum sluice_status status =
+        job ? settle_options_read(options, &own, error) : fault_null(error, "job");
     status = status ? status : check(&own, error);
     return status ? status : ask_one(&verdicts[own.verdict], job, &own, error);
 }
@@ -313,7 +313,7 @@ static enum sluice_status many(struct sluice_job *const *jobs,
         return SLUICE_OK;
     }
     if (!jobs) {
-        return fault(error, SLUICE_INVALID, "jobs is NULL");
+        return fault_null(error, "jobs");
     }
     struct chunk *chunk = calloc(1, sizeof(*chunk));
     struct sluice_settle_options *read = calloc(count, sizeof(*read));
@@ -340,7 +340,7 @@ enum sluice_status sluice_settle_many(struct sluice_job *const *jobs,
                                       struct sluice_result *results, struct sluice_error *error)
 {
     if (count && !options) {
-        return fault(error, SLUICE_INVALID, "options is NULL");
+        return fault_null(error, "options");
     }
     return many(jobs, options, count, results, error);
 }

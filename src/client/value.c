@@ -260,7 +260,8 @@ const char *sluice_value_key(const struct sluice_value *value, size_t index)
 
 const struct sluice_value *sluice_value_get(const struct sluice_value *value, const char *key)
 {
-    for (size_t i = 0; sluice_value_type(value) == SLUICE_MAP && i < value->list.count; i++) {
+    for (size_t i = 0; key && sluice_value_type(value) == SLUICE_MAP && i < value->list.count;
+         i++) {
         if (strcmp(sluice_value_key(value, i), key) == 0) {
             return sluice_value_at(value, i);
         }
