@@ -14,6 +14,7 @@
 // Conventions:
 //
 // - A call returns a status. Its last argument, which may be NULL, receives the error message.
+// - A pointer may be NULL where this header says so. Elsewhere NULL is INVALID.
 // - A call that fails has changed nothing, except when the status is SLUICE_UNKNOWN, or SLUICE_IO from
 //   a server or folder whose disk fails while the call waits for it.
 // - If the connection breaks before the reply, the library repeats a call that only reads, puts or
@@ -101,6 +102,17 @@ struct sluice_error {
 
 // Returns the name of a status: a stable lower-case word, such as "not_found".
 SLUICE_API const char *sluice_status_name(enum sluice_status status);
+
+// ---------------------------------------------------------------------------------------------
+// Memory
+
+// Sets the functions that the library allocates with, in place of realloc and free: `resize` allocates a block
+// (block NULL) or resizes it, and returns NULL if there is no memory; `release` frees one, or NULL. Both may
+// be called from any thread. NULL for both: those of the C library. Call it before other functions of the
+// library; STATE: a queue is open. LMDB and OpenSSL have memory of their own.
+SLUICE_API enum sluice_status sluice_set_memory(void *(*resize)(void *block, size_t size),
+                                                void (*release)(void *block),
+                                                struct sluice_error *error);
 
 // ---------------------------------------------------------------------------------------------
 // Opening

@@ -6,6 +6,7 @@
 //      thread:                     BEGUN --> the call --> ENDED, `event` is readable
 #include "client/deadline.h"
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/pause.h"
 #include "os/thread.h"
 
@@ -318,7 +319,7 @@ void sluice_async_free(struct sluice_async *async)
     }
     pthread_mutex_destroy(&async->mutex);
     pthread_cond_destroy(&async->begun);
-    free(async);
+    memory_free(async);
 }
 
 enum sluice_status sluice_async_new(struct sluice *sluice, struct sluice_async **out,
@@ -328,9 +329,9 @@ enum sluice_status sluice_async_new(struct sluice *sluice, struct sluice_async *
         return fault_null(error, sluice ? "out" : "sluice");
     }
     *out = NULL;
-    struct sluice_async *async = calloc(1, sizeof(*async));
+    struct sluice_async *async = memory_zalloc(1, sizeof(*async));
     if (!async || pthread_mutex_init(&async->mutex, NULL) || condition_init(&async->begun)) {
-        free(async);
+        memory_free(async);
         return fault_no_memory(error);
     }
     async->sluice = sluice;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/dialog.h"
 
+#include "client/memory.h"
 #include "client/password.h"
 #include "client/value.h"
 #include "os/clock.h"
@@ -179,7 +180,7 @@ static void forget(struct fork_guard *guard)
 enum sluice_status dialog_open(const struct peer *peer, struct until until, struct dialog **out,
                                struct sluice_error *error)
 {
-    struct dialog *dialog = calloc(1, sizeof(*dialog));
+    struct dialog *dialog = memory_zalloc(1, sizeof(*dialog));
     if (!dialog) {
         return fault_no_memory(error);
     }
@@ -205,6 +206,6 @@ void dialog_close(struct dialog *dialog)
         fork_guard_remove(&dialog->guard);
         stream_close(&dialog->stream);
         buffer_release(&dialog->input);
-        free(dialog);
+        memory_free(dialog);
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Events as programs hear them.
+#include "client/memory.h"
 #include "client/pump.h"
 #include "client/queue.h"
 #include "client/value.h"
@@ -30,7 +31,7 @@ enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,
         return fault(error, SLUICE_INVALID,
                      "a channel is log, tracked or worker:NAME, and not \"%.64s\"", channel);
     }
-    struct sluice_events *events = calloc(1, sizeof(*events));
+    struct sluice_events *events = memory_zalloc(1, sizeof(*events));
     if (!events) {
         return fault_no_memory(error);
     }
@@ -38,7 +39,7 @@ enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,
         sluice->link->ops->listen(sluice->link, slice_from_cstr(sluice->ns),
                                   slice_from_cstr(channel), &events->listening, error);
     if (status) {
-        free(events);
+        memory_free(events);
         return status;
     }
     *out = events;
@@ -104,6 +105,6 @@ void sluice_events_free(struct sluice_events *events)
             events->listening->ops->free(events->listening);
         }
         sluice_value_free(events->value);
-        free(events);
+        memory_free(events);
     }
 }

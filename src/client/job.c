@@ -3,6 +3,7 @@
 #include "client/job.h"
 
 #include "client/members.h"
+#include "client/memory.h"
 #include "client/options.h"
 #include "client/repeat.h"
 #include "client/value.h"
@@ -17,13 +18,13 @@ void batch_leave(struct batch *batch)
 {
     if (atomic_fetch_sub(&batch->jobs, 1) == 1) {
         sluice_value_free(batch->answer);
-        free(batch);
+        memory_free(batch);
     }
 }
 
 static struct batch *batch_new(const char *worker)
 {
-    struct batch *batch = calloc(1, sizeof(*batch));
+    struct batch *batch = memory_zalloc(1, sizeof(*batch));
     if (batch) {
         batch->jobs = 1;
         (void)snprintf(batch->worker, sizeof(batch->worker), "%s", worker);
@@ -35,7 +36,7 @@ static struct batch *batch_new(const char *worker)
 static struct sluice_job *job_new(struct sluice *sluice, struct batch *batch,
                                   const struct sluice_value *value)
 {
-    struct sluice_job *job = calloc(1, sizeof(*job));
+    struct sluice_job *job = memory_zalloc(1, sizeof(*job));
     if (job) {
         job->sluice = sluice;
         job->batch = batch;
@@ -286,7 +287,7 @@ void sluice_job_free(struct sluice_job *job)
     if (job) {
         keeper_remove(job);
         batch_leave(job->batch);
-        free(job);
+        memory_free(job);
     }
 }
 

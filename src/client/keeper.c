@@ -5,6 +5,7 @@
 #include "client/clock.h"
 #include "client/fork.h"
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/pause.h"
 #include "client/value.h"
 #include "os/clock.h"
@@ -428,15 +429,15 @@ static void keeper_free(struct keeper *keeper)
     }
     pthread_mutex_destroy(&keeper->mutex);
     pthread_cond_destroy(&keeper->told);
-    free(keeper);
+    memory_free(keeper);
 }
 
 static enum sluice_status keeper_new(struct sluice *sluice, const char *worker, struct keeper **out,
                                      struct sluice_error *error)
 {
-    struct keeper *keeper = calloc(1, sizeof(*keeper));
+    struct keeper *keeper = memory_zalloc(1, sizeof(*keeper));
     if (!keeper || !init_waiting(keeper)) {
-        free(keeper);
+        memory_free(keeper);
         return fault_no_memory(error);
     }
     keeper->sluice = sluice;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lists, page by page. A page goes on where the one before ended: by its cursor, or where a command
 // has none by counting.
+#include "client/memory.h"
 #include "client/options.h"
 #include "client/queue.h"
 #include "client/value.h"
@@ -116,11 +117,11 @@ enum sluice_status sluice_list_open(struct sluice *sluice, enum sluice_listed wh
     if (status) {
         return status;
     }
-    struct sluice_list *list = calloc(1, sizeof(*list));
+    struct sluice_list *list = memory_zalloc(1, sizeof(*list));
     bool failed = !list;
     for (size_t i = 0; i < OPTION_COUNT && !failed; i++) {
         const char *text = text_of(&own, i);
-        list->texts[i] = text ? strdup(text) : NULL;
+        list->texts[i] = text ? memory_copy_text(text) : NULL;
         failed = text && !list->texts[i];
     }
     if (failed) {
@@ -143,11 +144,11 @@ void sluice_list_free(struct sluice_list *list)
         return;
     }
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        free(list->texts[i]);
+        memory_free(list->texts[i]);
     }
     sluice_value_free(list->page);
-    free(list->cursor);
-    free(list);
+    memory_free(list->cursor);
+    memory_free(list);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -191,11 +192,11 @@ static enum sluice_status find_next(struct sluice_list *list, const struct sluic
         return SLUICE_OK;
     }
     const char *next = sluice_value_text(sluice_value_get(page, "next"), NULL);
-    char *cursor = next ? strdup(next) : NULL;
+    char *cursor = next ? memory_copy_text(next) : NULL;
     if (next && !cursor) {
         return fault_no_memory(error);
     }
-    free(list->cursor);
+    memory_free(list->cursor);
     list->cursor = cursor;
     list->last = !cursor;
     return SLUICE_OK;

@@ -4,6 +4,7 @@
 #include "client/deadline.h"
 #include "client/drain.h"
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/options.h"
 #include "client/pause.h"
 #include "os/thread.h"
@@ -47,18 +48,18 @@ static void destroy(struct sluice_pool *pool)
         pthread_mutex_destroy(&pool->slots[i].telling);
     }
     for (size_t i = 0; pool->queues && pool->queues[i]; i++) {
-        free(pool->queues[i]);
+        memory_free(pool->queues[i]);
     }
     for (size_t i = 0; pool->klasses && i < pool->handler_count; i++) {
-        free(pool->klasses[i]);
+        memory_free(pool->klasses[i]);
     }
     sluice_close(pool->taker);
     sluice_close(pool->settler);
-    free(pool->queues);
-    free(pool->handlers);
-    free(pool->klasses);
-    free(pool->slots);
-    free(pool->taken);
+    memory_free(pool->queues);
+    memory_free(pool->handlers);
+    memory_free(pool->klasses);
+    memory_free(pool->slots);
+    memory_free(pool->taken);
     if (pool->event >= 0) {
         (void)close(pool->event);
     }
@@ -67,7 +68,7 @@ static void destroy(struct sluice_pool *pool)
     }
     pthread_mutex_destroy(&pool->mutex);
     pthread_cond_destroy(&pool->changed);
-    free(pool);
+    memory_free(pool);
 }
 
 void pool_release(struct sluice_pool *pool)
@@ -129,7 +130,7 @@ static enum sluice_status check(const struct sluice_pool_new_options *options,
 
 static bool copy_text(char **out, const char *text)
 {
-    *out = text ? strdup(text) : NULL;
+    *out = text ? memory_copy_text(text) : NULL;
     return *out || !text;
 }
 
@@ -138,9 +139,9 @@ static bool copy_options(struct sluice_pool *pool, const struct sluice_pool_new_
     size_t queues = queue_count(options->queues);
     pool->options = *options;
     pool->handler_count = options->handler_count;
-    pool->queues = calloc(queues + 1, sizeof(*pool->queues));
-    pool->handlers = calloc(pool->handler_count, sizeof(*pool->handlers));
-    pool->klasses = calloc(pool->handler_count, sizeof(*pool->klasses));
+    pool->queues = memory_zalloc(queues + 1, sizeof(*pool->queues));
+    pool->handlers = memory_zalloc(pool->handler_count, sizeof(*pool->handlers));
+    pool->klasses = memory_zalloc(pool->handler_count, sizeof(*pool->klasses));
     bool good = pool->queues && pool->handlers && pool->klasses;
     for (size_t i = 0; good && i < queues; i++) {
         good = copy_text(&pool->queues[i], options->queues[i]);
@@ -156,8 +157,8 @@ static bool copy_options(struct sluice_pool *pool, const struct sluice_pool_new_
 static bool make_slots(struct sluice_pool *pool)
 {
     pool->size = pool->options.concurrency ? (size_t)pool->options.concurrency : 1;
-    pool->slots = calloc(pool->size, sizeof(*pool->slots));
-    pool->taken = calloc(pool->size, sizeof(struct sluice_job *));
+    pool->slots = memory_zalloc(pool->size, sizeof(*pool->slots));
+    pool->taken = memory_zalloc(pool->size, sizeof(struct sluice_job *));
     for (size_t i = 0; pool->slots && i < pool->size; i++) {
         pool->slots[i].pool = pool;
         (void)pthread_mutex_init(&pool->slots[i].telling, NULL);
@@ -197,9 +198,9 @@ enum sluice_status sluice_pool_new(struct sluice *sluice,
     if (status) {
         return status;
     }
-    struct sluice_pool *pool = calloc(1, sizeof(*pool));
+    struct sluice_pool *pool = memory_zalloc(1, sizeof(*pool));
     if (!pool || pthread_mutex_init(&pool->mutex, NULL) || condition_init(&pool->changed)) {
-        free(pool);
+        memory_free(pool);
         return fault_no_memory(error);
     }
     pool->holders = 1;

@@ -2,6 +2,7 @@
 // The threads of a pool that run jobs, and what handlers say of a run.
 #include "client/deadline.h"
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/pause.h"
 #include "client/pool.h"
 
@@ -15,9 +16,9 @@
 
 static void clear(struct sluice_run *run)
 {
-    free(run->result);
-    free(run->group);
-    free(run->message);
+    memory_free(run->result);
+    memory_free(run->group);
+    memory_free(run->message);
     run->result = run->group = run->message = NULL;
     run->outcome = SLUICE_SETTLE(.verdict = SLUICE_DONE);
 }
@@ -25,7 +26,7 @@ static void clear(struct sluice_run *run)
 // Without memory nothing is known of the run, as if it had not been.
 static const char *copy(struct sluice_run *run, char **copied, const char *text)
 {
-    *copied = text ? strdup(text) : NULL;
+    *copied = text ? memory_copy_text(text) : NULL;
     if (text && !*copied) {
         run->outcome.verdict = SLUICE_RETURN;
     }

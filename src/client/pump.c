@@ -3,6 +3,7 @@
 
 #include "client/deadline.h"
 #include "client/fork.h"
+#include "client/memory.h"
 #include "client/pause.h"
 #include "os/thread.h"
 
@@ -58,7 +59,7 @@ static bool is_full(const struct pump *pump)
 static void keep(struct pump *pump, const char *json)
 {
     size_t size = strlen(json);
-    struct kept *kept = malloc(sizeof(*kept) + size + 1);
+    struct kept *kept = memory_alloc(sizeof(*kept) + size + 1);
     if (!kept) {
         pump->failed = true; // the event is lost
         (void)fault_no_memory(&pump->error);
@@ -117,7 +118,7 @@ static enum sluice_status hear(struct pump *pump, const char **out, struct sluic
         pump->last = kept->next ? pump->last : &pump->first;
         pump->count--;
         pump->size -= kept->size;
-        free(pump->heard);
+        memory_free(pump->heard);
         pump->heard = kept;
         *out = kept->json;
     } else {
@@ -210,24 +211,24 @@ bool pump_free(struct pump *pump)
     while (pump->first) {
         struct kept *kept = pump->first;
         pump->first = kept->next;
-        free(kept);
+        memory_free(kept);
     }
-    free(pump->heard);
+    memory_free(pump->heard);
     close_all(pump);
     pthread_mutex_destroy(&pump->mutex);
     pthread_cond_destroy(&pump->more);
     pthread_cond_destroy(&pump->room);
-    free(pump);
+    memory_free(pump);
     return true;
 }
 
 enum sluice_status pump_new(struct listening *listening, struct pump **out,
                             struct sluice_error *error)
 {
-    struct pump *pump = calloc(1, sizeof(*pump));
+    struct pump *pump = memory_zalloc(1, sizeof(*pump));
     if (!pump || pthread_mutex_init(&pump->mutex, NULL) || condition_init(&pump->more) ||
         condition_init(&pump->room)) {
-        free(pump);
+        memory_free(pump);
         return fault_no_memory(error);
     }
     enum sluice_status status = SLUICE_OK;

@@ -4,6 +4,7 @@
 // request makes a second job.
 #include "base/uuid.h"
 #include "client/members.h"
+#include "client/memory.h"
 #include "client/options.h"
 #include "client/queue.h"
 #include "client/repeat.h"
@@ -315,14 +316,14 @@ enum sluice_status sluice_put_many(struct sluice *sluice, const struct sluice_pu
     size_t room = results || count < CHUNK_ELEMENTS ? count : CHUNK_ELEMENTS;
     struct chunk chunk = { .sluice = sluice, .puts = puts, .results = results };
     if (!results) {
-        chunk.results = calloc(room, sizeof(*chunk.results));
+        chunk.results = memory_zalloc(room, sizeof(*chunk.results));
     }
     if (!chunk.results) {
         return fault_no_memory(error);
     }
     status = put_all(&chunk, count, room, error);
     if (!results) {
-        free(chunk.results);
+        memory_free(chunk.results);
     }
     return status;
 }

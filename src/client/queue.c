@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "client/deadline.h"
 #include "client/members.h"
+#include "client/memory.h"
 #include "client/options.h"
 #include "client/password.h"
 #include "client/repeat.h"
@@ -12,6 +13,7 @@
 #include "client/weak_random.h"
 #include "host/commands/services.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,11 +63,10 @@ enum sluice_status check_name(const char *name, const char *what, struct sluice_
 // The program may go to another folder before the library opens this one again.
 static void fix_path(struct url *url)
 {
-    char *whole = realpath(url->path, NULL);
-    if (whole && strlen(whole) < sizeof(url->path)) {
-        (void)snprintf(url->path, sizeof(url->path), "%s", whole);
+    char whole[PATH_MAX];
+    if (realpath(url->path, whole) && strlen(whole) < sizeof(url->path)) {
+        memcpy(url->path, whole, strlen(whole) + 1);
     }
-    free(whole);
 }
 
 static const struct member timeout_member = { "timeout", NULL, MEMBER_SECONDS,
@@ -74,7 +75,7 @@ static const struct member timeout_member = { "timeout", NULL, MEMBER_SECONDS,
 // The texts of the options are needed again when another link is opened.
 static const char *keep(const char *text, char **kept, bool *failed)
 {
-    *kept = text ? strdup(text) : NULL;
+    *kept = text ? memory_copy_text(text) : NULL;
     *failed |= text && !*kept;
     return *kept;
 }
@@ -110,6 +111,7 @@ static enum sluice_status read_environment(struct sluice *sluice, struct sluice_
 static enum sluice_status check_password(struct sluice *sluice, struct sluice_error *error)
 {
     char password[URL_PART_SIZE];
+    char whole[PATH_MAX];
     const char *file = sluice->given.password_file;
     if (!file || sluice->url.kind == URL_FILE) {
         return SLUICE_OK;
@@ -121,12 +123,11 @@ static enum sluice_status check_password(struct sluice *sluice, struct sluice_er
     enum sluice_status status = password_read(file, password, error);
     explicit_bzero(password, sizeof(password));
     // The program may change its working directory before the next connection.
-    char *absolute = status ? NULL : realpath(file, NULL);
-    if (absolute && strlen(absolute) < sizeof(password)) {
-        free(sluice->kept[4]);
-        sluice->given.password_file = sluice->kept[4] = absolute;
-    } else {
-        free(absolute);
+    if (!status && realpath(file, whole) && strlen(whole) < URL_PART_SIZE) {
+        memory_free(sluice->kept[4]);
+        sluice->kept[4] = memory_copy_text(whole);
+        sluice->given.password_file = sluice->kept[4];
+        status = sluice->kept[4] ? SLUICE_OK : fault_no_memory(error);
     }
     return status;
 }
@@ -196,7 +197,7 @@ static enum sluice_status keep_options(struct sluice *sluice,
 static void free_options(struct sluice *sluice)
 {
     for (size_t i = 0; i < QUEUE_TEXTS_KEPT; i++) {
-        free(sluice->kept[i]);
+        memory_free(sluice->kept[i]);
     }
 }
 
@@ -221,9 +222,9 @@ enum sluice_status sluice_open(const char *url, const struct sluice_open_options
     if (null) {
         return fault_null(error, null);
     }
-    struct sluice *sluice = calloc(1, sizeof(*sluice));
+    struct sluice *sluice = memory_zalloc(1, sizeof(*sluice));
     if (!sluice || pthread_mutex_init(&sluice->mutex, NULL)) {
-        free(sluice);
+        memory_free(sluice);
         return fault_no_memory(error);
     }
     enum sluice_status status = keep_options(sluice, options, error);
@@ -243,10 +244,10 @@ enum sluice_status sluice_open(const char *url, const struct sluice_open_options
 enum sluice_status queue_copy(const struct sluice *from, int64_t timeout_us, struct sluice **out,
                               struct sluice_error *error)
 {
-    struct sluice *sluice = calloc(1, sizeof(*sluice));
+    struct sluice *sluice = memory_zalloc(1, sizeof(*sluice));
     *out = NULL;
     if (!sluice || pthread_mutex_init(&sluice->mutex, NULL)) {
-        free(sluice);
+        memory_free(sluice);
         return fault_no_memory(error);
     }
     sluice->url = from->url;
@@ -292,7 +293,7 @@ void sluice_close(struct sluice *sluice)
     commands_free(sluice->commands);
     free_options(sluice);
     pthread_mutex_destroy(&sluice->mutex);
-    free(sluice);
+    memory_free(sluice);
 }
 
 const char *sluice_namespace(const struct sluice *sluice)

@@ -2,6 +2,7 @@
 #include "client/remote.h"
 
 #include "base/num.h"
+#include "client/memory.h"
 #include "client/pause.h"
 #include "client/value.h"
 #include "os/clock.h"
@@ -354,7 +355,7 @@ static void remote_close(struct link *link)
     }
     stream_distrust(remote->peer.trust);
     pthread_mutex_destroy(&remote->mutex);
-    free(remote);
+    memory_free(remote);
 }
 
 static const struct link_ops remote_form = {
@@ -367,7 +368,7 @@ static const struct link_ops remote_form = {
 enum sluice_status remote_open(const struct link_options *options, struct link **out,
                                struct sluice_error *error)
 {
-    struct remote *remote = calloc(1, sizeof(*remote));
+    struct remote *remote = memory_zalloc(1, sizeof(*remote));
     if (!remote) {
         return fault_no_memory(error);
     }
@@ -382,7 +383,7 @@ enum sluice_status remote_open(const struct link_options *options, struct link *
     remote->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     remote->halt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (pthread_mutex_init(&remote->mutex, NULL)) {
-        free(remote);
+        memory_free(remote);
         return fault_no_memory(error);
     }
     enum sluice_status status =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Events of a server, on a connection of their own. When it breaks, another is made, and those who
 // listen are told that some may be missing.
+#include "client/memory.h"
 #include "client/remote.h"
 
 #include "client/pause.h"
@@ -155,7 +156,7 @@ static void events_free(struct listening *listening)
     struct remote_events *events = events_of(listening);
     dialog_close(events->dialog);
     sluice_value_free(events->message);
-    free(events);
+    memory_free(events);
 }
 
 static const struct listening_ops events_form = { events_next, events_free };
@@ -163,7 +164,7 @@ static const struct listening_ops events_form = { events_next, events_free };
 enum sluice_status remote_listen(struct link *link, struct slice ns, struct slice channel,
                                  struct listening **out, struct sluice_error *error)
 {
-    struct remote_events *events = calloc(1, sizeof(*events));
+    struct remote_events *events = memory_zalloc(1, sizeof(*events));
     if (!events) {
         return fault_no_memory(error);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/serve.h"
 
+#include "client/memory.h"
 #include "client/pause.h"
 #include "os/thread.h"
 
@@ -48,7 +49,7 @@ static void guest_free(struct guest *guest)
     resp_request_release(&guest->request);
     buffer_release(&guest->input);
     buffer_release(&guest->output);
-    free(guest);
+    memory_free(guest);
 }
 
 // An epoll of the end of the server and of `events` of the connection.
@@ -67,7 +68,7 @@ static int watch(const struct guest *guest, uint32_t events)
 // Takes the descriptor.
 static struct guest *guest_new(struct sluice_server *server, int fd)
 {
-    struct guest *guest = calloc(1, sizeof(*guest));
+    struct guest *guest = memory_zalloc(1, sizeof(*guest));
     if (!guest) {
         (void)close(fd);
         return NULL;
@@ -231,7 +232,7 @@ static enum sluice_status listen_at(struct sluice_server *server, const struct s
         return fault(error, SLUICE_IO, "cannot serve at %s: %s", address->sun_path,
                      strerror(errno));
     }
-    server->path = strdup(address->sun_path);
+    server->path = memory_copy_text(address->sun_path);
     if (!server->path) {
         (void)unlink(address->sun_path);
         return fault_no_memory(error);
@@ -289,9 +290,9 @@ void sluice_serve_end(struct sluice_server *server)
         (void)close(server->stop);
     }
     sluice_close(server->own);
-    free(server->path);
+    memory_free(server->path);
     pthread_mutex_destroy(&server->mutex);
-    free(server);
+    memory_free(server);
 }
 
 static enum sluice_status set_up(struct sluice_server *server, const struct sluice *sluice,
@@ -331,9 +332,9 @@ enum sluice_status sluice_serve(struct sluice *sluice, const char *address,
     if (status) {
         return status;
     }
-    struct sluice_server *server = calloc(1, sizeof(*server));
+    struct sluice_server *server = memory_zalloc(1, sizeof(*server));
     if (!server || pthread_mutex_init(&server->mutex, NULL)) {
-        free(server);
+        memory_free(server);
         return fault_no_memory(error);
     }
     server->listener = server->stop = -1;

@@ -2,6 +2,7 @@
 // Settling jobs, and heartbeats, one or many in one round trip. The jobs of one call that end in
 // the same way share commands, each of which stays within what a server accepts by default.
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/options.h"
 #include "client/results.h"
 #include "client/value.h"
@@ -315,9 +316,9 @@ static enum sluice_status many(struct sluice_job *const *jobs,
     if (!jobs) {
         return fault_null(error, "jobs");
     }
-    struct chunk *chunk = calloc(1, sizeof(*chunk));
-    struct sluice_settle_options *read = calloc(count, sizeof(*read));
-    struct sluice_result *own = results ? results : calloc(count, sizeof(*own));
+    struct chunk *chunk = memory_zalloc(1, sizeof(*chunk));
+    struct sluice_settle_options *read = memory_zalloc(count, sizeof(*read));
+    struct sluice_result *own = results ? results : memory_zalloc(count, sizeof(*own));
     enum sluice_status status = SLUICE_NO_MEMORY;
     if (!chunk || !read || !own) {
         (void)fault_no_memory(error);
@@ -328,10 +329,10 @@ static enum sluice_status many(struct sluice_job *const *jobs,
         status = results_first_refused(own, count, error);
     }
     if (!results) {
-        free(own);
+        memory_free(own);
     }
-    free(read);
-    free(chunk);
+    memory_free(read);
+    memory_free(chunk);
     return status;
 }
 

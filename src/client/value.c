@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/num.h"
+#include "client/memory.h"
 #include "wire/resp_item.h"
 
 #include <assert.h>
@@ -142,7 +143,7 @@ enum sluice_status value_read(struct slice answer, size_t items, struct sluice_v
     if (resp_item_read(answer, &first, &size, NULL) == RESP_READY && first.kind == RESP_ERROR) {
         return fault_said(error, first.text);
     }
-    struct sluice_value *root = malloc(items * sizeof(*root) + answer.size);
+    struct sluice_value *root = memory_alloc(items * sizeof(*root) + answer.size);
     if (!root) {
         return fault_no_memory(error);
     }
@@ -155,7 +156,7 @@ enum sluice_status value_read(struct slice answer, size_t items, struct sluice_v
     };
     enum sluice_status status = build(&builder, root, 0);
     if (status) {
-        free(root);
+        memory_free(root);
         return status;
     }
     *out = root;
@@ -184,12 +185,12 @@ void value_keep_first(struct sluice_value *list)
 
 void sluice_free(char *text)
 {
-    free(text);
+    memory_free(text);
 }
 
 void sluice_value_free(struct sluice_value *value)
 {
-    free(value);
+    memory_free(value);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -360,7 +361,7 @@ char *sluice_value_json(const struct sluice_value *value)
     buffer_init(&out, &allocator_system, JSON_SIZE_MAX);
     json_writer_init(&writer, &out);
     write_value(&writer, NULL, value ? value : &null);
-    char *text = out.status ? NULL : malloc(out.size + 1);
+    char *text = out.status ? NULL : memory_alloc(out.size + 1);
     if (text) {
         memcpy(text, out.data, out.size);
         text[out.size] = '\0';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // JSON as a tree, in one block as every value (value.h).
+#include "client/memory.h"
 #include "client/value.h"
 
 #include "base/json.h"
@@ -158,7 +159,7 @@ enum sluice_status value_read_json(struct slice json, struct sluice_value **out,
         return fault(error, SLUICE_INVALID, "it is no JSON");
     }
     size_t nodes = 1 + count_nodes(whole, 0);
-    struct sluice_value *root = malloc(nodes * (sizeof(*root) + 1) + json.size);
+    struct sluice_value *root = memory_alloc(nodes * (sizeof(*root) + 1) + json.size);
     if (!root) {
         return fault_no_memory(error);
     }
@@ -168,7 +169,7 @@ enum sluice_status value_read_json(struct slice json, struct sluice_value **out,
     enum status status = build(&builder, whole, 0, root);
     buffer_release(&builder.scratch);
     if (status) {
-        free(root);
+        memory_free(root);
         return status == STATUS_NO_MEMORY ? fault_no_memory(error)
                                           : fault(error, SLUICE_INVALID, "malformed JSON");
     }

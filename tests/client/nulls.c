@@ -9,6 +9,7 @@
 #include <sluice/sluice.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int points, failures;
@@ -130,6 +131,9 @@ static void values(void)
     sluice_free(json);
     sluice_free(NULL);
     sluice_value_free(NULL);
+    point(sluice_set_memory(NULL, NULL, &error) == SLUICE_OK, "the C library's memory");
+    REFUSED(sluice_set_memory(realloc, NULL, &error));
+    REFUSED(sluice_set_memory(NULL, free, &error));
     NOTHING(!sluice_version());
     NOTHING(!sluice_status_name((enum sluice_status)12345));
     NOTHING(sluice_deadline(SLUICE_FOREVER) != SLUICE_FOREVER);
@@ -180,6 +184,7 @@ static void with_a_queue(struct sluice *queue)
     REFUSED(sluice_async_take(async, NULL, NULL, 1, NULL, e));
     REFUSED(sluice_async_wait(async, NULL, 0, NULL, e));
     sluice_async_free(async);
+    point(sluice_set_memory(realloc, free, e) == SLUICE_STATE, "memory while a queue is open");
     // Without anything to do nothing is refused.
     point(sluice_put_many(queue, NULL, 0, NULL, e) == SLUICE_OK, "no puts");
     point(sluice_settle_many(NULL, NULL, 0, NULL, e) == SLUICE_OK, "no settlings");
