@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/alloc.h"
 
+#include "base/alloc_functions.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -17,17 +17,10 @@ struct allocator {
     void *context;
 };
 
-// The allocator of the process: that of the C library, unless it was replaced. mem_used() returns the bytes allocated and not freed by all
+// The allocator of the C library. mem_used() returns the bytes allocated and not freed by all
 // threads, including what the C library adds to each block.
 extern const struct allocator allocator_system;
 size_t mem_used(void);
-
-// Replaces realloc and free of the C library in this process: for allocator_system, and for the calls below.
-// NULL for both: those of the C library again. Call it while nothing is allocated.
-void mem_set_functions(void *(*resize)(void *block, size_t size), void (*release)(void *block));
-// As realloc and free, for owners who do not know the size. Not counted.
-void *mem_block_resize(void *block, size_t size);
-void mem_block_free(void *block);
 
 static inline void *mem_resize(const struct allocator *allocator, void *block, size_t old_size,
                                size_t new_size)

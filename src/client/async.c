@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Calls that are made by a thread of the handle's own, on a copy of the queue, whose waits can be
-// interrupted apart from the calls of the program:
+// SPDX-License-Identifier: MIT Calls by a thread of the handle, on a copy of the queue. Interrupts
+// of the program do not reach it:
 //
 //      program:  IDLE --(begin)--> BEGUN                    ENDED --(finish)--> IDLE
 //      thread:                     BEGUN --> the call --> ENDED, `event` is readable
@@ -28,7 +27,7 @@ enum kind {
     KIND_CALL,
 };
 
-// A call with all that was passed to it, borrowed.
+// A call with its arguments, which are borrowed.
 struct request {
     enum kind kind;
     union {
@@ -279,7 +278,7 @@ int sluice_async_fd(const struct sluice_async *async)
 // ---------------------------------------------------------------------------------------------
 // Life
 
-// What a call has brought that no one has asked for.
+// Frees the results of a call that was not finished.
 static void drop_results(struct sluice_async *async)
 {
     const struct request *request = &async->request;

@@ -31,17 +31,19 @@ struct dialog {
     size_t taken; // bytes at the front of the input: the answer that was returned last
 };
 
-// UNREACHABLE, BUSY: another attempt may succeed. An attempt ends after 10 seconds even if the deadline
-// is later.
+// UNREACHABLE, BUSY: another attempt may succeed. An attempt ends after 10 seconds even if the
+// deadline is later.
 enum sluice_status dialog_open(const struct peer *peer, struct until until, struct dialog **out,
                                struct sluice_error *error);
 // A connection that was opened before a fork() is closed in the child.
 void dialog_close(struct dialog *dialog); // may be NULL
 
-// Appends a request to a buffer; the word at `replaced`, unless that is 0, is another one.
+// Appends a request to a buffer. If `replaced` is not 0, the word at that index is replaced by
+// `with`.
 void request_add(struct buffer *out, struct slices words, size_t replaced, struct slice with);
 
-// The next answer or message, borrowed until the next call. `items` becomes how many items it has.
+// Reads the next answer or message, borrowed until the next call. `items` receives its number of
+// items.
 enum stream_result dialog_read(struct dialog *dialog, int64_t deadline_us, int wake,
                                struct slice *out, size_t *items);
 

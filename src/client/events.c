@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Events as programs hear them.
+// The calls for events.
 #include "client/memory.h"
 #include "client/pump.h"
 #include "client/queue.h"
@@ -10,8 +10,8 @@
 
 struct sluice_events {
     struct listening *listening;
-    struct pump *pump;          // NULL: the caller's thread asks
-    struct sluice_value *value; // what was given out last
+    struct pump *pump;          // NULL: the caller's thread waits
+    struct sluice_value *value; // the value that was returned last
 };
 
 enum sluice_status sluice_listen(struct sluice *sluice, const char *channel,

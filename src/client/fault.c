@@ -66,7 +66,7 @@ enum sluice_status fault_of(struct sluice_error *error, const struct error *from
     return fault(error, (enum sluice_status)from->status, "%s", error_sentence(from));
 }
 
-// Redis's own words, for what happens before a command is looked at.
+// Codes of Redis, for errors before a command is parsed.
 static const struct {
     const char *code;
     enum sluice_status status;

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// What a fork() means for objects of the library. The child has copies of them, but none of the helper
-// threads, and shares the parent's descriptors. Each object that owns a connection, an event, a lock or a
-// thread has a guard, by which the child lets go of the parent's part before fork() returns there:
+// SPDX-License-Identifier: MIT What a fork() means for objects of the library. The child has copies
+// of them, but none of the helper threads, and shares the parent's descriptors. Each object that
+// owns a connection, an event, a lock or a thread has a guard, by which the child lets go of the
+// parent's part before fork() returns there:
 //
 //     fork() --> every guard, in the child: `forget` --> fork() returns
 //
@@ -13,8 +13,9 @@
 
 struct fork_guard {
     struct fork_guard *next, *previous;
-    // Runs in the child, which has one thread then. It may close descriptors and initialize locks, but
-    // neither allocate nor free, and cannot rely on what another thread of the parent was changing.
+    // Runs in the child, which has one thread then. It may close descriptors and initialize locks,
+    // but neither allocate nor free, and cannot rely on what another thread of the parent was
+    // changing.
     void (*forget)(struct fork_guard *guard);
 };
 

@@ -32,7 +32,7 @@ static struct batch *batch_new(const char *worker)
     return batch;
 }
 
-// `value` is part of the batch's answer.
+// `value` is part of the answer of the batch.
 static struct sluice_job *job_new(struct sluice *sluice, struct batch *batch,
                                   const struct sluice_value *value)
 {
@@ -59,7 +59,7 @@ static bool is_job(const struct sluice_value *value)
     return sluice_value_type(sluice_value_get(value, "token")) == SLUICE_INTEGER;
 }
 
-// Whether the answer is a list of jobs, and not of more than there is room for.
+// Checks that the answer is a list of at most `room` jobs.
 static enum sluice_status check_jobs(const struct sluice_value *answer, size_t room,
                                      struct sluice_error *error)
 {
@@ -69,10 +69,10 @@ static enum sluice_status check_jobs(const struct sluice_value *answer, size_t r
         good = is_job(sluice_value_at(answer, i));
     }
     return good ? SLUICE_OK
-                : fault(error, SLUICE_INVALID, "the answer makes no sense: it is no list of jobs");
+                : fault(error, SLUICE_INVALID, "malformed answer: expected a list of jobs");
 }
 
-// Without memory for one, its lease runs out and another gets it.
+// A job that there is no memory for is left alone: its lease expires.
 static enum sluice_status give_out(struct sluice *sluice, struct batch *batch,
                                    struct sluice_job **jobs, size_t *taken,
                                    struct sluice_error *error)
@@ -85,7 +85,7 @@ static enum sluice_status give_out(struct sluice *sluice, struct batch *batch,
         }
     }
     if (count == 0) {
-        return fault(error, SLUICE_TIMED_OUT, "there is no job");
+        return fault(error, SLUICE_TIMED_OUT, "no job arrived in the given time");
     }
     return *taken ? SLUICE_OK : fault_no_memory(error);
 }
@@ -131,7 +131,8 @@ static enum sluice_status check_take(const struct sluice_take_options *take,
     return status ? status : member_check_number(&lease_member, take->lease, error);
 }
 
-// A pop whose answer was lost may be asked again: what it took comes back when its lease runs out.
+// A pop whose answer was lost can be repeated: the jobs that it took come back when their leases
+// expire.
 enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take_options *given,
                                struct sluice_job **jobs, size_t count, size_t *taken,
                                struct sluice_error *error)
@@ -185,7 +186,7 @@ enum sluice_status sluice_next(struct sluice *sluice, const char *queue, double 
     return sluice_take(sluice, &take, out, 1, &taken, error);
 }
 
-// A command that answers with one job, which `worker` holds. The words are released.
+// Runs a command whose answer is a job that `worker` holds. Releases the words.
 static enum sluice_status ask_job(struct sluice *sluice, struct words *words, const struct ask *ask,
                                   const char *worker, struct sluice_job **out,
                                   struct sluice_error *error)
@@ -197,7 +198,7 @@ static enum sluice_status ask_job(struct sluice *sluice, struct words *words, co
     }
     enum sluice_status status = queue_ask(sluice, words, ask, &batch->answer, error);
     if (!status && !is_job(batch->answer)) {
-        status = fault(error, SLUICE_INVALID, "the answer makes no sense: it is no job");
+        status = fault(error, SLUICE_INVALID, "malformed answer: expected a job");
     }
     if (!status) {
         *out = job_new(sluice, batch, batch->answer);
@@ -292,7 +293,7 @@ void sluice_job_free(struct sluice_job *job)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is known of it
+// What is known of a job
 
 static const char *text_of(const struct sluice_job *job, const char *key)
 {
@@ -381,7 +382,7 @@ enum sluice_loss sluice_job_lost(const struct sluice_job *job)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Calls about it
+// Calls about a job
 
 void job_words(const struct sluice_job *job, struct words *words, const char *name)
 {
@@ -522,7 +523,7 @@ enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct s
 
 static const struct member delay_argument = { .name = "delay" };
 
-// With the token of the lease it may be asked again: it is answered as the first time.
+// Repeated with the token of the lease, a settling is answered as the first time.
 static enum sluice_status settle(struct sluice_job *job, struct words *words,
                                  struct sluice_value **answer, struct sluice_error *error)
 {

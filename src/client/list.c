@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Lists, page by page. A page goes on where the one before ended: by its cursor, or where a command
-// has none by counting.
+// SPDX-License-Identifier: MIT Lists, page by page. The next page begins at the cursor of the last
+// one, or at an offset if the command has no cursor.
 #include "client/memory.h"
 #include "client/options.h"
 #include "client/queue.h"
@@ -30,8 +29,8 @@ static const struct kind {
 };
 static const size_t kind_count = sizeof(kinds) / sizeof(kinds[0]);
 
-// The texts among the options: the word of each, "" for one that stands in its place, and for what
-// it is.
+// The options that are texts: the word of each ("": a positional argument), and the lists that have
+// it.
 #define OF(kind) (1U << (kind))
 static const struct option {
     const char *name, *word;
@@ -154,8 +153,7 @@ void sluice_list_free(struct sluice_list *list)
 // ---------------------------------------------------------------------------------------------
 // Pages
 
-// Those that have a place come first, each behind a mark that it is no option. A queue has its place
-// behind the state.
+// Positional arguments, each after a mark that it is no option. The queue comes after the state.
 static void add_places(const struct sluice_list *list, struct words *words)
 {
     for (size_t i = 0; i < OPTION_COUNT && !options_of[i].word[0]; i++) {
@@ -182,7 +180,7 @@ static void page_words(const struct sluice_list *list, struct words *words)
     words_option(words, "CURSOR", list->cursor);
 }
 
-// Where the page behind `page` begins.
+// Finds where the page after `page` begins.
 static enum sluice_status find_next(struct sluice_list *list, const struct sluice_value *page,
                                     size_t count, struct sluice_error *error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading jobs, which other workers may hold.
+// Reading and canceling any job, whether or not a worker holds it.
 #include "client/queue.h"
 #include "client/repeat.h"
 #include "client/value.h"
@@ -29,8 +29,8 @@ enum sluice_status sluice_get(struct sluice *sluice, const char *jid, struct slu
     return status;
 }
 
-// Q.WAIT waits for ever when it is given 0, and no time at all cannot be said: a job that is
-// finished is told at once in any case.
+// A TIMEOUT of 0 means no limit to Q.WAIT. A wait of 0 is sent as a microsecond: the state of a
+// finished job is returned at once in any case.
 enum sluice_status sluice_wait(struct sluice *sluice, const char *jid, double wait,
                                struct sluice_value **out, struct sluice_error *error)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/memory.h"
 
+#include "base/alloc.h"
 #include "client/fault.h"
 
 enum sluice_status sluice_set_memory(void *(*resize)(void *block, size_t size),

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// The size of the first edition: that of its members, whatever follows.
+// The size in the first version of the header: up to the end of its last member.
 #define SIZE_UP_TO(type, last) (offsetof(type, last) + sizeof(((type *)NULL)->last))
 
 struct kind {

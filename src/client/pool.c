@@ -236,7 +236,7 @@ void sluice_pool_stop(struct sluice_pool *pool)
 // ---------------------------------------------------------------------------------------------
 // Running
 
-// Worker threads have the signals of the program, for the processes that handlers start.
+// Worker threads have the signal mask of the program, which processes that handlers start inherit.
 static enum sluice_status start_slots(struct sluice_pool *pool, struct sluice_error *error)
 {
     for (size_t i = 0; i < pool->size; i++) {
@@ -267,7 +267,7 @@ void pool_drain(struct sluice_pool *pool, const struct sluice_error *why)
     sluice_interrupt(pool->taker, true);
 }
 
-// How many slots have a job, and of these how many are not settled.
+// Counts the slots that have not ended, and of these the ones that settle a job.
 static size_t count_busy(struct sluice_pool *pool, size_t *unsettled)
 {
     size_t busy = 0;
@@ -282,7 +282,7 @@ static size_t count_busy(struct sluice_pool *pool, size_t *unsettled)
     return busy;
 }
 
-// What may stop a pool: signals, and calls of sluice_pool_stop.
+// What stops a pool: signals, and calls of sluice_pool_stop.
 struct stops {
     int fd; // of the signals, or -1
     unsigned before;
@@ -333,8 +333,8 @@ static void end_giving_back(struct sluice_pool *pool, struct slot *slot, enum sl
     pthread_mutex_unlock(&pool->mutex);
 }
 
-// Gives the jobs back whose handlers run, and tells the handlers. A server that is away is asked for
-// the first job only: the leases of the others expire as well.
+// Gives the jobs back whose handlers run, and tells the handlers. A server that is away is asked
+// for the first job only: the leases of the others expire as well.
 static void give_all_back(struct sluice_pool *pool)
 {
     const struct sluice_settle_options back = SLUICE_SETTLE(.verdict = SLUICE_RETURN);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads of a pool that run jobs, and what handlers say of a run.
+// The threads of a pool that run jobs, and the calls by which handlers set the outcome of a run.
 #include "client/deadline.h"
 #include "client/job.h"
 #include "client/memory.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------------
-// What handlers say
+// Outcomes
 
 static void clear(struct sluice_run *run)
 {
@@ -23,7 +23,7 @@ static void clear(struct sluice_run *run)
     run->outcome = SLUICE_SETTLE(.verdict = SLUICE_DONE);
 }
 
-// Without memory nothing is known of the run, as if it had not been.
+// Out of memory: the outcome is unknown, and the job is given back.
 static const char *copy(struct sluice_run *run, char **copied, const char *text)
 {
     *copied = text ? memory_copy_text(text) : NULL;
@@ -106,7 +106,7 @@ static void count_unsettled(struct sluice_pool *pool, const struct sluice_error 
     pool_log(pool, sentence);
 }
 
-// What a handler has said is not accepted: the job fails with the reason.
+// The queue refuses the outcome: the job fails with the reason.
 static void replace_outcome(struct sluice_run *run, const struct sluice_error *error)
 {
     char message[SLUICE_MESSAGE_SIZE];
@@ -210,7 +210,7 @@ static void call_handler(struct slot *slot, struct sluice_run *run)
     if (sluice_keepalive(job, slot_tell, slot, &error)) {
         set_handler(slot, NULL);
         pool_log(slot->pool, error.message);
-        sluice_run_retry(run, 1, NULL, NULL); // for want of memory: nothing is known of the job
+        sluice_run_retry(run, 1, NULL, NULL); // out of memory: the job cannot be kept
         return;
     }
     handler->run(handler->context, job, run);
@@ -218,7 +218,8 @@ static void call_handler(struct slot *slot, struct sluice_run *run)
     set_handler(slot, NULL);
 }
 
-// With the mutex held, as it ends. Whether the job is still the slot's to settle.
+// Called with the mutex held, which is held at the end too. False: the runner has given the job
+// back.
 static bool begin_settling(struct slot *slot)
 {
     while (slot->state == SLOT_RETURNING) {
@@ -232,7 +233,7 @@ static bool begin_settling(struct slot *slot)
     return true;
 }
 
-// With the mutex held, as it ends.
+// Called with the mutex held, which is held at the end too.
 static void run_job(struct slot *slot)
 {
     struct sluice_pool *pool = slot->pool;
@@ -256,7 +257,7 @@ static void run_job(struct slot *slot)
     slot->job = NULL;
     pthread_mutex_unlock(&pool->mutex);
     clear(&run);
-    sluice_job_free(job); // no one tells the slot of it any more
+    sluice_job_free(job); // no callback about the job runs after this
     pthread_mutex_lock(&pool->mutex);
     slot->state = SLOT_FREE;
     pool->free_count++;

@@ -16,15 +16,15 @@
 #include <unistd.h>
 
 enum {
-    COUNT_MAX = 1000, // of the events that are kept; what comes after waits where it is
+    COUNT_MAX = 1000, // of events that are kept; later ones wait in the subscription
     SIZE_MAX_KEPT = 4 << 20,
-    LOOK_US = 10000000, // how long the thread may wait without looking whether it is to end
+    LOOK_US = 10000000, // the longest wait of the thread
 };
 
 struct kept {
     struct kept *next;
     size_t size;
-    char json[]; // with a 0 behind it
+    char json[]; // ends with a null byte
 };
 
 struct pump {
@@ -34,16 +34,16 @@ struct pump {
     int link_wake; // what `wake` of the listening was
     int both;      // an epoll of `link_wake` and `stop`
     int stop;
-    int event; // readable while there is something to hear
+    int event; // readable while there are events
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t mutex;
     pthread_cond_t more, room;
     struct kept *first, **last;
-    struct kept *heard; // what was handed out last
+    struct kept *heard; // the event that was returned last
     size_t count, size;
     bool stopping;
-    bool failed; // behind what is kept comes this, once
+    bool failed; // after the kept events this error is returned, once
     struct sluice_error error;
 };
 
@@ -107,7 +107,7 @@ static void *run(void *context)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Hearing
+// Returning events
 
 static enum sluice_status hear(struct pump *pump, const char **out, struct sluice_error *error)
 {
@@ -165,7 +165,7 @@ int pump_fd(const struct pump *pump)
 // ---------------------------------------------------------------------------------------------
 // Life
 
-// The listening is woken by what wakes its link, and by the end of the pump.
+// The subscription is woken by the interrupt of its link and by the end of the pump.
 static bool watch_both(struct pump *pump)
 {
     struct epoll_event what = { .events = EPOLLIN };

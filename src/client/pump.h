@@ -10,8 +10,8 @@ struct pump;
 // From now on only the pump asks `listening`, until pump_free.
 enum sluice_status pump_new(struct listening *listening, struct pump **out,
                             struct sluice_error *error);
-// May be NULL. False: the thread of a parent process uses `listening`, whose copy in this process must
-// be neither used nor freed.
+// May be NULL. False: the thread of a parent process uses `listening`, whose copy in this process
+// must be neither used nor freed.
 bool pump_free(struct pump *pump);
 
 // As the `next` of a listening. STATE: after a fork(), in the child.

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Putting jobs. Each is a request with an id of its own, so that one whose answer was lost is asked
-// again until it is known; and carries its jid, so that not even a server that has forgotten the
-// request makes a second job.
+// SPDX-License-Identifier: MIT Putting jobs. Each put has the id of a request, so that it can be
+// repeated if its answer is lost. It also has the jid, so that a server that has forgotten the
+// request does not make a second job.
 #include "base/uuid.h"
 #include "client/members.h"
 #include "client/memory.h"
@@ -72,7 +71,7 @@ static enum sluice_status check_put(const struct sluice_put_options *put,
                    : members_check(members, put, error);
 }
 
-// The words of Q.PUT behind the namespace.
+// Adds the words of Q.PUT after the namespace.
 static void add_put(const struct sluice *sluice, struct words *words,
                     const struct sluice_put_options *put, const char *jid)
 {
@@ -84,7 +83,7 @@ static void add_put(const struct sluice *sluice, struct words *words,
     repeat_option(sluice, words);
 }
 
-// The jid that the queue has given it.
+// Copies the jid in the answer.
 static enum sluice_status copy_jid(const struct sluice_value *answer, char jid[SLUICE_NAME_SIZE],
                                    struct sluice_error *error)
 {
@@ -96,7 +95,7 @@ static enum sluice_status copy_jid(const struct sluice_value *answer, char jid[S
     return SLUICE_OK;
 }
 
-// Its jid: the one it has, or one that is made.
+// Copies the jid of the job, or makes one.
 static enum sluice_status take_jid(const struct sluice_put_options *put, char jid[SLUICE_NAME_SIZE],
                                    struct sluice_error *error)
 {

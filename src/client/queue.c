@@ -31,7 +31,7 @@ int64_t wait_us_of(double seconds)
     if (seconds == SLUICE_FOREVER || seconds > 9e12) {
         return LINK_FOREVER;
     }
-    // What is left of a time may be negative once it is over.
+    // The rest of a time that has passed is negative.
     return seconds > 0 ? (int64_t)llround(seconds * 1e6) : 0;
 }
 
@@ -60,7 +60,7 @@ enum sluice_status check_name(const char *name, const char *what, struct sluice_
                : SLUICE_OK;
 }
 
-// The program may go to another folder before the library opens this one again.
+// The program may change its working directory before the library opens the folder again.
 static void fix_path(struct url *url)
 {
     char whole[PATH_MAX];
@@ -72,7 +72,7 @@ static void fix_path(struct url *url)
 static const struct member timeout_member = { "timeout", NULL, MEMBER_SECONDS,
                                               offsetof(struct sluice_open_options, timeout), 0 };
 
-// The texts of the options are needed again when another link is opened.
+// Copies a text of the options, which is needed again when another link is opened.
 static const char *keep(const char *text, char **kept, bool *failed)
 {
     *kept = text ? memory_copy_text(text) : NULL;
@@ -80,8 +80,8 @@ static const char *keep(const char *text, char **kept, bool *failed)
     return *kept;
 }
 
-// What neither the options nor the address say is read from the environment, except in a program that
-// runs with other rights than those of its user.
+// What neither the options nor the address say is read from the environment, except in a program
+// that runs with other rights than those of its user.
 static enum sluice_status read_environment(struct sluice *sluice, struct sluice_error *error)
 {
     struct sluice_open_options *given = &sluice->given;
@@ -321,7 +321,7 @@ void sluice_interrupt_all(struct sluice *sluice, bool on)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Asking
+// Running commands
 
 void queue_words(const struct sluice *sluice, struct words *words, const char *name)
 {
@@ -374,8 +374,8 @@ enum sluice_status queue_ask(struct sluice *sluice, struct words *words, const s
 // ---------------------------------------------------------------------------------------------
 // Any command
 
-// How long a command that may wait says that it will, in its option that is a length of time.
-// Without it one that has a WAIT does not, and one that has a TIMEOUT has none.
+// Finds how long a command waits: in its option that is a duration. Without the option, a command
+// with WAIT does not wait, and a command with TIMEOUT waits without a limit.
 static void find_wait(const struct command *command, const struct words *words, struct ask *ask)
 {
     if (!command || !(command->flags & COMMAND_WAITS)) {

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Events of a server, on a connection of their own. When it breaks, another is made, and those who
-// listen are told that some may be missing.
+// SPDX-License-Identifier: MIT Events of a server, on a connection of their own. When it breaks,
+// another is made, and the subscriber receives a gap.
 #include "client/memory.h"
 #include "client/remote.h"
 
@@ -17,8 +16,8 @@ enum {
 struct remote_events {
     struct listening listening;
     struct remote *remote;
-    struct dialog *dialog;        // NULL: it broke
-    struct sluice_value *message; // the one that was given out
+    struct dialog *dialog;        // NULL: it has broken
+    struct sluice_value *message; // the message that was returned last
     unsigned attempts;
     char channel[2 * SLUICE_NAME_SIZE + 32];
 };
@@ -36,9 +35,8 @@ static void drop_dialog(struct remote_events *events)
     events->dialog = NULL;
 }
 
-// Listens anew. The server's reply says that listening has begun. A caller that waits for events
-// with a very short timeout still allows the connection time to be made; otherwise it would never
-// receive an event again.
+// Subscribes again. Even a caller with a very short wait gives the connection a second: otherwise
+// it would never receive an event again.
 static enum sluice_status begin(struct remote_events *events, int64_t deadline_us,
                                 struct sluice_error *error)
 {
@@ -78,7 +76,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     return status;
 }
 
-// Whether an answer is a message: ["message", channel, text].
+// Returns the text of a message: ["message", channel, text]. NULL: the answer is another one.
 static const char *text_of(const struct sluice_value *value)
 {
     const char *kind = sluice_value_text(sluice_value_at(value, 0), NULL);
@@ -86,7 +84,7 @@ static const char *text_of(const struct sluice_value *value)
     return message ? sluice_value_text(sluice_value_at(value, 2), NULL) : NULL;
 }
 
-// What came next on the connection. CLOSED: it is gone.
+// Reads the next answer. CLOSED: the connection has ended.
 static enum stream_result read_message(struct remote_events *events, int64_t deadline_us,
                                        const char **out)
 {
@@ -105,7 +103,7 @@ static enum stream_result read_message(struct remote_events *events, int64_t dea
     return STREAM_OK;
 }
 
-// Tries to listen again until the deadline; then there is a gap.
+// Tries to subscribe again until the deadline.
 static enum sluice_status begin_again(struct remote_events *events, int64_t deadline_us,
                                       struct sluice_error *error)
 {

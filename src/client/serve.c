@@ -65,7 +65,7 @@ static int watch(const struct guest *guest, uint32_t events)
     return fd;
 }
 
-// Takes the descriptor.
+// Takes ownership of the descriptor.
 static struct guest *guest_new(struct sluice_server *server, int fd)
 {
     struct guest *guest = memory_zalloc(1, sizeof(*guest));
@@ -164,7 +164,7 @@ static void *accept_guests(void *context)
         if (fd >= 0) {
             welcome(server, fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            (void)poll(&of[1], 1, 100); // it stays readable
+            (void)poll(&of[1], 1, 100); // the listener stays readable
         }
     }
 }
@@ -189,7 +189,7 @@ static enum sluice_status read_address(const char *address, struct sockaddr_un *
     return SLUICE_OK;
 }
 
-// Whether no process listens there. In doubt one does.
+// Whether no process listens there. In doubt: false.
 static bool is_left(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -246,7 +246,7 @@ static enum sluice_status listen_at(struct sluice_server *server, const struct s
     return SLUICE_OK;
 }
 
-// Another process may have put its own in the place of the file since.
+// Another process may have replaced the file.
 static void remove_socket(const struct sluice_server *server)
 {
     struct stat stat;

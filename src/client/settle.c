@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Settling jobs, and heartbeats, one or many in one round trip. The jobs of one call that end in
-// the same way share commands, each of which stays within what a server accepts by default.
+// SPDX-License-Identifier: MIT Settling jobs, and heartbeats: one, or many in one round trip. The
+// jobs of a call that end in the same way share commands.
 #include "client/job.h"
 #include "client/memory.h"
 #include "client/options.h"
@@ -14,13 +13,13 @@ enum {
     ELEMENT_BYTES = 1024, // of the words of an element, besides the texts that the caller gives
 };
 
-// How one kind of call about a job is asked.
+// The commands of one kind of call about a job.
 struct form {
     const char *one, *many; // commands; `many` may be NULL
-    // Appends the words behind the jid and the worker.
+    // Appends the words after the jid and the worker.
     void (*add)(const struct sluice_job *job, const struct sluice_settle_options *options,
                 struct words *words);
-    // Keeps what the answer says of the job. May be NULL.
+    // Keeps the answer in the job. May be NULL.
     void (*heard)(struct sluice_job *job, const struct sluice_value *answer);
     bool settles;
 };
@@ -131,7 +130,7 @@ static void add_element(const struct chunk *chunk, size_t index, struct words *w
     }
 }
 
-// What became of one of many.
+// Reads the result of one of many.
 static void read_one(const struct chunk *chunk, size_t index, const struct sluice_value *answer)
 {
     enum sluice_status status = answer ? sluice_value_status(answer) : SLUICE_UNKNOWN;
@@ -261,7 +260,7 @@ enum sluice_status sluice_settle(struct sluice_job *job,
     return status ? status : ask_one(&verdicts[own.verdict], job, &own, error);
 }
 
-// The jids, and what cannot be asked for.
+// Fills in the jids, and the results of jobs that cannot be settled.
 static void begin_results(struct sluice_job *const *jobs,
                           const struct sluice_settle_options *options, size_t count,
                           struct sluice_settle_options *read, struct sluice_result *results)

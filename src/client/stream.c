@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-    // A server whose machine is gone is noticed after a minute, however long a call waits.
+    // The loss of a server's machine is noticed after a minute, even if a call waits longer.
     PROBE_AFTER_S = 30,
     PROBE_EVERY_S = 10,
     PROBES = 3,
@@ -88,8 +88,8 @@ void stream_distrust(struct ssl_ctx_st *trust)
 }
 
 // ---------------------------------------------------------------------------------------------
-// OpenSSL writes to a socket without MSG_NOSIGNAL, and a library cannot ask the program to ignore
-// SIGPIPE: so it is held back in this thread meanwhile, and taken when it was ours.
+// OpenSSL writes without MSG_NOSIGNAL, and a library cannot ignore SIGPIPE for the program. The
+// signal is blocked in this thread during the call, and removed if the call has caused it.
 
 struct quiet {
     sigset_t before;
@@ -146,7 +146,7 @@ static int poll_ms(int64_t deadline_us)
     return ms > 1000000 ? 1000000 : (int)ms;
 }
 
-// Until the stream is ready for `events`. What is ready comes before what wakes.
+// Waits until the stream is ready for `events`. If `wake` is readable too, returns OK.
 static enum stream_result wait_for(const struct stream *stream, short events, int64_t deadline_us,
                                    int wake)
 {
@@ -166,8 +166,8 @@ static enum stream_result wait_for(const struct stream *stream, short events, in
     }
 }
 
-// What a server says of a certificate that it does not take comes as an alert; with TLS 1.3 not
-// before the first answer is read.
+// A server rejects a certificate with an alert; with TLS 1.3 it arrives when the first answer is
+// read.
 static bool is_about_certificate(int reason)
 {
     switch (reason) {
@@ -185,7 +185,7 @@ static bool is_about_certificate(int reason)
     }
 }
 
-// What a call of OpenSSL that gave `result` waits for.
+// Waits for what a call of OpenSSL that returned `result` needs.
 static enum stream_result wait_for_tls(struct stream *stream, int result, int64_t deadline_us,
                                        int wake)
 {
@@ -215,7 +215,7 @@ static void set_options(int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
 }
 
-// 0, or what went wrong as an errno.
+// Returns 0 or an errno.
 static int connect_one(struct stream *stream, const struct addrinfo *address, struct until until)
 {
     stream->fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
@@ -292,7 +292,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
 }
 
-// The certificate must be for the host that was asked for.
+// The certificate must be that of the host in the address.
 static bool expect_host(SSL *ssl, const char *host)
 {
     X509_VERIFY_PARAM *checks = SSL_get0_param(ssl);

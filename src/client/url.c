@@ -40,7 +40,8 @@ static enum sluice_status put_part(char *out, size_t capacity, struct slice part
     return SLUICE_OK;
 }
 
-// Returns what is before the first `c`; `rest` becomes what is behind it. Without a `c`: everything.
+// Returns what is before the first `c`; `rest` becomes what is behind it. Without a `c`:
+// everything.
 static struct slice cut(struct slice *rest, char c)
 {
     const char *at = rest->size ? memchr(rest->data, c, rest->size) : NULL;

@@ -132,8 +132,8 @@ static enum sluice_status build(struct builder *builder, struct sluice_value *ou
     return SLUICE_OK;
 }
 
-// Every text takes at least as many bytes in the answer as here: what announces it is longer than
-// the 0 behind it.
+// Every text takes at least as many bytes in the answer as here: its header is longer than the null
+// byte.
 enum sluice_status value_read(struct slice answer, size_t items, struct sluice_value **out,
                               struct sluice_error *error)
 {
@@ -176,7 +176,7 @@ enum sluice_status value_read_whole(struct slice answer, struct sluice_value **o
     return value_read(slice_sub(answer, 0, scan.position), scan.items, out, error);
 }
 
-// The root stands first in the block of all.
+// The root is the first node of the block.
 void value_keep_first(struct sluice_value *list)
 {
     const struct sluice_value first = list->list.items[0];
@@ -194,7 +194,7 @@ void sluice_value_free(struct sluice_value *value)
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is in it
+// Reading
 
 enum sluice_type sluice_value_type(const struct sluice_value *value)
 {
@@ -278,7 +278,7 @@ static struct slice text_of(const struct sluice_value *value)
     return slice_make(value->text.bytes, value->text.size);
 }
 
-// What a job carries is JSON already.
+// The data and the result of a job are JSON already.
 static bool is_json(const char *key, const struct sluice_value *value)
 {
     return key && (strcmp(key, "data") == 0 || strcmp(key, "result") == 0) &&

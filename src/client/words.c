@@ -64,7 +64,7 @@ void words_text(struct words *words, const char *text)
     words_add(words, slice_from_cstr(text ? text : ""));
 }
 
-// Room for a number that stays where it is.
+// Returns room for a number that does not move.
 static char *number_room(struct words *words)
 {
     struct word_block *block = words->blocks;
@@ -134,8 +134,8 @@ void words_integer(struct words *words, int64_t value)
     add_number(words, &text);
 }
 
-// What is no length of time stays what it is, so that the command refuses it in its own words. What
-// is longer than nothing does not become nothing, which may mean "none".
+// A number that is not a duration is sent as it is, so that the command refuses it. A positive
+// number never becomes 0, which may mean "none".
 void words_seconds(struct words *words, double seconds)
 {
     struct buffer text;

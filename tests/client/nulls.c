@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// A program that calls every function of libsluice with NULL for each pointer, and then with a queue or a job
-// and NULL for the rest. Nothing may crash; a call that returns a status returns INVALID, and names what is
-// NULL. check-exports compares this file with the headers.
+// SPDX-License-Identifier: MIT A program that calls every function of libsluice with NULL for each
+// pointer, and then with a queue or a job and NULL for the rest. Nothing may crash; a call that
+// returns a status returns INVALID, and names what is NULL. check-exports compares this file with
+// the headers.
 #include <sluice/async.h>
 #include <sluice/list.h>
 #include <sluice/pool.h>

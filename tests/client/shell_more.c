@@ -51,8 +51,8 @@ static json_t *text_or_null(const char *text)
 // ---------------------------------------------------------------------------------------------
 // Many
 
-// ["put_numbered", queue, count, bad, quiet]: jobs n-0, n-1, ..., of which each `bad`th has data that is no
-// JSON; how many ended with each status, and whether each was told its own jid.
+// ["put_numbered", queue, count, bad, quiet]: jobs n-0, n-1, ..., of which each `bad`th has data
+// that is no JSON; how many ended with each status, and whether each was told its own jid.
 static enum sluice_status put_numbered(struct request *request)
 {
     size_t count = (size_t)json_integer_value(word(request, 1));

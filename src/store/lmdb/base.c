@@ -121,7 +121,8 @@ static int open_env(struct base *base, const char *path, unsigned flags)
     if (!code) {
         code = mdb_env_get_fd(base->env, &base->fd);
     }
-    // A program that this process starts must not hold the file open. LMDB sets it for its other files.
+    // A program that this process starts must not hold the file open. LMDB sets it for its other
+    // files.
     if (!code && fcntl(base->fd, F_SETFD, FD_CLOEXEC)) {
         code = errno;
     }
