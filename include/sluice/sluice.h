@@ -166,6 +166,9 @@ struct sluice_open_options {
     // library.
     void (*log)(void *context, enum sluice_log_level level, const char *sentence);
     void *log_context;
+    // A call fails with UNREACHABLE as soon as no connection can be made, instead of trying again
+    // until its time limit. A call that was sent before its connection broke is still repeated.
+    bool fail_fast;
 };
 #define SLUICE_OPEN(...)                                                                           \
     ((struct sluice_open_options){ .size = sizeof(struct sluice_open_options), __VA_ARGS__ })

@@ -124,12 +124,6 @@ size_t timefmt_format(int64_t us, char text[TIMEFMT_SIZE_MAX])
     return (size_t)(end - text);
 }
 
-void timefmt_append(struct buffer *buffer, int64_t us)
-{
-    char text[TIMEFMT_SIZE_MAX];
-    buffer_append(buffer, slice_make(text, timefmt_format(us, text)));
-}
-
 // The text left to read. Each take_ function moves past what it reads, or returns false.
 struct reader {
     struct slice rest;

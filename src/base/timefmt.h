@@ -4,21 +4,18 @@
 #ifndef SLUICE_BASE_TIMEFMT_H
 #define SLUICE_BASE_TIMEFMT_H
 
-#include "base/buffer.h"
 #include "base/slice.h"
 #include "base/status.h"
 
 #include <stdint.h>
 
-// Appends, in UTC, "2010-07-08T18:02:23.347Z", with six decimals if three are not exact. A year
-// outside 0000 to 9999, which RFC 3339 does not allow, gets a sign and six digits as in ISO 8601
-// ("+010000-01-01T00:00:00.000Z"). If the buffer refuses, nothing is appended.
-void timefmt_append(struct buffer *buffer, int64_t us);
-
-// The same into `text`, without a terminating zero; returns its size.
 enum {
     TIMEFMT_SIZE_MAX = 30,
 };
+
+// Writes, in UTC, "2010-07-08T18:02:23.347Z", with six decimals if three are not exact. A year
+// outside 0000 to 9999, which RFC 3339 does not allow, gets a sign and six digits as in ISO 8601
+// ("+010000-01-01T00:00:00.000Z"). There is no terminating zero; returns the size.
 size_t timefmt_format(int64_t us, char text[TIMEFMT_SIZE_MAX]);
 
 // Parses "YYYY-MM-DDTHH:MM:SS", an optional fraction, and 'Z' or an offset "+HH:MM"; 't' and 'z'

@@ -29,6 +29,12 @@ static bool wants_color(const char *when)
            !(terminal && !strcmp(terminal, "dumb"));
 }
 
+static enum times times_of(const char *given)
+{
+    const char *how = first_text(given, "SLUICE_TIMES", "");
+    return !strcmp(how, "utc") ? TIMES_UTC : !strcmp(how, "local") ? TIMES_LOCAL : TIMES_RELATIVE;
+}
+
 static struct tool tool_of(const struct parsed *parsed)
 {
     const struct global_options *global = &parsed->global;
@@ -43,6 +49,12 @@ static struct tool tool_of(const struct parsed *parsed)
         .ns = first_text(global->ns, "SLUICE_NS", NULL),
         .timeout = global->timeout > 0 ? global->timeout : TIMEOUT_DEFAULT,
         .timeout_given = global->timeout > 0,
+        .ca_file = global->ca_file,
+        .cert_file = global->cert_file,
+        .key_file = global->key_file,
+        .password_file = global->password_file,
+        .wait_for_server = global->wait_for_server || (parsed->command && parsed->command->patient),
+        .times = times_of(global->times),
         .json = global->json,
         .color = wants_color(global->color),
         .terminal = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO),
@@ -105,7 +117,10 @@ static int run_words(char *const *words, size_t count)
 int main(int argc, char **argv)
 {
     int code = run_words(argv + 1, argc > 0 ? (size_t)(argc - 1) : 0);
-    if (fclose(stdout) != 0 && code == EXIT_DONE) {
+    // A failed flush in between leaves nothing for the last one.
+    bool failed = ferror(stdout) != 0;
+    failed |= fclose(stdout) != 0;
+    if (failed && code == EXIT_DONE) {
         tool_complain("standard output could not be written");
         code = EXIT_REFUSED;
     }

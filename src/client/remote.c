@@ -70,6 +70,7 @@ struct request {
     int64_t deadline_us;      // of the whole call
     int64_t wait_deadline_us; // of its wait
     int wake;                 // ends the call when it is readable
+    bool no_connection;       // the last attempt has made no connection
     struct buffer bytes;
     struct sluice_value **out;
     struct sluice_error *error;
@@ -160,9 +161,9 @@ bool may_work_later(enum sluice_status status)
 
 // The error of an attempt that the deadline has ended is less useful than that of the attempt
 // before.
-static enum sluice_status open_dialog(const struct request *request, struct dialog **out)
+static enum sluice_status open_dialog(struct request *request, struct dialog **out)
 {
-    const struct until until = { request->deadline_us, request->wake };
+    const struct until until = { request->deadline_us, request->wake, &request->no_connection };
     struct sluice_error why;
     enum sluice_status status = dialog_open(&request->remote->peer, until, out, &why);
     bool cut = may_work_later(status) && monotonic_us() >= request->deadline_us;
@@ -260,6 +261,9 @@ static enum sluice_status ask(struct request *request)
             }
             break;
         case UNSENT:
+            if (request->remote->fail_fast && !sent && request->no_connection) {
+                return give_up(request, false);
+            }
             break;
         case LATE:
             return give_up(request, true);
@@ -377,6 +381,7 @@ enum sluice_status remote_open(const struct link_options *options, struct link *
     remote->timeout_us = options->timeout_us;
     remote->log = options->given->log;
     remote->log_context = options->given->log_context;
+    remote->fail_fast = options->given->fail_fast;
     remote->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     remote->halt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (pthread_mutex_init(&remote->mutex, NULL)) {

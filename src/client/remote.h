@@ -17,6 +17,7 @@ struct remote {
     int64_t timeout_us;
     void (*log)(void *context, enum sluice_log_level level, const char *sentence);
     void *log_context;
+    bool fail_fast;
     int wake; // an event that is readable while calls that wait are interrupted
     int halt; // the same for all other calls
     pthread_mutex_t mutex;

@@ -19,6 +19,7 @@ struct remote_events {
     struct dialog *dialog;        // NULL: it has broken
     struct sluice_value *message; // the message that was returned last
     unsigned attempts;
+    bool no_connection; // the last attempt has made no connection
     char channel[2 * SLUICE_NAME_SIZE + 32];
 };
 
@@ -43,7 +44,8 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     const struct remote *remote = events->remote;
     int64_t enough_us = deadline_in(BEGIN_US);
     deadline_us = deadline_us > enough_us ? deadline_us : enough_us;
-    const struct until until = { deadline_us, events->listening.wake };
+    events->no_connection = false;
+    const struct until until = { deadline_us, events->listening.wake, &events->no_connection };
     enum sluice_status status = dialog_open(&remote->peer, until, &events->dialog, error);
     if (status) {
         return status;
@@ -171,8 +173,13 @@ enum sluice_status remote_listen(struct link *link, struct slice ns, struct slic
     events->listening.wake = events->remote->wake;
     (void)snprintf(events->channel, sizeof(events->channel), "sluice:%.*s:%.*s", SLICE_PRINT(ns),
                    SLICE_PRINT(channel));
-    enum sluice_status status =
-        begin_again(events, deadline_of_call(events->remote->timeout_us), error);
+    int64_t deadline_us = deadline_of_call(events->remote->timeout_us);
+    enum sluice_status status = begin(events, deadline_us, error);
+    bool final = events->remote->fail_fast && events->no_connection;
+    if (may_work_later(status) && !final) {
+        events->attempts = 1;
+        status = begin_again(events, deadline_us, error);
+    }
     if (status) {
         events_free(&events->listening);
         return status;

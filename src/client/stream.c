@@ -255,6 +255,9 @@ static enum sluice_status connect_socket(struct stream *stream, const struct url
     static_assert(sizeof(name.sun_path) == URL_SOCKET_SIZE, "a path that was read fits");
     memcpy(name.sun_path, url->socket, sizeof(name.sun_path));
     int failed = connect_one(stream, &address, until);
+    if (failed == EINTR) {
+        return fault_interrupted(error);
+    }
     return failed ? fault(error, SLUICE_UNREACHABLE, "%s cannot be reached: %s", url->place,
                           strerrordesc_np(failed))
                   : SLUICE_OK;
@@ -349,6 +352,9 @@ enum sluice_status stream_open(struct stream *stream, const struct url *url,
 {
     *stream = (struct stream){ .fd = -1 };
     enum sluice_status status = connect_any(stream, url, until, error);
+    if (status == SLUICE_UNREACHABLE && until.no_connection) {
+        *until.no_connection = true;
+    }
     if (!status && trust) {
         status = greet(stream, url, trust, until, error);
     }

@@ -37,6 +37,7 @@ void stream_distrust(struct ssl_ctx_st *trust); // may be NULL
 struct until {
     int64_t deadline_us;
     int wake;
+    bool *no_connection; // set when no connection could be made at all; or NULL
 };
 
 // UNREACHABLE: no server accepted the connection in time. DENIED: the certificate is not trusted.

@@ -428,20 +428,21 @@ static enum status accept_settings(void *context, const struct settings *fresh, 
     return STATUS_OK;
 }
 
-void server_reload(struct server *server)
+enum status server_reload(struct server *server, struct error *error)
 {
-    struct error error;
     const struct settings_listener listener = { on_changed, server, accept_settings };
     notify_reloading(&server->notify, monotonic_us());
-    if (settings_reload(&server->settings, &listener, &error)) {
+    enum status status = settings_reload(&server->settings, &listener, error);
+    if (status) {
         log_line(LOG_LEVEL_ERROR, "settings not reloaded",
-                 LOG_STRING("reason", error_sentence(&error)));
+                 LOG_STRING("reason", error_sentence(error)));
     } else {
         log_line(LOG_LEVEL_INFO, "settings reloaded", LOG_NO_PAIRS);
     }
     server_apply_settings(server);
     set_log_rate(&server->settings);
     notify_ready(&server->notify);
+    return status;
 }
 
 void server_drain(struct server *server, bool on)
@@ -466,8 +467,9 @@ enum status server_check_drain(const struct server *server, struct error *error)
 static void on_signal(evutil_socket_t number, short what, void *context)
 {
     (void)what;
+    struct error error;
     if (number == SIGHUP) {
-        server_reload(context);
+        (void)server_reload(context, &error); // the log has told
     } else if (number == SIGUSR1) {
         server_drain(context, true);
     } else {

@@ -148,8 +148,8 @@ void server_drain(struct server *server, bool on);
 // BUSY while the server drains.
 MUST_USE enum status server_check_drain(const struct server *server, struct error *error);
 
-// Reads the settings again and applies them.
-void server_reload(struct server *server);
+// Reads the settings again and applies them. On failure the log has told, and nothing changes.
+enum status server_reload(struct server *server, struct error *error);
 // Applies the current settings.
 void server_apply_settings(struct server *server);
 

@@ -3,21 +3,22 @@ const LIMIT_MS = 300000; // a test that takes longer has failed
 
 const tests = [];
 
-export function test(name, body) {
-  tests.push({ name, body });
+/** `limit` is in milliseconds. */
+export function test(name, body, limit = LIMIT_MS) {
+  tests.push({ name, body, limit });
 }
 
 /** Runs those whose name has the text of an argument of the command line, or all. */
 export async function run() {
   const wanted = process.argv.slice(2);
   let count = 0;
-  for (const { name, body } of tests) {
+  for (const { name, body, limit } of tests) {
     if (wanted.length && !wanted.some((text) => name.includes(text))) continue;
     count++;
     const cleanups = [];
     let watchdog;
     const late = new Promise((_, reject) => {
-      watchdog = setTimeout(() => reject(new Error(`still runs after ${LIMIT_MS / 1000} s`)), LIMIT_MS);
+      watchdog = setTimeout(() => reject(new Error(`still runs after ${limit / 1000} s`)), limit);
     });
     let failure = null;
     const attempt = async (act) => {

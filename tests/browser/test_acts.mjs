@@ -129,6 +129,67 @@ test('a job is found, opened and tracked with the keyboard alone', async (t) => 
   await until(async () => (await server.ask('GET', 'ns/app/tracked')).jobs.some((job) => job.jid === 'm2'), 'the tracked job');
 });
 
+/** Presses Tab until the focus is on an element that this finds. */
+async function tabTo(page, locator, what) {
+  for (let i = 0; i < 150; i++) {
+    if (await locator.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(what + ' is not reached with Tab');
+}
+
+test('a job is put with the keyboard alone', async (t) => {
+  const server = await start(t, { mail: ['m1'] });
+  const page = await open(t, server, 'queues');
+  await row(page, 'mail').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  const put = page.getByRole('button', { name: 'Put a job' });
+  await put.waitFor();
+  await tabTo(page, put, 'the button');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await tabTo(page, dialog.getByLabel('Klass'), 'the klass');
+  await page.keyboard.type('Typed');
+  await tabTo(page, dialog.getByRole('button', { name: 'Put', exact: true }), 'the button of the form');
+  await page.keyboard.press('Enter');
+  await until(async () => (await queue(server, 'mail')).waiting === 2, 'the job');
+});
+
+test('rows are selected and acted on with the keyboard alone', async (t) => {
+  const server = await start(t, { mail: ['m1', 'm2', 'm3'] });
+  const page = await open(t, server, 'queues/mail');
+  await row(page, 'm1').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByText('2 jobs selected').waitFor();
+  const cancel = page.getByRole('group', { name: 'Acts on selected jobs' }).getByRole('button', { name: 'Cancel…' });
+  for (let i = 0; i < 150 && !(await cancel.evaluate((element) => element === document.activeElement)); i++) await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await tabTo(page, dialog.getByRole('button', { name: 'Cancel 2 jobs' }), 'the confirmation');
+  await page.keyboard.press('Enter');
+  await until(async () => (await queue(server, 'mail')).waiting === 1, 'the cancelation');
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('a queue is paused with p, in the list and on its page', async (t) => {
+  const server = await start(t, { fax: ['f1'], mail: ['m1'] });
+  const page = await open(t, server, 'queues?sort=Queue');
+  await row(page, 'mail').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('p');
+  await until(async () => (await queue(server, 'mail')).paused, 'the pause');
+  assert.equal((await queue(server, 'fax')).paused, false);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  await page.keyboard.press('p');
+  await until(async () => !(await queue(server, 'mail')).paused, 'the end of the pause');
+});
+
 test('the focus is visible, stays in a dialog and comes back from it', async (t) => {
   const server = await start(t, { mail: ['m1'] });
   const page = await open(t, server, 'jobs/m1');

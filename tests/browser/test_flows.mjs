@@ -71,13 +71,12 @@ test('lists have pages: of a tag, of a group of failures, of complete jobs, of a
   await visit('jobs?tag=foo');
   await twoPages(page);
   const { jobs } = await ask('POST', 'pop', { queues: ['tagged'], worker: 'worker-1', count: 60 });
-  await ask('POST', 'fail', { worker: 'worker-1', group: 'group', message: 'no', jobs: jobs.map(({ jid, token }) => ({ jid, token })) }).catch(async () => {
-    for (const { jid, token } of jobs) await ask('POST', `jobs/${jid}/fail`, { worker: 'worker-1', token, group: 'group', message: 'no' });
-  });
+  await ask('POST', 'fail', jobs.map(({ jid, token }) => ({ jid, token, worker: 'worker-1', group: 'group', message: 'no' })));
   await visit('failures/group');
   await twoPages(page);
   await ask('POST', 'queues/done/jobs', SIXTY.map((jid) => ({ klass: 'Job', data: {}, jid: 'done-' + jid })));
-  for (const { jid, token } of (await ask('POST', 'pop', { queues: ['done'], worker: 'worker-1', count: 60 })).jobs) await ask('POST', `jobs/${jid}/complete`, { worker: 'worker-1', token });
+  const done = await ask('POST', 'pop', { queues: ['done'], worker: 'worker-1', count: 60 });
+  await ask('POST', 'complete', done.jobs.map(({ jid, token }) => ({ jid, token, worker: 'worker-1' })));
   await visit('completed');
   await twoPages(page);
   await ask('POST', 'queues/testing/jobs', { klass: 'Job', data: {}, jid: 'parent' });

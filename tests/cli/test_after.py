@@ -63,8 +63,8 @@ class Bulk(tool.ServerCase):
     def test_one_thing_is_done_to_many_jobs(self):
         for number in range(3):
             self.put(f"a{number}", "mail", "--tag", "news")
-        self.says("3 matched, 3 would be changed\n", "bulk", "start", "cancel", "--tagged", "news",
-                  "--dry-run")
+        self.assertRegex(self.good("bulk", "start", "cancel", "--tagged", "news", "--dry-run"),
+                         r"^3 matched, 3 would be changed; --as \d+ changes them\n$")
         self.says("3 matched, 3 changed\n", "bulk", "start", "move", "-q", "mail", "--to", "out")
         self.refused(2, "bulk start needs --yes when standard input is not a terminal", "bulk", "start",
                      "cancel", "-q", "out")
@@ -78,6 +78,42 @@ class Bulk(tool.ServerCase):
         self.assertRegex(self.good("bulk", "get", bulk["id"]), r"(?m)^act +cancel$")
         self.assertEqual(self.run_tool("bulk", "stop", bulk["id"]).returncode, 3)
         self.assertEqual(self.run_tool("bulk", "get", "999999").returncode, 3)
+
+    def test_what_a_dry_run_has_found_is_done_exactly(self):
+        for number in range(3):
+            self.put(f"a{number}")
+        dry = self.json("bulk", "start", "cancel", "-q", "mail", "--dry-run")
+        self.put("later")
+        self.says("3 matched, 3 changed\n", "bulk", "start", "cancel", "--as", dry["id"], "--yes")
+        self.assertEqual([job["jid"] for job in self.lines("jobs")], ["later"])
+
+    def test_jobs_are_named_one_by_one_or_in_a_file(self):
+        for number in range(4):
+            self.put(f"a{number}")
+        self.says("2 matched, 2 changed\n", "bulk", "start", "priority", "--priority", "7", "--jid",
+                  "a0", "--jid", "a1")
+        self.says("1 matched, 1 changed\n", "bulk", "start", "tag", "--tag", "x", "--jids", "-",
+                  text="a2\n\nnope\n")
+        self.assertEqual([job["priority"] for job in self.lines("get", "a0", "a1", "a2")], [7, 7, 0])
+        self.assertEqual(self.json("get", "a2")["tags"], ["x"])
+        # An empty list is no job, and not all of them.
+        self.refused(3, "standard input names no job", "bulk", "start", "cancel", "--yes", "--jids", "-")
+        self.refused(2, "/nothing/there cannot be read: No such file or directory", "bulk", "start",
+                     "cancel", "--yes", "--jids", "/nothing/there")
+        self.assertEqual(len(self.lines("jobs")), 4)
+
+    def test_finished_and_running_jobs_are_acted_upon(self):
+        self.take("done")
+        self.good("complete", "done")
+        self.take("run")
+        self.put("wait")
+        self.refused(2, "bulk start needs --yes when standard input is not a terminal", "bulk", "start",
+                     "delete", "--state", "complete")
+        self.says("1 matched, 1 changed\n", "bulk", "start", "timeout", "--worker", "w1")
+        self.assertIsNone(self.json("get", "run")["lease"])
+        self.says("1 matched, 1 changed\n", "bulk", "start", "delete", "-s", "complete", "-s", "failed",
+                  "--yes")
+        self.assertEqual({job["jid"] for job in self.lines("jobs")}, {"run", "wait"})
 
     def test_thousands_are_waited_for(self):
         text = "".join('{"queue":"q","klass":"K"}\n' for _ in range(2500))
@@ -141,7 +177,7 @@ class Namespaces(tool.ServerCase):
         self.refused(2, "namespaces delete needs --yes when standard input is not a terminal",
                      "namespaces", "delete", "one")
         self.says("deleted one\n", "namespaces", "delete", "one", "--yes")
-        self.assertNotIn("one", [ns["name"] for ns in self.json("namespaces", "list")])
+        self.assertNotIn("one", [ns["name"] for ns in self.lines("namespaces", "list")])
 
     def test_the_time_is_shown_and_set_right(self):
         self.put("ann")

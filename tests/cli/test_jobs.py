@@ -121,8 +121,8 @@ class OnServer(Work, tool.ServerCase):
         self.assertEqual({key: job[key] for key in wanted}, wanted)
         self.assertEqual(job["unique"]["key"], "key")
         self.assertEqual(self.json("options", "all")["given"],
-                         {"backoff": "fixed:3", "timeout": 600, "lease": 0, "result-ttl": 86400,
-                          "max-crashes": 2, "on-dependency-failure": "cancel"})
+                         {"backoff": "fixed:3", "timeout": 600, "lease": 0, "result_ttl": 86400,
+                          "max_crashes": 2, "on_dependency_failure": "cancel"})
         self.refused(1, "job all holds the lock and is depends", "put", "mail", "Send",
                      "--unique", "key", "--on-conflict", "refuse")
         self.good("put", "mail", "Send", "-j", "later", "--at", "2100-01-01T00:00:30Z")
@@ -142,6 +142,58 @@ class OnServer(Work, tool.ServerCase):
     def test_a_job_may_have_the_name_of_an_option(self):
         self.put("dependents")
         self.says("1 canceled\n", "cancel", "dependents")
+
+    def test_bytes_go_in_and_come_out_as_they_were(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/body"
+            for number, body in enumerate((b"\xff\x00\r\n", b"hello\n", b'{"a":1}', b'"quoted"', b"")):
+                with open(path, "wb") as file:
+                    file.write(body)
+                jid = f"raw-{number}"
+                self.good("put", "bytes", "Send", "--raw", f"@{path}", "--jid", jid)
+                done = tool.subprocess.run([tool.SLUICE, "get", jid, "--raw", "--url", self.url],
+                                           capture_output=True, env=tool.environment(), check=True)
+                self.assertEqual(done.stdout, body)
+        self.assertEqual(self.json("get", "raw-0")["data"], {"$base64": "/wANCg=="})
+        self.assertEqual(self.json("get", "raw-1")["data"], "hello\n")
+        self.assertEqual(self.json("get", "raw-2")["data"], {"a": 1})
+        self.good("put", "bytes", "Send", "oops", "--raw", "--jid", "text")
+        self.assertEqual(self.json("get", "text")["data"], "oops")
+        self.refused(2, "--raw needs DATA", "put", "bytes", "Send", "--raw")
+        self.refused(2, "--bulk and --raw do not go together", "put", "--bulk", "--raw")
+        self.refused(3, "there is no job nope", "get", "nope", "--raw")
+
+    def test_zero_and_none_can_be_said(self):
+        self.good("put", "mail", "Send", "--jid", "ann", "--priority", "5", "--deadline",
+                  "2100-01-01", "--run-timeout", "20", "--lease", "30", "--result-ttl", "40",
+                  "--max-crashes", "3", "--retries", "7", "--delay", "1h")
+        job = self.json("get", "ann")
+        self.assertEqual((job["priority"], job["retries"], job["state"]), (5, 7, "scheduled"))
+        self.good("put", "mail", "Send", "--jid", "ann")
+        self.assertEqual(self.json("get", "ann")["priority"], 5)
+        self.good("put", "mail", "Send", "--jid", "ann", "--priority", "0", "--deadline", "0",
+                  "--run-timeout", "0", "--lease", "0", "--result-ttl", "0", "--max-crashes", "0",
+                  "--retries", "0", "--delay", "0")
+        job = self.json("get", "ann")
+        self.assertEqual((job["priority"], job["retries"], job["deadline"], job["state"]),
+                         (0, 0, None, "waiting"))
+        given = self.json("options", "ann")["given"]
+        self.assertEqual([given[name] for name in ("timeout", "lease", "result_ttl", "max_crashes")],
+                         [0, 0, 0, 0])
+        self.good("put", "--bulk", text='{"queue":"mail","klass":"Send","jid":"bob","retries":0,'
+                                        '"priority":0,"timeout":0,"result_ttl":0}')
+        self.assertEqual(self.json("get", "bob")["retries"], 0)
+
+    def test_a_wait_of_zero_does_not_wait_and_forever_has_a_word(self):
+        self.put("ann")
+        self.refused(3, "job ann has not finished", "wait", "ann", "--for", "0")
+        self.refused(3, "there is nothing to pop", "pop", "nothing", "--wait", "0")
+        done = self.run_tool("put", "mail", "Send", "--jid", "bob", "--wait", "--for", "0")
+        self.assertEqual((done.returncode, done.stderr), (3, "sluice: job bob has not finished\n"))
+        self.assertEqual(self.json("pop", "mail", "--wait", "forever")["jid"], "ann")
+        self.good("complete", "ann", "--result", "1")
+        self.says("1\n", "wait", "ann", "--for", "forever")
+        self.assertEqual(self.run_tool("wait", "ann", "--for", "ever").returncode, 2)
 
     def test_data_that_is_no_json_is_refused(self):
         self.refused(1, "data is not JSON: invalid JSON at byte 0: expected a value",
@@ -197,8 +249,8 @@ class OnServer(Work, tool.ServerCase):
                   "--result-ttl", "3m", "--max-crashes", "4")
         self.put("ann", "mail", "--run-timeout", "0", "--lease", "0", "--result-ttl", "0",
                  "--max-crashes", "0")
-        options = self.json("options", "ann")["in-effect"]
-        self.assertEqual([options[key] for key in ("timeout", "lease", "result-ttl", "max-crashes")],
+        options = self.json("options", "ann")["in_effect"]
+        self.assertEqual([options[key] for key in ("timeout", "lease", "result_ttl", "max_crashes")],
                          [0, 0, 0, 0])
 
     def test_a_given_job_is_taken(self):
@@ -238,7 +290,7 @@ class OnServer(Work, tool.ServerCase):
         def waits():
             self.assertIsNone(process.poll())
             return any(ns["name"] == name and ns["clients_waiting"]
-                       for ns in self.json("namespaces"))
+                       for ns in self.lines("namespaces"))
 
         tool.eventually(waits)
 

@@ -9,9 +9,10 @@ HREF = "https://jobs.example.com/backfill"
 
 class Push(tool.ServerCase):
     def test_there_are_none_at_first(self):
+        self.good("namespaces", "create", self._testMethodName)
         done = self.run_tool("push")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertEqual(self.json("push", "list"), [])
+        self.assertEqual(self.run_tool("push", "list", "--json").stdout, "")
 
     def test_one_is_set_shown_changed_and_unset(self):
         self.says(f"set Backfill, {HREF}\n", "push", "set", "Backfill", HREF, "--concurrency", "20")
@@ -19,19 +20,20 @@ class Push(tool.ServerCase):
                          rf"^PATTERN  HREF  CONCURRENCY .*\nBackfill  {HREF}  20  0  closed  0  0  0")
         self.good("push", "set", "Backfill", HREF, "-c", "5", "--request-timeout", "10", "--fail-4xx",
                   "--header", "X-Key: 1", "--secret", "hidden from everybody", "--queue", "mail,films")
-        push, = self.json("push")
-        self.assertEqual({key: push[key] for key in ("concurrency", "timeout", "fail-4xx", "headers",
+        push, = self.lines("push")
+        self.assertEqual({key: push[key] for key in ("concurrency", "timeout", "fail_4xx", "headers",
                                                      "signed", "queues", "source")},
-                         {"concurrency": 5, "timeout": 10, "fail-4xx": True, "headers": ["X-Key"],
+                         {"concurrency": 5, "timeout": 10, "fail_4xx": True, "headers": ["X-Key"],
                           "signed": True, "queues": ["mail", "films"], "source": "command"})
         self.says("unset Backfill\n", "push", "unset", "Backfill")
-        self.assertEqual(self.json("push"), [])
+        self.assertEqual(self.run_tool("push", "--json").stdout, "")
 
     def test_they_belong_to_their_namespace(self):
         self.good("push", "set", "Backfill", HREF)
-        self.assertEqual([push["pattern"] for push in self.json("push")], ["Backfill"])
+        self.assertEqual([push["pattern"] for push in self.lines("push")], ["Backfill"])
         self.url += "-other"
-        self.assertEqual(self.json("push"), [])
+        self.good("namespaces", "create", self._testMethodName + "-other")
+        self.assertEqual(self.run_tool("push", "--json").stdout, "")
 
     def test_what_is_refused(self):
         for act in ("unset", "try"):

@@ -228,7 +228,7 @@ class OverServer(Transfers, tool.ServerCase):
         self.do(url, "import", "--dry-run", "-", text=exported)
         self.do(url, "import", "-", text=exported)
         self.assert_same(self.export(url), exported)
-        clocks = {ns["name"]: ns["clock"] for ns in self.json("namespaces", "list")}
+        clocks = {ns["name"]: ns["clock"] for ns in self.lines("namespaces", "list")}
         self.assertEqual(clocks["copy-" + self._testMethodName[:90]], "client")
         self.do(self.at("other-"), "put", "q", "K", "{}")
         done = tool.run("--url", self.at("other-"), "import", "-", text=exported)

@@ -83,6 +83,10 @@ class Manual(unittest.TestCase):
         built = sorted(name[:-2] for name in os.listdir(os.environ["MANUAL"])
                        if name.endswith(".1"))
         self.assertEqual(built, sorted(pages))
+        # Only what is listed there is installed.
+        with open(os.path.join(tool.SOURCE, "docs/man/meson.build"), encoding="utf-8") as file:
+            installed = re.findall(r"^    '(\S+)\.1',$", file.read(), flags=re.M)
+        self.assertEqual(installed, sorted(pages))
 
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_pages_are_good_roff(self):
@@ -127,7 +131,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("sluice --color ''"), ["auto", "always", "never"])
         self.assertEqual(self.complete("sluice completion f"), ["fish"])
         self.assertEqual(self.complete("sluice policy set k"), ["klass"])
-        self.assertEqual(self.complete("sluice help explai"), ["explain"])
+        self.assertEqual(self.complete("sluice help explai"), ["explain", "explain-queue"])
         self.assertEqual(self.complete("sluice put --jid x --priori"), ["--priority"])
         self.assertNotIn("complete-words", self.complete("sluice ''"))
 
@@ -151,6 +155,30 @@ class Reaching(tool.ServerCase):
         done = tool.run("queues", "--url", url, "--timeout", "200ms")
         self.assertEqual((done.returncode, done.stdout), (4, ""))
         self.assertRegex(done.stderr, r"^sluice: .*cannot be reached")
+
+    def test_a_refused_connection_is_told_at_once(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            url = f"sluice://127.0.0.1:{listener.getsockname()[1]}/app"
+            for words in (["queues"], ["put", "mail", "Send"], ["events"], ["doctor"],
+                          ["top", "--once"], ["bench"], ["backup", "/nothing"]):
+                # It would not end before the test's limit.
+                done = tool.run(*words, "--url", url, "--timeout", "1h")
+                self.assertEqual((done.returncode, done.stdout), (4, ""), words)
+                self.assertIn("Connection refused", done.stderr)
+
+    def test_a_script_can_wait_for_the_server(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            url = f"sluice://127.0.0.1:{listener.getsockname()[1]}/app"
+            process = tool.start("queues", "--url", url, "--wait-for-server", "--timeout", "60s")
+            self.assertRegex(process.stderr.readline(), "cannot be reached.*; trying again$")
+            listener.listen()
+            listener.settimeout(tool.sluiced.LIMIT_S)
+            connection, _ = listener.accept()
+            connection.close()
+        process.kill()
+        process.communicate()
 
     def test_an_answer_that_was_lost_has_an_exit_code(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -203,12 +231,27 @@ class Reaching(tool.ServerCase):
 
     def test_output_that_cannot_be_written_is_an_error(self):
         self.put("ann")
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([tool.SLUICE, "queues", "--url", self.url], stdout=full,
-                                  stderr=subprocess.PIPE, text=True, env=tool.environment(),
-                                  check=False)
-        self.assertEqual((done.returncode, done.stderr),
-                         (1, "sluice: standard output could not be written\n"))
+        self.put("bob")
+        for words in (["queues"], ["jobs"], ["jobs", "--count", "1"], ["jobs", "--json"],
+                      ["get", "ann"], ["put", "mail", "Send"], ["count"], ["export"], ["help"],
+                      ["--version"], ["man"], ["completion", "bash"], ["call", "Q.LENGTH", "mail"],
+                      ["pop", "mail", "--json"], ["top", "--once"], ["events", "--count", "1"]):
+            with open("/dev/full", "w", encoding="utf-8") as full, self.subTest(words):
+                process = subprocess.Popen([tool.SLUICE, *words, "--url", self.url], stdout=full,
+                                           stderr=subprocess.PIPE, text=True,
+                                           env=tool.environment())
+                if words[0] == "events":
+                    self.tell_of_something(process)
+                _, errors = process.communicate(timeout=tool.sluiced.LIMIT_S)
+                self.assertEqual((process.returncode, errors.splitlines()[-1:]),
+                                 (1, ["sluice: standard output could not be written"]), errors)
+
+    def tell_of_something(self, process):
+        """Until the process has ended: it may not listen yet."""
+        def ended():
+            self.good("put", "mail", "Send")
+            return process.poll() is not None
+        tool.eventually(ended)
 
     def test_colours_are_for_terminals(self):
         self.take("ann")
@@ -219,6 +262,27 @@ class Reaching(tool.ServerCase):
         self.assertIn("\033[32mrunning\033[0m", shown)
         self.assertNotIn("\033", on_terminal("jobs", "-u", self.url, NO_COLOR="1")[0])
         self.assertNotIn("\033", on_terminal("jobs", "-u", self.url, "--color", "never")[0])
+
+    def test_tables_fit_the_terminal(self):
+        for number in range(3):
+            self.put(f"a-job-with-a-name-that-is-long-{number}", f"queue-{number}")
+        self.take("ann", "another-queue")
+        self.good("recur", "add", "nightly", "reports", "Nightly", "--cron", "0 3 * * mon-fri",
+                  "--zone", "America/Argentina/Buenos_Aires")
+        for columns in (120, 80, 60, 40):
+            for words in (["queues"], ["jobs"], ["recur"], ["workers"], ["namespaces"],
+                          ["history", "ann"], ["metrics"], ["workers", "w1"]):
+                shown, code = on_terminal(*words, "-u", self.url, "--color", "never",
+                                          columns=columns)
+                self.assertEqual(code, 0)
+                with self.subTest(words=words, columns=columns):
+                    self.assertLessEqual(max(len(line) for line in shown.splitlines()), columns,
+                                         shown)
+        # What says nothing is left out first.
+        shown, _ = on_terminal("queues", "-u", self.url, "--color", "never", columns=80)
+        self.assertIn("WAITING", shown)
+        self.assertNotIn("PAUSED", shown)
+        self.assertIn("PAUSED", self.good("queues"))
 
     def test_a_table_is_cut_at_the_edge_of_the_terminal(self):
         self.good("put", "mail", "Send", '{"to":"%s"}' % ("x" * 200), "--jid", "ann")

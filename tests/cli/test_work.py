@@ -117,14 +117,22 @@ class Worker:
 
     def guard(self):
         """The process that ends what the worker leaves when it is killed."""
+        return eventually(self.find_guard, "the guard")
+
+    def find_guard(self):
+        """0 when it is not seen: the list of children may miss some while another one ends, and the
+        guard has its name only after it was started."""
         pid = self.process.pid
         with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
             children = file.read().split()
         for child in map(int, children):
-            with open(f"/proc/{child}/comm", encoding="utf-8") as file:
-                if file.read() == "sluice-guard\n":
-                    return child
-        raise AssertionError("the worker has no guard")
+            try:
+                with open(f"/proc/{child}/comm", encoding="utf-8") as file:
+                    if file.read() == "sluice-guard\n":
+                        return child
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # a process of a job that has ended meanwhile
+        return 0
 
     def kill_with_guard(self):
         """Nothing is left that could end what the worker leaves."""
@@ -294,6 +302,19 @@ class What(WorkCase):
         self.assertEqual((job["jid"], job["klass"], job["queue"], job["attempts"]),
                          (f"{self.queue}-one", "Do", self.queue, 1))
 
+    def test_bytes_on_standard_input(self):
+        data = {"raw": {"$base64": "/wAKDQ=="}, "text": "hello\n", "json": {"a": 1}}
+        for jid, value in data.items():
+            self.put(jid, value)
+        self.work('cat >"$OUT.${SLUICE_JID##*-}"', "--raw", env={"OUT": self.path("out")})
+        read = {}
+        for jid in data:
+            with open(self.path(f"out.{jid}"), "rb") as file:
+                read[jid] = file.read()
+        self.assertEqual(read, {"raw": b"\xff\x00\n\r", "text": b"hello\n", "json": b'{"a": 1}'})
+        worker = self.shell("cat", "--raw", "--pool", 1).wait(2)
+        self.assertIn("--raw is for a process for each job", worker.errors[0])
+
     def test_variables(self):
         self.put("one", {"to": "ann"})
         self.work('env | grep "^SLUICE_" | sort >"$OUT"', "--name", "me",
@@ -345,7 +366,8 @@ class What(WorkCase):
         self.assertEqual(events["good"]["outcome"], "done")
         self.assertEqual(events["bad"]["outcome"], "failed")
         self.assertIn("exit:4", events["bad"]["reason"])
-        self.assertEqual(len([line for line in worker.errors if " in " in line]), 2)
+        self.assertEqual(len([line for line in worker.errors if " in " in line]), 3)
+        self.assertRegex(worker.errors[-1], r"^1 done, 1 failed, 0 retried in \S+$")
 
 
 class Order(WorkCase):
@@ -393,6 +415,14 @@ class Killed(WorkCase):
         worker.signal(signal.SIGTERM)
         worker.wait()
         self.assertIsNone(self.get("long"))
+        self.assertRegex("\n".join(worker.errors), rf"(?m)^{self.queue}-long canceled in \d")
+
+    def test_a_job_whose_process_was_killed_has_a_line(self):
+        self.put("shot")
+        worker = self.work("kill -KILL $$")
+        self.assertRegex(worker.errors[0], rf"^{self.queue}-shot failed in .* signal:KILL")
+        self.put("quiet")
+        self.assertEqual(self.work("kill -KILL $$", "--quiet").errors, [])
 
     def detached(self, *options):
         """A worker with a job, and a process of the job that has a session of its own."""
@@ -423,7 +453,8 @@ class Killed(WorkCase):
         self.c.ask("Q.CANCEL", "app", f"{self.queue}-long")
         gone(pid)
         worker.wait()
-        self.assertIn("canceled", worker.errors[-1])
+        self.assertIn("canceled", worker.errors[-2])
+        self.assertRegex(worker.errors[-1], r"^0 done, 0 failed, 0 retried, 1 canceled in \S+$")
 
     def test_a_job_whose_lease_was_taken_away_is_ended_and_not_reported(self):
         self.put("lost")
@@ -433,7 +464,7 @@ class Killed(WorkCase):
         self.c.ask("Q.TIMEOUT", "app", f"{self.queue}-lost")
         gone(pid)
         worker.wait()
-        self.assertIn("lost", worker.errors[-1])
+        self.assertIn("lost", worker.errors[-2])
         self.assertEqual(self.get("lost")["state"], "stalled")
 
     def test_a_job_that_runs_too_long_is_tried_again(self):
@@ -1276,7 +1307,9 @@ class Screen(WorkCase):
         seen = self.on_terminal('echo begun >&2; until [ -e "$OUT" ]; do sleep 0.02; done; '
                                 'echo ended >&2', "--count", "1")
         self.assertIn("1 running, 0 done, 0 failed", seen)
-        self.assertEqual(self.screen(seen), ["begun", "ended"])
+        *lines, tally = self.screen(seen)
+        self.assertEqual(lines, ["begun", "ended"])
+        self.assertRegex(tally, r"^1 done, 0 failed, 0 retried in \d+[a-z]")
 
     def test_it_is_never_wider_than_the_screen(self):
         self.put("one")

@@ -288,12 +288,12 @@ static void both_hear_events(struct sluice *queue)
         sluice_events_free(plain);
         end_child(queue);
     }
-    put_one(queue, "of-the-parent");
-    hear(plain, "of-the-parent");
-    hear(polled, "of-the-parent");
     wait_for(child);
+    put_one(queue, "of-the-parent");
     hear(plain, "of-the-child");
     hear(polled, "of-the-child");
+    hear(plain, "of-the-parent");
+    hear(polled, "of-the-parent");
     sluice_events_free(polled);
     sluice_events_free(plain);
 }

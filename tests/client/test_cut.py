@@ -247,7 +247,7 @@ class Putting:
             lane.ask("Q.COMPLETE", job["jid"], "other")
         for job in lane.ask("Q.PEEK", "q" + n, 10):
             lane.ask("Q.CANCEL", job["jid"])
-        lane.ask("Q.UNRECUR", "r" + n)
+        lane.direct.ask("call", "d", ["Q.UNRECUR", "r" + n])  # there may be none
 
     def observe(self, lane, n):
         queue = "q" + n
@@ -260,7 +260,7 @@ class Putting:
         lane.direct.ask("cancel", "d", "j" + n)
         for job in lane.ask("Q.PEEK", "q" + n, 10):
             lane.ask("Q.CANCEL", job["jid"])
-        lane.ask("Q.UNRECUR", "r" + n)
+        lane.direct.ask("call", "d", ["Q.UNRECUR", "r" + n])  # there may be none
 
 
 def call(*words):

@@ -111,7 +111,8 @@ static void check_moment(struct slice text, struct buffer *buffer)
         return;
     }
     buffer_clear(buffer);
-    timefmt_append(buffer, us);
+    char formatted[TIMEFMT_SIZE_MAX];
+    buffer_append(buffer, slice_make(formatted, timefmt_format(us, formatted)));
     require(!timefmt_parse(printed(buffer), &again) && again == us,
             "a moment did not survive being printed");
 }

@@ -170,7 +170,7 @@ export const settings = {
   config: (signal?: AbortSignal) => get<Record<string, string | null>>(here() + '/config', signal),
   set: (option: string, value: string) => send('PUT', `${here()}/config/${seg(option)}`, { value }),
   unset: (option: string) => send('DELETE', `${here()}/config/${seg(option)}`),
-  limits: async (signal?: AbortSignal) => (await get<{ limits: T.Limit[] }>(here() + '/limits?count=1000', signal)).limits,
+  limits: (query: Query, signal?: AbortSignal) => get<{ limits: T.Limit[]; total: number; next: string | null }>(here() + '/limits' + search(query), signal),
   setLimit: (limit: Query) => send('PUT', here() + '/limits', limit),
   unsetLimit: (queue: string | null, domain: string | null) => send('DELETE', here() + '/limits' + search({ queue, domain })),
   policies: async (signal?: AbortSignal) => (await get<{ policies: T.Policy[] }>(here() + '/policies', signal)).policies,

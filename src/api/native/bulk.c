@@ -325,7 +325,7 @@ static const struct command commands[] = {
                    "looked at, that matched, and that it has changed (or would have); the dry run "
                    "that it is AS; whether it is a dry run that can be executed so; and what was "
                    "asked for, by whom. Of JID only the number is shown.",
-        EXAMPLES({ "Q.BULK app retry GROUP smtp DRY-RUN", " 1# \"id\" => (integer) 6021\n"
+        EXAMPLES({ "Q.BULK app retry GROUP smtp DRY-RUN", " 1# \"id\" => (integer) 6020\n"
                                                           " 2# \"act\" => \"retry\"\n"
                                                           " 3# \"dry-run\" => (true)\n"
                                                           " 4# \"done\" => (true)\n"
@@ -335,7 +335,7 @@ static const struct command commands[] = {
                                                           " 8# \"matched\" => (integer) 2\n"
                                                           " 9# \"changed\" => (integer) 2\n..." },
                  { "Q.BULK app cancel QUEUE mail TAGGED newsletter",
-                   " 1# \"id\" => (integer) 6022\n"
+                   " 1# \"id\" => (integer) 6021\n"
                    " 2# \"act\" => \"cancel\"\n"
                    " 3# \"dry-run\" => (false)\n"
                    " 4# \"done\" => (false)\n"
@@ -353,7 +353,7 @@ static const struct command commands[] = {
         .summary = "Lists the operations under way and the last hundred that are done, the oldest "
                    "first.",
         .replies = "A list of operations as in Q.BULK.",
-        EXAMPLES({ "Q.BULKS app", "1)  1# \"id\" => (integer) 6021\n"
+        EXAMPLES({ "Q.BULKS app", "1)  1# \"id\" => (integer) 6020\n"
                                   "    2# \"act\" => \"retry\"\n"
                                   "    3# \"dry-run\" => (true)\n"
                                   "    4# \"done\" => (true)\n"
@@ -367,7 +367,7 @@ static const struct command commands[] = {
         .run = run_bulk_get,
         .summary = "Shows how far an operation is.",
         .replies = "The operation as in Q.BULK.",
-        EXAMPLES({ "Q.BULK.GET app 6022", " 1# \"id\" => (integer) 6022\n"
+        EXAMPLES({ "Q.BULK.GET app 6021", " 1# \"id\" => (integer) 6021\n"
                                           " 2# \"act\" => \"cancel\"\n"
                                           " 3# \"dry-run\" => (false)\n"
                                           " 4# \"done\" => (false)\n"
@@ -386,7 +386,7 @@ static const struct command commands[] = {
         .summary = "Ends an operation where it is; what it has done stays done.",
         .details = "The operation is then shown as done and stopped.",
         .replies = "OK.",
-        EXAMPLES({ "Q.BULK.STOP app 6022", "OK" }),
+        EXAMPLES({ "Q.BULK.STOP app 6021", "OK" }),
     },
 };
 

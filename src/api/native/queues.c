@@ -321,9 +321,47 @@ static enum status run_unpause(struct call *call, struct error *error)
     return call_ok(call, engine_unpause(call->engine, call->now_us, given->queues, error));
 }
 
+static enum status check_queues_exist(const struct call *call, struct slices queues,
+                                      struct error *error)
+{
+    for (size_t i = 0; i < queues.count; i++) {
+        if (!engine_queue_exists(call->engine, queues.items[i])) {
+            return error_set(error, STATUS_NOT_FOUND, "there is no queue %.*s",
+                             SLICE_PRINT(queues.items[i]));
+        }
+    }
+    return STATUS_OK;
+}
+
+// A queue that is not listed while it holds jobs would hide them. Complete jobs do not count: what
+// is to be known of them is in their own list.
+static enum status check_empty(struct call *call, struct slice name, struct error *error)
+{
+    struct queue_view view;
+    enum status status = engine_queue(call->engine, call->now_us, name, &view, error);
+    if (status) {
+        return status;
+    }
+    size_t jobs =
+        view.waiting + view.running + view.stalled + view.scheduled + view.depends + view.failed;
+    if (jobs || view.recurring) {
+        return error_set(error, STATUS_STATE, "queue %.*s has %zu %s", SLICE_PRINT(name),
+                         jobs ? jobs : view.recurring,
+                         jobs ? "jobs that are not complete" : "recurring jobs");
+    }
+    return STATUS_OK;
+}
+
 static enum status run_forget(struct call *call, struct error *error)
 {
     const struct queues_arguments *given = call->arguments;
+    enum status status = check_queues_exist(call, given->queues, error);
+    for (size_t i = 0; !status && i < given->queues.count; i++) {
+        status = check_empty(call, given->queues.items[i], error);
+    }
+    if (status) {
+        return status;
+    }
     return call_ok(call, engine_forget(call->engine, call->now_us, given->queues, error));
 }
 
@@ -532,10 +570,13 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(queues_arguments, queues_takes),
         .run = run_forget,
-        .summary = "Takes queues off the list of queues until they are used again; their jobs "
-                   "stay.",
-        .replies = "OK.",
-        EXAMPLES({ "Q.FORGET app reports", "OK" }),
+        .summary = "Takes queues off the list of queues until they are used again.",
+        .details = "Only queues without jobs that wait, run, are to run later or have failed, and "
+                   "without recurring jobs.",
+        .replies = "OK; NOT_FOUND when one of them does not exist, STATE when one holds jobs; then "
+                   "none is taken off.",
+        EXAMPLES({ "Q.FORGET app reports",
+                   "(error) STATE queue reports has 1 jobs that are not complete" }),
     },
     {
         .name = "Q.LANE",

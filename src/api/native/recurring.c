@@ -136,6 +136,10 @@ static const struct argument jid_takes[] = {
 static enum status run_unrecur(struct call *call, struct error *error)
 {
     const struct jid_arguments *given = call->arguments;
+    if (!engine_recurring_get(call->engine, given->jid)) {
+        return error_set(error, STATUS_NOT_FOUND, "recurring job %.*s does not exist",
+                         SLICE_PRINT(given->jid));
+    }
     return call_ok(call, engine_unrecur(call->engine, call->now_us, given->jid, error));
 }
 
@@ -764,7 +768,7 @@ static const struct command commands[] = {
         TAKES(jid_arguments, jid_takes),
         .run = run_unrecur,
         .summary = "Removes a recurring job; the jobs that it has made stay.",
-        .replies = "OK, also when there is none.",
+        .replies = "OK; NOT_FOUND when there is none.",
         EXAMPLES({ "Q.UNRECUR app poll", "OK" }),
     },
     {

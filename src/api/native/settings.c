@@ -77,6 +77,10 @@ static const struct argument unset_takes[] = {
 static enum status run_config_unset(struct call *call, struct error *error)
 {
     const struct set_arguments *given = call->arguments;
+    if (!engine_config_is_set(call->engine, given->option)) {
+        return error_set(error, STATUS_NOT_FOUND, "option %.*s is not set",
+                         SLICE_PRINT(given->option));
+    }
     return call_ok(call, engine_config_unset(call->engine, call->now_us, given->option, error));
 }
 
@@ -135,9 +139,20 @@ static enum status run_limit_set(struct call *call, struct error *error)
                                           &limit, error));
 }
 
+static struct slice shown_or(struct slice name, const char *otherwise)
+{
+    return name.size ? name : slice_from_cstr(otherwise);
+}
+
 static enum status run_limit_unset(struct call *call, struct error *error)
 {
     const struct limit_arguments *given = call->arguments;
+    if (!engine_limit_is_set(call->engine, given->queue, given->domain)) {
+        return error_set(error, STATUS_NOT_FOUND,
+                         "there is no limit for queue %.*s and domain %.*s",
+                         SLICE_PRINT(shown_or(given->queue, "(all)")),
+                         SLICE_PRINT(shown_or(given->domain, "(all)")));
+    }
     return call_ok(
         call, engine_limit_unset(call->engine, call->now_us, given->queue, given->domain, error));
 }
@@ -265,9 +280,13 @@ static enum status run_policy_unset(struct call *call, struct error *error)
 {
     const struct policy_arguments *given = call->arguments;
     const struct job_options nothing = { 0 };
-    return call_ok(call,
-                   engine_policy_set(call->engine, call->now_us, (enum policy_scope)given->scope,
-                                     given->name, &nothing, error));
+    enum policy_scope scope = (enum policy_scope)given->scope;
+    if (!engine_policy_is_set(call->engine, scope, given->name)) {
+        return error_set(error, STATUS_NOT_FOUND, "there is no policy for %s %.*s",
+                         scope == POLICY_KLASS ? "klass" : "queue", SLICE_PRINT(given->name));
+    }
+    return call_ok(
+        call, engine_policy_set(call->engine, call->now_us, scope, given->name, &nothing, error));
 }
 
 static enum status run_policies(struct call *call, struct error *error)
@@ -330,7 +349,7 @@ static const struct command commands[] = {
         TAKES(set_arguments, unset_takes),
         .run = run_config_unset,
         .summary = "Takes an option's value away; its default counts again.",
-        .replies = "OK.",
+        .replies = "OK; NOT_FOUND when the option is not set.",
         EXAMPLES({ "Q.CONFIG.UNSET app mail-heartbeat", "OK" }),
     },
     {
@@ -385,7 +404,7 @@ static const struct command commands[] = {
         TAKES(limit_arguments, limit_unset_takes),
         .run = run_limit_unset,
         .summary = "Takes a limit away: that for exactly this queue and this domain.",
-        .replies = "OK, also when there is none.",
+        .replies = "OK; NOT_FOUND when there is none.",
         EXAMPLES({ "Q.LIMIT.UNSET app QUEUE mail DOMAIN customer-*", "OK" }),
     },
     {
@@ -424,7 +443,7 @@ static const struct command commands[] = {
         TAKES(policy_arguments, policy_unset_takes),
         .run = run_policy_unset,
         .summary = "Takes the policy of a klass or a queue away.",
-        .replies = "OK, also when there is none.",
+        .replies = "OK; NOT_FOUND when there is none.",
         EXAMPLES({ "Q.POLICY.UNSET app klass Send", "OK" }),
     },
 };

@@ -199,6 +199,13 @@ static const struct argument workers_takes[] = {
 static enum status run_deregister(struct call *call, struct error *error)
 {
     const struct workers_arguments *given = call->arguments;
+    struct worker_view view;
+    for (size_t i = 0; i < given->workers.count; i++) {
+        if (!engine_worker_find(call->engine, call->now_us, given->workers.items[i], &view)) {
+            return error_set(error, STATUS_NOT_FOUND, "worker %.*s is not known",
+                             SLICE_PRINT(given->workers.items[i]));
+        }
+    }
     return call_ok(call,
                    engine_worker_deregister(call->engine, call->now_us, given->workers, error));
 }
@@ -290,7 +297,7 @@ static const struct command commands[] = {
         TAKES(workers_arguments, workers_takes),
         .run = run_deregister,
         .summary = "Forgets workers until they pop again; what they hold they hold.",
-        .replies = "OK.",
+        .replies = "OK; NOT_FOUND when one of them is not known, and then none is forgotten.",
         EXAMPLES({ "Q.WORKER.DEREGISTER app worker-1 worker-2", "OK" }),
     },
 };

@@ -5,6 +5,8 @@
 #include "cli/core/sets.h"
 #include "cli/core/table.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -33,7 +35,7 @@ static const struct option start_options[] = {
       .value = "STATE",
       .word = "STATE",
       .choices = "scheduled|depends|waiting|running|stalled|complete|failed",
-      .summary = "only jobs in that state" },
+      .summary = "only jobs in that state; may come again" },
     { .name = "group",
       .letter = 'g',
       .type = OPTION_TEXT,
@@ -45,6 +47,31 @@ static const struct option start_options[] = {
       .value = "TAG",
       .word = "TAGGED",
       .summary = "only jobs with that tag" },
+    { .name = "worker",
+      .type = OPTION_TEXT,
+      .value = "NAME",
+      .word = "WORKER",
+      .summary = "only jobs that the worker holds" },
+    { .name = "domain",
+      .type = OPTION_TEXT,
+      .value = "DOMAIN",
+      .word = "DOMAIN",
+      .summary = "only jobs of that domain" },
+    { .name = "jid",
+      .letter = 'j',
+      .type = OPTION_TEXT,
+      .value = "JID",
+      .word = "JID",
+      .summary = "only that job; may come again, up to 10,000 times" },
+    { .name = "jids",
+      .type = OPTION_TEXT,
+      .value = "FILE",
+      .summary = "only the jobs whose jids are the lines of a file; - is standard input" },
+    { .name = "as",
+      .type = OPTION_INTEGER,
+      .value = "ID",
+      .word = "AS",
+      .summary = "exactly the jobs that the dry run of that id has found, if they still match" },
     { .name = "older",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
@@ -66,10 +93,16 @@ static const struct option start_options[] = {
       .value = "TAG",
       .word = "TAG",
       .summary = "of tag and untag: tags to give or take" },
+    { .name = "priority",
+      .letter = 'p',
+      .type = OPTION_INTEGER,
+      .value = "N",
+      .word = "PRIORITY",
+      .summary = "of priority: the new one" },
     { .name = "dry-run",
       .type = OPTION_FLAG,
       .word = "DRY-RUN",
-      .summary = "only counts what would be changed" },
+      .summary = "only counts what would be changed, and says which --as does it" },
     { .name = "background", .type = OPTION_FLAG, .summary = "does not wait until it is done" },
     YES_OPTION,
 };
@@ -116,19 +149,30 @@ static int watch(const struct tool *tool, struct sluice_value **bulk)
 
 static int show_bulk(const struct tool *tool, const struct sluice_value *bulk)
 {
+    // One that looked at all jobs and found none is told by the exit code, like any other act.
+    bool none = is_done(bulk) && !sluice_value_integer(sluice_value_get(bulk, "matched"));
+    int end = is_stopped(bulk) ? EXIT_REFUSED : none ? EXIT_NOTHING : EXIT_DONE;
     if (tool->json) {
         int code = tool_print_json(bulk);
-        return code ? code : is_stopped(bulk) ? EXIT_REFUSED : EXIT_DONE;
+        return code ? code : end;
+    }
+    if (none) {
+        tool_complain("no job matches");
+        return end;
     }
     bool dry = sluice_value_boolean(sluice_value_get(bulk, "dry-run"));
-    print(stdout, "%lld matched, %lld %s%s\n",
+    print(stdout, "%lld matched, %lld %s%s%s\n",
           (long long)sluice_value_integer(sluice_value_get(bulk, "matched")),
           (long long)sluice_value_integer(sluice_value_get(bulk, "changed")),
           dry ? "would be changed" : "changed",
+          dry && sluice_value_boolean(sluice_value_get(bulk, "executable"))
+              ? tool_format("; --as %lld changes them",
+                            (long long)sluice_value_integer(sluice_value_get(bulk, "id")))
+              : "",
           is_stopped(bulk) ? "; stopped before all jobs were looked at"
           : is_done(bulk)  ? ""
                            : "; it goes on");
-    return is_stopped(bulk) ? EXIT_REFUSED : EXIT_DONE;
+    return end;
 }
 
 static int run_bulk(const struct tool *tool, const struct words *words)
@@ -145,19 +189,63 @@ static int run_bulk(const struct tool *tool, const struct words *words)
     return code;
 }
 
+// A jid for each line; an empty file names no job, and not all of them.
+static int add_jids(const struct tool *tool, struct words *words, const char *name)
+{
+    bool standard = !strcmp(name, "-");
+    FILE *file = standard ? stdin : fopen(name, "re");
+    if (!file) {
+        tool_complain("%s cannot be read: %s", name, strerror(errno));
+        return EXIT_USAGE;
+    }
+    char *line = NULL;
+    size_t room = 0;
+    size_t count = 0;
+    for (ssize_t size; (size = getline(&line, &room, file)) >= 0;) {
+        line[strcspn(line, "\r\n")] = 0;
+        if (*line) {
+            words_add(words, "JID");
+            words_add(words, tool_copy(line, strlen(line)));
+            count++;
+        }
+    }
+    free(line);
+    bool failed = ferror(file);
+    if (!standard) {
+        (void)fclose(file);
+    }
+    if (failed || !count) {
+        (void)tool;
+        tool_complain(failed ? "%s cannot be read" : "%s names no job",
+                      standard ? "standard input" : name);
+        return failed ? EXIT_USAGE : EXIT_NOTHING;
+    }
+    return EXIT_DONE;
+}
+
+static int confirm(const struct tool *tool)
+{
+    const char *act = tool->arguments[0];
+    bool removes = !strcmp(act, "cancel") || !strcmp(act, "delete");
+    return removes && !tool_given(tool, "dry-run")
+               ? tool_confirm(tool, *act == 'c' ? "Cancel all jobs that match?"
+                                                : "Delete all jobs that match?")
+               : EXIT_DONE;
+}
+
 static int start_run(struct tool *tool)
 {
     struct words words = { 0 };
-    if (!strcmp(tool->arguments[0], "cancel") && !tool_given(tool, "dry-run")) {
-        int answer = tool_confirm(tool, "Cancel all jobs that match?");
-        if (answer) {
-            return answer;
-        }
+    const char *jids = tool_given(tool, "jids");
+    int code = confirm(tool);
+    if (code) {
+        return code;
     }
     words_add(&words, "Q.BULK");
     words_add(&words, tool->arguments[0]);
-    (void)words_add_options(&words, tool);
-    return run_bulk(tool, &words);
+    (void)words_add_options(&words, tool); // none of them is a file
+    code = jids ? add_jids(tool, &words, jids) : EXIT_DONE;
+    return code ? code : run_bulk(tool, &words);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -223,7 +311,7 @@ static const struct tool_command commands[] = {
       .primary = true },
     { .name = "bulk start",
       .group = "Looking after it",
-      .arguments = "cancel|retry|move|tag|untag",
+      .arguments = "cancel|retry|move|tag|untag|delete|priority|timeout",
       ONE,
       OPTIONS(start_options),
       .run = start_run,
@@ -232,10 +320,13 @@ static const struct tool_command commands[] = {
                  "back into "
                  "the queue that they failed in, scheduled ones are due now. move: jobs that are "
                  "not running "
-                 "nor complete go to another queue.\n\n"
+                 "nor complete go to another queue. delete: complete and failed jobs that no job "
+                 "depends on. priority: jobs get another priority. timeout: running jobs lose "
+                 "their leases.\n\n"
                  "It waits until all is done; ended with Ctrl-C, the work goes on on a server.",
       .examples =
           EXAMPLES({ "sluice bulk start cancel -q mail --tagged newsletter --dry-run", NULL },
+                   { "sluice bulk start cancel --as 12", "exactly what that dry run has found" },
                    { "sluice bulk start move -q mail --klass Send --to outbox", NULL }) },
     { .name = "bulk get",
       .group = "Looking after it",

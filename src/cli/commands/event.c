@@ -101,9 +101,9 @@ static int follow(const struct tool *tool, struct sluice_events *events)
         } else {
             show_event(event);
         }
-        // Who reads it along wants it now; who has gone away ends it.
+        // A reader wants each event now. Output that fails ends it, and is told at the end.
         if (fflush(stdout)) {
-            return EXIT_REFUSED;
+            return EXIT_DONE;
         }
     }
     return EXIT_DONE;

@@ -20,9 +20,32 @@ static int show_job(const struct tool *tool, const struct sluice_value *job, con
     return EXIT_DONE;
 }
 
+// Its data as the bytes that it stands for, and nothing else.
+static int show_body(const struct sluice_value *job, const char *jid)
+{
+    const char *data = sluice_value_text(sluice_value_get(job, "data"), NULL);
+    if (!data) {
+        tool_complain("there is no job %s", jid);
+        return EXIT_NOTHING;
+    }
+    size_t size;
+    char *body = data_decode(data, &size);
+    (void)fwrite(body, 1, size, stdout);
+    tool_free(body);
+    return EXIT_DONE;
+}
+
+static const struct option get_options[] = {
+    { .name = "raw", .type = OPTION_FLAG, .summary = "only the bytes that `put --raw` was given" },
+};
+
 static int get_run(struct tool *tool)
 {
     struct words words = { 0 };
+    bool raw = tool_given(tool, "raw");
+    if (raw && tool->argument_count > 1) {
+        return tool_misuse(tool, "--raw is for one job");
+    }
     words_add(&words, "Q.GET");
     for (size_t i = 0; i < tool->argument_count; i++) {
         words_add(&words, tool->arguments[i]);
@@ -33,7 +56,8 @@ static int get_run(struct tool *tool)
         if (i && !tool->json) {
             print(stdout, "\n");
         }
-        int one = show_job(tool, sluice_value_at(jobs, i), tool->arguments[i]);
+        int one = raw ? show_body(sluice_value_at(jobs, i), tool->arguments[i])
+                      : show_job(tool, sluice_value_at(jobs, i), tool->arguments[i]);
         code = code ? code : one;
     }
     sluice_value_free(jobs);
@@ -137,6 +161,7 @@ static const struct tool_command commands[] = {
       .group = "Jobs",
       .arguments = "JID...",
       MANY,
+      OPTIONS(get_options),
       .run = get_run,
       .summary = "Shows jobs",
       .details = "With --json there is a line for each job." },

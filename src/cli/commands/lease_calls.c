@@ -174,6 +174,18 @@ static const struct tool_command commands[] = {
               .words = "Q.RETURN", .form = CALL_SAID, .said = "returned", .leased = true },
       .summary = "Gives a running job back, first in line and without counting a retry",
       .details = LEASE_DETAILS },
+    { .name = "start",
+      .group = "Work",
+      .arguments = "JID [PID]",
+      .arguments_min = 1,
+      .arguments_max = 2,
+      OPTIONS(lease_options),
+      .run = call_run,
+      .call =
+          &(const struct call){
+              .words = "Q.START", .form = CALL_SAID, .said = "started", .leased = true },
+      .summary = "Says that the worker has begun with a job",
+      .details = LEASE_DETAILS },
     { .name = "heartbeat",
       .group = "Work",
       .arguments = "JID",

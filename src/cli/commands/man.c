@@ -273,10 +273,12 @@ static void markdown_all(void)
     print(stdout,
           "# sluice\n\nA job queue on the command line: `sluice COMMAND [OPTION]... "
           "[ARGUMENT]...`. Options may stand anywhere behind the command, those of every "
-          "command also before it; words behind `--` are arguments. Answers are tables for "
-          "people; with `--json` they are JSON for programs: one value, or where that is said a "
-          "line for each thing, and none when there are no such things. Times are in UTC. A "
-          "folder (file:PATH) that is not there is made by commands that put something "
+          "command also before it; words behind `--` are arguments. Results are tables for "
+          "people. With `--json` they are JSON for programs: a line for each item of a list, one "
+          "line for anything else, with the keys that the HTTP API has. On a terminal a table is "
+          "made to fit: columns in which nothing is said are left out first. Times are given as "
+          "UTC unless they say otherwise. A folder (file:PATH) that is not there is made by "
+          "commands that put something "
           "into it; to all others there is no queue.\n\n");
     markdown_options(global_option_table, global_option_count);
     print(stdout, "Exit codes: " EXIT_CODES "\n\n");

@@ -20,7 +20,7 @@ static const struct tool_command commands[] = {
       CALL(.words = "Q.NAMESPACES", .form = CALL_LIST,
            .columns = "name clock queues clients_waiting jobs/scheduled jobs/depends jobs/waiting "
                       "jobs/running jobs/stalled jobs/complete jobs/failed",
-           .missing = "there are no namespaces"),
+           .missing = "there are no namespaces", .of_server = true),
       .summary = "Lists the namespaces, with how many jobs each has",
       .primary = true },
     { .name = "namespaces create",

@@ -39,6 +39,9 @@ static int put_one(const struct tool *tool, const struct put_options *options)
 static int put_run(struct tool *tool)
 {
     struct put_options options = *(const struct put_options *)tool->options;
+    if (options.bulk && options.raw) {
+        return tool_misuse(tool, "--bulk and --raw do not go together");
+    }
     if (options.bulk) {
         return put_bulk(tool);
     }
@@ -47,7 +50,12 @@ static int put_run(struct tool *tool)
     }
     options.put.queue = tool->arguments[0];
     options.put.klass = tool->arguments[1];
-    options.put.data = tool->argument_count > 2 ? data_read(tool->arguments[2]) : "{}";
+    if (options.raw && tool->argument_count < 3) {
+        return tool_misuse(tool, "--raw needs DATA");
+    }
+    options.put.data = options.raw                ? data_read_raw(tool->arguments[2])
+                       : tool->argument_count > 2 ? data_read(tool->arguments[2])
+                                                  : "{}";
     if (!options.put.data) {
         return EXIT_USAGE;
     }
@@ -75,11 +83,12 @@ static const struct tool_command commands[] = {
           "With --bulk each line of standard input is a job: an object with queue, klass and data, "
           "and the options under their names (tags and depends are lists). What is refused is said "
           "with the number of its line.",
-      .examples =
-          EXAMPLES({ "sluice put mail Send '{\"to\":\"ann\"}'", NULL },
-                   { "sluice put reports Daily --delay 2h --retries 3 --tag nightly", NULL },
-                   { "sluice put mail Send @letter.json --wait", "prints the result" },
-                   { "sluice put --bulk <jobs.jsonl",
-                     "lines such as {\"queue\":\"mail\",\"klass\":\"Send\",\"data\":{}}" }) },
+      .examples = EXAMPLES(
+          { "sluice put mail Send '{\"to\":\"ann\"}'", NULL },
+          { "sluice put reports Daily --delay 2h --retries 3 --tag nightly", NULL },
+          { "sluice put mail Send @letter.json --wait", "prints the result" },
+          { "sluice put scans Store --raw @page.png", "`sluice work --raw` gets the bytes" },
+          { "sluice put --bulk <jobs.jsonl",
+            "lines such as {\"queue\":\"mail\",\"klass\":\"Send\",\"data\":{}}" }) },
 };
 const struct tool_set put_set = SET(commands);

@@ -100,19 +100,25 @@ const struct option put_option_table[PUT_OPTION_COUNT] = {
       .type = OPTION_FLAG,
       .offset = FIELD(bulk),
       .summary = "reads jobs from standard input, a line of JSON each" },
+    { .name = "raw",
+      .type = OPTION_FLAG,
+      .offset = FIELD(raw),
+      .summary =
+          "DATA is any bytes: JSON stays what it is, other text becomes a JSON string, other "
+          "bytes {\"$base64\":...}" },
     { .name = "wait",
       .letter = 'w',
       .type = OPTION_FLAG,
       .offset = FIELD(wait),
       .summary = "waits until the job has finished, and prints its result" },
     { .name = "for",
-      .type = OPTION_SECONDS,
+      .type = OPTION_WAIT,
       .value = "SECONDS",
       .offset = FIELD(wait_for),
-      .summary = "with --wait: how long to wait at most" },
+      .summary = "with --wait: how long at most (forever); 0: only looks" },
 };
 enum {
-    COMMAND_ALONE = 3, // options at the end of the table that a line of JSON does not have
+    COMMAND_ALONE = 4, // options at the end of the table that a line of JSON does not have
 };
 
 // What 0 stands for, by option.

@@ -8,12 +8,12 @@
 struct put_options {
     struct sluice_put_options put; // first: options are read into its fields
     struct texts tags, depends;
-    bool bulk, wait;
+    bool bulk, wait, raw;
     double wait_for;
 };
 
 enum {
-    PUT_OPTION_COUNT = 24,
+    PUT_OPTION_COUNT = 25,
 };
 extern const struct option put_option_table[PUT_OPTION_COUNT];
 

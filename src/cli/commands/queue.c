@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The jobs of queues, whatever state they are in, and the recurring ones.
 #include "cli/commands/walk.h"
+#include "cli/core/absent.h"
 #include "cli/core/sets.h"
 #include "cli/core/table.h"
 
@@ -68,6 +69,10 @@ static int jobs_end(const struct tool *tool, const struct listing *listing, int6
     const struct jobs_options *options = tool->options;
     int64_t end = options->offset + listing->shown;
     if (!listing->shown) {
+        int code = absent_check(tool, tool->argument_count ? tool->arguments[0] : NULL);
+        if (code) {
+            return code;
+        }
         tool_complain("there are no such jobs");
     } else if (!tool->json && end < total) {
         tool_complain("%lld of %lld shown; --offset %lld shows the next", (long long)listing->shown,
@@ -79,7 +84,8 @@ static int jobs_end(const struct tool *tool, const struct listing *listing, int6
 static int jobs_run(struct tool *tool)
 {
     const struct jobs_options *options = tool->options;
-    struct listing listing = { .tool = tool, .table = tool->json ? NULL : table_new(JOB_COLUMNS) };
+    struct listing listing = { .tool = tool,
+                               .table = tool->json ? NULL : table_new(tool, JOB_COLUMNS) };
     struct walk walk = { .tool = tool,
                          .queue = tool->argument_count ? tool->arguments[0] : NULL,
                          .state = options->state,
@@ -98,7 +104,9 @@ static int recur_list_run(struct tool *tool)
 {
     struct listing listing = {
         .tool = tool,
-        .table = tool->json ? NULL : table_new("jid queue klass interval cron zone next count data")
+        .table = tool->json
+                     ? NULL
+                     : table_new(tool, "jid queue klass interval cron zone next count data")
     };
     struct walk walk = { .tool = tool,
                          .queue = tool->argument_count ? tool->arguments[0] : NULL,
@@ -110,7 +118,10 @@ static int recur_list_run(struct tool *tool)
         table_finish(tool, listing.table);
     }
     if (!code && !listing.shown) {
-        tool_complain("there are no recurring jobs");
+        code = absent_check(tool, tool->argument_count ? tool->arguments[0] : NULL);
+        if (!code) {
+            tool_complain("there are no recurring jobs");
+        }
     }
     return code;
 }

@@ -11,7 +11,7 @@ static int call_raw_run(struct tool *tool)
     if (!code && !tool->json && sluice_value_type(answer) == SLUICE_TEXT) {
         print(stdout, "%s\n", sluice_value_text(answer, NULL));
     } else if (!code) {
-        code = tool_print_json(answer);
+        code = tool_print_json_names(answer);
     }
     sluice_value_free(answer);
     return code;

@@ -28,51 +28,53 @@
         .summary = "how often each is tried again"                                                 \
     }
 
+// When, and what becomes of runs that cannot be as planned.
+#define SCHEDULE_OPTIONS                                                                           \
+    { .name = "cron",                                                                              \
+      .letter = 'c',                                                                               \
+      .type = OPTION_TEXT,                                                                         \
+      .value = "CRON",                                                                             \
+      .word = "CRON",                                                                              \
+      .summary = "when, instead of --interval: [second] minute hour day month weekday, or @daily " \
+                 "and such" },                                                                     \
+        { .name = "zone",                                                                          \
+          .letter = 'z',                                                                           \
+          .type = OPTION_TEXT,                                                                     \
+          .value = "ZONE",                                                                         \
+          .word = "ZONE",                                                                          \
+          .summary = "the time zone of the cron expression (UTC)" },                               \
+        { .name = "missed",                                                                        \
+          .type = OPTION_TEXT,                                                                     \
+          .value = "WHICH",                                                                        \
+          .word = "MISSED",                                                                        \
+          .choices = "all|one|skip",                                                               \
+          .summary = "what becomes of those that are late: all are made, the last one, or none" }, \
+        { .name = "overlap",                                                                       \
+          .type = OPTION_TEXT,                                                                     \
+          .value = "WHETHER",                                                                      \
+          .word = "OVERLAP",                                                                       \
+          .choices = "allow|skip",                                                                 \
+          .summary = "whether one is made while the one before has not finished" },                \
+    {                                                                                              \
+        .name = "domain", .type = OPTION_TEXT, .value = "DOMAIN", .word = "DOMAIN",                \
+        .summary = "their lane"                                                                    \
+    }
+
 static const struct option add_options[] = {
     RECUR_OPTIONS,
-    { .name = "cron",
-      .letter = 'c',
-      .type = OPTION_TEXT,
-      .value = "CRON",
-      .word = "CRON",
-      .summary =
-          "when, instead of --interval: [second] minute hour day month weekday, or @daily and "
-          "such" },
-    { .name = "zone",
-      .letter = 'z',
-      .type = OPTION_TEXT,
-      .value = "ZONE",
-      .word = "ZONE",
-      .summary = "the time zone of the cron expression (UTC)" },
+    SCHEDULE_OPTIONS,
     { .name = "delay",
       .letter = 'd',
       .type = OPTION_SECONDS,
       .value = "SECONDS",
       .word = "DELAY",
       .summary = "the first not before so long from now" },
-    { .name = "missed",
-      .type = OPTION_TEXT,
-      .value = "WHICH",
-      .word = "MISSED",
-      .choices = "all|one|skip",
-      .summary = "what becomes of those that are late: all are made, the last one, or none" },
-    { .name = "overlap",
-      .type = OPTION_TEXT,
-      .value = "WHETHER",
-      .word = "OVERLAP",
-      .choices = "allow|skip",
-      .summary = "whether one is made while the one before has not finished" },
     { .name = "tag",
       .letter = 't',
       .type = OPTION_TEXTS,
       .value = "TAG",
       .word = "TAG",
       .summary = "words to find them by" },
-    { .name = "domain",
-      .type = OPTION_TEXT,
-      .value = "DOMAIN",
-      .word = "DOMAIN",
-      .summary = "their lane" },
     RUN_OPTIONS,
 };
 
@@ -95,6 +97,8 @@ static const struct option update_options[] = {
       .value = "JSON",
       .word = "DATA",
       .summary = "their JSON; - and @FILE as in put" },
+    SCHEDULE_OPTIONS,
+    RUN_OPTIONS,
 };
 
 #define COUNT_OPTION                                                                               \
@@ -150,7 +154,12 @@ static const struct tool_command commands[] = {
       ONE,
       OPTIONS(update_options),
       CALL(.words = "Q.RECUR.UPDATE", .form = CALL_SAID, .said = "updated"),
-      .summary = "Changes a recurring job; what is not given stays as it was" },
+      .summary = "Changes a recurring job; what is not given stays as it was",
+      .details = "With another cron expression or zone it starts anew. One by interval becomes one "
+                 "by cron with --cron; the other way round it is added again. With --zone '' it is "
+                 "in UTC, with --domain '' its jobs are in the default lane.",
+      .examples =
+          EXAMPLES({ "sluice recur update nightly --cron '0 4 * * *' --overlap skip", NULL }) },
     { .name = "recur remove",
       .group = "Queues",
       .arguments = "JID",
@@ -162,8 +171,26 @@ static const struct tool_command commands[] = {
       .arguments = "JID",
       ONE,
       OPTIONS(runs_options),
-      CALL(.words = "Q.RECUR.RUNS", .form = CALL_MOMENTS),
+      CALL(.words = "Q.RECUR.RUNS", .form = CALL_MOMENTS, .recurring = true),
       .summary = "Says when a recurring job will make its next jobs" },
+    { .name = "recur pause",
+      .group = "Queues",
+      .arguments = "JID",
+      ONE,
+      CALL(.words = "Q.RECUR.PAUSE", .form = CALL_SAID, .said = "paused"),
+      .summary = "Lets a recurring job make no jobs until it is resumed; it keeps its schedule" },
+    { .name = "recur resume",
+      .group = "Queues",
+      .arguments = "JID",
+      ONE,
+      CALL(.words = "Q.RECUR.RESUME", .form = CALL_SAID, .said = "resumed"),
+      .summary = "Lets a recurring job make jobs again" },
+    { .name = "recur run",
+      .group = "Queues",
+      .arguments = "JID",
+      ONE,
+      CALL(.words = "Q.RECUR.RUN", .form = CALL_VALUE),
+      .summary = "Makes a job of a recurring one now, and prints its jid" },
     { .name = "recur tag",
       .group = "Queues",
       .arguments = "JID TAG...",
@@ -176,6 +203,12 @@ static const struct tool_command commands[] = {
       TWO_OR_MORE,
       CALL(.words = "Q.RECUR.UNTAG", .form = CALL_LIST),
       .summary = "Takes tags from a recurring job, and says which it has" },
+    { .name = "zones",
+      .group = "Queues",
+      .arguments = "",
+      CALL(.words = "Q.ZONES", .form = CALL_LIST, .missing = "there are no time zones",
+           .of_server = true),
+      .summary = "Lists the time zones that a cron expression can be in" },
     { .name = "cron",
       .group = "Queues",
       .arguments = "EXPRESSION",

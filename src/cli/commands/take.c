@@ -36,10 +36,10 @@ static const struct option take_options[] = { TAKER_OPTIONS };
 static const struct option pop_options[] = {
     { .name = "wait",
       .letter = 'w',
-      .type = OPTION_SECONDS,
+      .type = OPTION_WAIT,
       .value = "SECONDS",
       .offset = offsetof(struct pop_options, wait),
-      .summary = "how long to wait for the first one when there is none" },
+      .summary = "how long to wait for the first one when there is none, or forever (0)" },
     { .name = "count",
       .letter = 'n',
       .type = OPTION_INTEGER,
@@ -63,7 +63,7 @@ static int show_jobs(const struct tool *tool, struct sluice_job *const *jobs, si
 {
     int code = EXIT_DONE;
     if (!tool->json) {
-        struct table *table = table_new("jid klass queue token expires data");
+        struct table *table = table_new(tool, "jid klass queue token expires data");
         for (size_t i = 0; i < count; i++) {
             table_add_row(table, sluice_job_value(jobs[i]));
         }
@@ -134,10 +134,10 @@ struct wait_options {
 
 static const struct option wait_options[] = {
     { .name = "for",
-      .type = OPTION_SECONDS,
+      .type = OPTION_WAIT,
       .value = "SECONDS",
       .offset = offsetof(struct wait_options, wait_for),
-      .summary = "how long at most (as long as it takes)" },
+      .summary = "how long at most (forever); 0: only looks" },
 };
 
 static int show_failure(const char *jid, const struct sluice_value *end)

@@ -2,6 +2,7 @@
 // A namespace out of a queue into a file, and back.
 #include "cli/commands/items.h"
 #include "cli/commands/lines.h"
+#include "cli/core/absent.h"
 #include "cli/core/call.h"
 #include "cli/core/progress.h"
 #include "cli/core/sets.h"
@@ -116,7 +117,7 @@ static int export_run(struct tool *tool)
     char *cursor = NULL;
     long long written = 0, first = 0, last = 0;
     bool begun = false, more = true;
-    int code = EXIT_DONE;
+    int code = absent_check(tool, NULL);
     progress_init(&progress, tool);
     while (!code && more) {
         struct sluice_value *page = NULL;
@@ -131,11 +132,14 @@ static int export_run(struct tool *tool)
         cursor = more ? tool_copy(next, strlen(next)) : NULL;
         progress_show(&progress, "%lld lines", written);
         sluice_value_free(page);
-        code = code ? code : ferror(stdout) ? EXIT_REFUSED : EXIT_DONE;
+        more = more && !ferror(stdout); // which is told at the end
     }
     progress_end(&progress);
     tool_free(cursor);
-    if (!code && first != last) {
+    if (!code && tool->argument_count && written <= 1) { // the line of the namespace
+        code = absent_check(tool, tool->arguments[0]);
+    }
+    if (!code && first != last && !ferror(stdout)) {
         tool_complain("%lld changes of jobs while they were exported: jobs that moved may be "
                       "missing; `sluice help export` says how to get an exact copy",
                       last - first);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/core/call.h"
 
+#include "base/body.h"
+#include "base/buffer.h"
+#include "cli/core/absent.h"
 #include "cli/core/moment.h"
 #include "cli/core/table.h"
 
@@ -112,30 +115,77 @@ static char *read_whole(FILE *file, size_t *size)
     return text;
 }
 
-const char *data_read(const char *text)
+static bool is_file(const char *text)
 {
-    if (strcmp(text, "-") != 0 && *text != '@') {
-        return text;
-    }
+    return !strcmp(text, "-") || *text == '@';
+}
+
+// What - or @FILE stands for. NULL: it cannot be read, and it was said.
+static char *read_file(const char *text, size_t *size)
+{
     FILE *file = *text == '@' ? fopen(text + 1, "re") : stdin;
     if (!file) {
         tool_complain("%s cannot be read: %s", text + 1, strerror(errno));
         return NULL;
     }
-    size_t size;
     errno = 0;
-    char *data = read_whole(file, &size);
+    char *data = read_whole(file, size);
     const char *name = *text == '@' ? text + 1 : "standard input";
     bool failed = ferror(file);
+    if (failed) {
+        tool_complain("%s cannot be read: %s", name, strerror(errno));
+    }
     if (file != stdin) {
         (void)fclose(file);
     }
-    if (failed) {
-        tool_complain("%s cannot be read: %s", name, strerror(errno));
+    return failed ? NULL : data;
+}
+
+const char *data_read_raw(const char *text)
+{
+    size_t size = strlen(text);
+    const char *bytes = is_file(text) ? read_file(text, &size) : text;
+    struct buffer data;
+    if (!bytes) {
+        return NULL;
+    }
+    buffer_init(&data, &allocator_system, SIZE_MAX / 2);
+    if (body_encode(slice_make(bytes, size), &data)) {
+        tool_complain("out of memory");
+        buffer_release(&data);
+        return NULL;
+    }
+    char *copy = tool_copy((const char *)data.data, data.size);
+    buffer_release(&data);
+    return copy;
+}
+
+char *data_decode(const char *data, size_t *size)
+{
+    struct buffer body;
+    buffer_init(&body, &allocator_system, SIZE_MAX / 2);
+    if (body_decode(slice_from_cstr(data), &body)) {
+        buffer_clear(&body); // there is no memory
+    }
+    *size = body.size;
+    char *copy = tool_copy(body.size ? (const char *)body.data : "", body.size);
+    buffer_release(&body);
+    return copy;
+}
+
+const char *data_read(const char *text)
+{
+    size_t size;
+    if (!is_file(text)) {
+        return text;
+    }
+    char *data = read_file(text, &size);
+    if (!data) {
         return NULL;
     }
     if (strlen(data) != size) {
-        tool_complain("%s has a byte of value 0, which JSON does not have", name);
+        tool_complain("%s has a byte of value 0, which JSON does not have",
+                      *text == '@' ? text + 1 : "standard input");
         return NULL;
     }
     while (size && strchr(" \t\r\n", data[size - 1])) {
@@ -190,8 +240,13 @@ static int nothing(const struct call *call, int code)
     return code;
 }
 
-static int show_said(const struct tool *tool, const struct call *call)
+static int show_said(const struct tool *tool, const struct call *call,
+                     const struct sluice_value *answer)
 {
+    if (sluice_value_type(answer) == SLUICE_BOOLEAN && !sluice_value_boolean(answer) &&
+        call->missing) {
+        return nothing(call, EXIT_NOTHING);
+    }
     print(stdout, "%s", call->said);
     for (size_t i = 0; i < tool->argument_count; i++) {
         print(stdout, "%s%s", i ? ", " : " ", tool->arguments[i]);
@@ -200,21 +255,44 @@ static int show_said(const struct tool *tool, const struct call *call)
     return EXIT_DONE;
 }
 
-static void show_moment(double when)
+static void show_moment(double when, const char *zone)
 {
     char moment[MOMENT_SIZE], relative[MOMENT_SIZE];
-    moment_format(when, moment);
+    if (zone) {
+        moment_format_in(when, zone, moment);
+    } else {
+        moment_format(when, moment);
+    }
     moment_relative(when, moment_now(), relative);
     print(stdout, "%s (%s)\n", moment, relative);
 }
 
-static int show_moments(const struct sluice_value *value)
+// The zone of a cron expression, as it was given or as the recurring job has it; NULL: none.
+static const char *zone_of(const struct tool *tool, const struct call *call)
 {
+    struct words words = { 0 };
+    struct sluice_value *job;
+    if (!call->recurring) {
+        return tool_given(tool, "zone");
+    }
+    words_add(&words, "Q.RECUR.GET");
+    words_add(&words, tool->arguments[0]);
+    int code = words_call(tool, &words, &job);
+    const char *zone = code ? NULL : sluice_value_text(sluice_value_get(job, "zone"), NULL);
+    zone = zone ? tool_copy(zone, strlen(zone)) : NULL;
+    sluice_value_free(job);
+    return zone;
+}
+
+static int show_moments(const struct tool *tool, const struct call *call,
+                        const struct sluice_value *value)
+{
+    const char *zone = zone_of(tool, call);
     if (sluice_value_type(value) != SLUICE_LIST) {
-        show_moment(sluice_value_number(value));
+        show_moment(sluice_value_number(value), zone);
     }
     for (size_t i = 0; i < sluice_value_count(value); i++) {
-        show_moment(sluice_value_number(sluice_value_at(value, i)));
+        show_moment(sluice_value_number(sluice_value_at(value, i)), zone);
     }
     return EXIT_DONE;
 }
@@ -236,17 +314,25 @@ static int show_list(const struct tool *tool, const struct call *call,
 {
     size_t shown = 0;
     const char *path = call->list ? call->list : "";
+    int code = EXIT_DONE;
     do {
         size_t size = strcspn(path, " ");
         char *one = tool_copy(path, size);
         const struct sluice_value *list = size ? value_at(answer, one) : answer;
-        table_print(tool, list, call->columns);
+        if (tool->json) {
+            code = code ? code : tool_print_json_list(list);
+        } else {
+            table_print(tool, list, call->columns);
+        }
         shown += sluice_value_count(list);
         tool_free(one);
         path += size + (path[size] ? 1 : 0);
     } while (*path);
     mention_rest(tool, answer, shown);
-    return shown ? EXIT_DONE : nothing(call, EXIT_DONE);
+    if (tool->json) {
+        return code ? code : shown || !call->of_name ? EXIT_DONE : EXIT_NOTHING;
+    }
+    return shown ? EXIT_DONE : nothing(call, call->of_name ? EXIT_NOTHING : EXIT_DONE);
 }
 
 static int show_settings(const struct tool *tool, const struct sluice_value *map)
@@ -283,21 +369,29 @@ static int show_value(const struct sluice_value *value)
 
 int call_show(const struct tool *tool, const struct call *call, const struct sluice_value *answer)
 {
+    if (tool->json && call->form == CALL_LIST) {
+        return show_list(tool, call, answer);
+    }
+    if (tool->json && call->form == CALL_MOMENTS && sluice_value_type(answer) == SLUICE_LIST) {
+        return tool_print_json_list(answer);
+    }
     if (tool->json) {
-        int code = tool_print_json(answer);
+        int code =
+            call->form == CALL_SETTINGS ? tool_print_json_names(answer) : tool_print_json(answer);
         // A program too sees from the exit code that there was nothing.
-        bool none = call->form == CALL_COUNT && !sluice_value_integer(answer);
+        bool acts = call->form == CALL_COUNT || (call->form == CALL_SAID && call->missing);
+        bool none = acts && value_is_blank(answer);
         return code ? code : none ? EXIT_NOTHING : EXIT_DONE;
     }
     switch (call->form) {
     case CALL_SAID:
-        return show_said(tool, call);
+        return show_said(tool, call, answer);
     case CALL_COUNT:
         return show_count(call, sluice_value_integer(answer));
     case CALL_VALUE:
         return show_value(answer);
     case CALL_MOMENTS:
-        return show_moments(answer);
+        return show_moments(tool, call, answer);
     case CALL_FIELD:
         return show_value(sluice_value_get(answer, call->columns));
     case CALL_LIST:
@@ -328,7 +422,7 @@ static size_t list_start(const struct tool_command *command)
 
 static int add_arguments(struct words *words, const struct tool *tool, const struct call *call)
 {
-    size_t list = list_start(tool->command);
+    size_t list = call->each ? SIZE_MAX : list_start(tool->command);
     const char *token = NULL;
     for (size_t i = 0; i < tool->argument_count; i++) {
         const char *word = tool->arguments[i];
@@ -381,6 +475,77 @@ static char *replace_argument(const char *text, const char *argument)
                 : tool_copy(text, strlen(text));
 }
 
+static int check_queues(const struct tool *tool, const struct call *call)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; call->queues_exist && !code && i < tool->argument_count; i++) {
+        code = absent_check(tool, tool->arguments[i]);
+    }
+    return code;
+}
+
+// An answer that says nothing: because there is nothing, or because of a mistyped name.
+static int check_answer(const struct tool *tool, const struct call *call,
+                        const struct sluice_value *answer)
+{
+    if (call->known && sluice_value_type(value_at(answer, call->known)) == SLUICE_NULL) {
+        tool_complain("worker %s is not known", tool->arguments[0]);
+        return EXIT_NOTHING;
+    }
+    bool looks = call->form == CALL_LIST || call->form == CALL_MAPS || call->form == CALL_RECORD ||
+                 call->counts;
+    if (!looks || call->of_server || !value_is_blank(answer)) {
+        return EXIT_DONE;
+    }
+    return absent_check(tool, call->of_queue && tool->argument_count ? tool->arguments[0]
+                                                                     : tool_given(tool, "queue"));
+}
+
+static int show_checked(const struct tool *tool, const struct call *call,
+                        const struct sluice_value *answer)
+{
+    int code = check_answer(tool, call, answer);
+    if (!code) {
+        return call_show(tool, call, answer);
+    }
+    if (call->counts) {
+        return call_show(tool, call, answer) ? EXIT_REFUSED : code; // none is a count too
+    }
+    return tool->json && call->form != CALL_LIST && tool_print_json(answer) ? EXIT_REFUSED : code;
+}
+
+static int run_call(const struct tool *tool, const struct call *call)
+{
+    struct words words = { 0 };
+    words_add_all(&words, call->words);
+    int code = check_queues(tool, call);
+    code = code ? code : add_arguments(&words, tool, call);
+    if (code) {
+        return code;
+    }
+    struct sluice_value *answer;
+    code = words_call(tool, &words, &answer);
+    if (!code) {
+        code = show_checked(tool, call, answer);
+    }
+    sluice_value_free(answer);
+    return code;
+}
+
+static int run_each(const struct tool *tool)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < tool->argument_count; i++) {
+        struct tool one = *tool;
+        const char *const argument[] = { tool->arguments[i], NULL };
+        one.arguments = argument;
+        one.argument_count = 1;
+        int end = run_call(&one, tool->command->call);
+        code = code ? code : end;
+    }
+    return code;
+}
+
 int call_run(struct tool *tool)
 {
     const struct call *call = tool->command->call;
@@ -397,17 +562,5 @@ int call_run(struct tool *tool)
             return answer;
         }
     }
-    struct words words = { 0 };
-    words_add_all(&words, call->words);
-    int code = add_arguments(&words, tool, call);
-    if (code) {
-        return code;
-    }
-    struct sluice_value *answer;
-    code = words_call(tool, &words, &answer);
-    if (!code) {
-        code = call_show(tool, call, answer);
-    }
-    sluice_value_free(answer);
-    return code;
+    return call->each ? run_each(tool) : run_call(tool, call);
 }

@@ -31,6 +31,14 @@ struct call {
     const char *question;  // to be asked first, with the argument in place of %s; see tool_confirm
     bool leased;           // the job's worker and token go with it
     const char *one_of;    // "rate weight": options of which there must be one; or NULL
+    bool of_queue;         // the first argument, if there is one, is a queue
+    bool queues_exist;     // refused unless all arguments are queues that exist
+    bool of_server;        // it is not about the namespace
+    bool recurring;        // of CALL_MOMENTS: in the zone of the recurring job
+    bool each;             // a call for each argument; what is refused does not end it
+    bool counts;           // of CALL_VALUE: a number that is 0 when there is nothing
+    bool of_name;          // an empty list means that what the argument names does not exist
+    const char *known; // a field of the answer that is null when the worker it names is not known
     const struct call *with_argument; // instead of this one when there is an argument
 };
 
@@ -60,6 +68,12 @@ int call_show(const struct tool *tool, const struct call *call, const struct slu
 // JSON that was given as such, as - (standard input) or @FILE. NULL: it cannot be read, and it was
 // said.
 const char *data_read(const char *text);
+
+// The bytes of a text that was given as such, as - or as @FILE, as JSON data (base/body.h). NULL: it
+// cannot be read, and it was said.
+const char *data_read_raw(const char *text);
+// The bytes that data stands for, with a 0 behind; for tool_free.
+char *data_decode(const char *data, size_t *size);
 
 extern const struct option page_options[]; // --offset and --count
 enum {

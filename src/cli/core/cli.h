@@ -31,6 +31,7 @@ enum option_type {
     OPTION_TEXT,    // const char *
     OPTION_INTEGER, // int64_t
     OPTION_SECONDS, // double: "90", "1.5", "500ms", "10s", "5m", "2h", "1d"
+    OPTION_WAIT,    // double: the same, or "forever" (SLUICE_FOREVER); 0 does not wait
     OPTION_TIME,    // double: seconds since 1970, "2030-01-31" or "2030-01-31T12:00:00Z"
     OPTION_TEXTS,   // struct texts: may come again, or as a,b,c
 };
@@ -76,6 +77,7 @@ struct tool_command {
     const char *details;           // paragraphs, with an empty line between them; or NULL
     const struct tool_example *examples; // ends with a line of NULL; or NULL
     bool offline;                        // needs no queue: tool->queue is NULL
+    bool patient;                        // waits for a server that is not there
     bool makes;                          // begins a folder (file:PATH) that is not there yet
     bool primary; // of a family: what its name alone stands for ("recur" is "recur list")
     const struct call *call; // of commands that are only words and columns: see call.h
@@ -102,6 +104,12 @@ struct given {
     const char *text; // "1" for flags
 };
 
+enum times {
+    TIMES_RELATIVE, // "3m20s ago"
+    TIMES_UTC,
+    TIMES_LOCAL,
+};
+
 struct tool {
     struct sluice *queue; // open, unless the command is offline
     const struct tool_command *command;
@@ -113,6 +121,9 @@ struct tool {
     const char *url, *ns; // ns: NULL when nothing was said
     double timeout;       // 0: the library's
     bool timeout_given;   // it was said by who called the tool
+    const char *ca_file, *cert_file, *key_file, *password_file; // NULL: not given
+    bool wait_for_server; // a connection that cannot be made is tried again
+    enum times times;     // how tables show moments
     bool json;
     bool color;    // of standard output
     bool terminal; // standard output and standard error are one: progress may be shown
@@ -143,8 +154,12 @@ __attribute__((format(printf, 2, 3))) int tool_misuse(const struct tool *tool, c
 // EXIT_DONE: go on; otherwise it was said why not.
 int tool_confirm(const struct tool *tool, const char *question);
 
-// Prints a value as one line of JSON on standard output.
+// Prints a value as one line of JSON on standard output, its keys as over HTTP.
 int tool_print_json(const struct sluice_value *value);
+// The same with keys as they are: names that the user has given.
+int tool_print_json_names(const struct sluice_value *value);
+// Prints a line for each item of a list.
+int tool_print_json_list(const struct sluice_value *list);
 
 // Memory for the life of the process, which may be given back sooner. The tool ends with a sentence
 // when there is none. Not for free(). From any thread.

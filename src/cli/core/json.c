@@ -72,6 +72,57 @@ void json_write_text(FILE *out, const char *text)
 }
 
 // ---------------------------------------------------------------------------------------------
+// Keys
+
+static bool is_users_own(struct slice key)
+{
+    return slice_equal(key, SLICE("\"data\"")) || slice_equal(key, SLICE("\"result\""));
+}
+
+static void write_slice(FILE *out, struct slice text)
+{
+    (void)fwrite(text.data, 1, text.size, out);
+}
+
+static void write_value(FILE *out, struct slice raw);
+
+static void write_members(FILE *out, struct json_reader *reader, bool object)
+{
+    struct json_member member;
+    for (bool first = true; json_reader_next(reader, &member); first = false) {
+        print(out, first ? "" : ",");
+        for (size_t i = 0; object && i < member.key.size; i++) {
+            print(out, "%c", member.key.data[i] == '-' ? '_' : member.key.data[i]);
+        }
+        print(out, object ? ":" : "");
+        if (object && is_users_own(member.key)) {
+            write_slice(out, member.value.raw);
+        } else {
+            write_value(out, member.value.raw);
+        }
+    }
+}
+
+static void write_value(FILE *out, struct slice raw)
+{
+    struct json_reader reader;
+    bool object = raw.size && *raw.data == '{';
+    if (raw.size && (object ? !json_reader_init_object(&reader, raw, NULL)
+                            : *raw.data == '[' && !json_reader_init_array(&reader, raw, NULL))) {
+        print(out, object ? "{" : "[");
+        write_members(out, &reader, object);
+        print(out, object ? "}" : "]");
+    } else {
+        write_slice(out, raw);
+    }
+}
+
+void json_write_keys(FILE *out, const char *raw, size_t size)
+{
+    write_value(out, slice_make(raw, size));
+}
+
+// ---------------------------------------------------------------------------------------------
 // Objects and arrays
 
 static void add_field(struct json_fields *fields, char *key, struct slice raw)

@@ -31,6 +31,10 @@ char *json_text(const char *raw);
 // The items of a raw array, each raw, with NULL behind the last; NULL when it is not an array.
 char **json_list(const char *raw);
 
+// Writes a JSON text with the keys that HTTP has: `_` for `-`. What is the user's own, which is below
+// `data` and `result`, stays as it is.
+void json_write_keys(FILE *out, const char *raw, size_t size);
+
 // The text as a JSON string. A byte that is not UTF-8 becomes U+FFFD. Freed with tool_free.
 char *json_quote(const char *text, size_t size);
 // Writes the text as a JSON string.

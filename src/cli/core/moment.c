@@ -3,12 +3,14 @@
 
 #include "os/clock.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     MINUTE = 60,
@@ -74,6 +76,49 @@ void moment_format(double moment, char text[MOMENT_SIZE])
     }
 }
 
+static bool zone_is_known(const char *zone)
+{
+    const char *folder = getenv("TZDIR");
+    char path[PATH_MAX];
+    int size = snprintf(path, sizeof path, "%s/%s", folder ? folder : "/usr/share/zoneinfo", zone);
+    return *zone && !strstr(zone, "..") && size > 0 && (size_t)size < sizeof path &&
+           !access(path, R_OK);
+}
+
+static void format_local(double moment, char text[MOMENT_SIZE])
+{
+    time_t whole = (time_t)moment;
+    struct tm parts;
+    tzset();
+    if (!localtime_r(&whole, &parts) ||
+        !strftime(text, MOMENT_SIZE, "%Y-%m-%d %H:%M:%S %Z", &parts)) {
+        (void)snprintf(text, MOMENT_SIZE, "%.15g", moment);
+    }
+}
+
+void moment_format_in(double moment, const char *zone, char text[MOMENT_SIZE])
+{
+    if (!zone) {
+        format_local(moment, text);
+        return;
+    }
+    if (!zone_is_known(zone)) {
+        moment_format(moment, text);
+        return;
+    }
+    const char *set = getenv("TZ");
+    char *before = set ? strdup(set) : NULL;
+    (void)setenv("TZ", zone, 1);
+    format_local(moment, text);
+    if (before) {
+        (void)setenv("TZ", before, 1);
+    } else {
+        (void)unsetenv("TZ");
+    }
+    tzset();
+    free(before);
+}
+
 // Two units at most: who reads it wants to know about how long.
 void length_format(double seconds, char text[MOMENT_SIZE])
 {
@@ -117,5 +162,20 @@ void moment_relative(double moment, double now, char text[MOMENT_SIZE])
         (void)snprintf(text, MOMENT_SIZE, "now");
     } else {
         (void)snprintf(text, MOMENT_SIZE, seconds > 0 ? "in %.40s" : "%.40s ago", length);
+    }
+}
+
+void moment_show(double moment, enum times times, char text[MOMENT_SIZE])
+{
+    switch (times) {
+    case TIMES_RELATIVE:
+        moment_relative(moment, moment_now(), text);
+        break;
+    case TIMES_UTC:
+        moment_format(moment, text);
+        break;
+    case TIMES_LOCAL:
+        moment_format_in(moment, NULL, text);
+        break;
     }
 }

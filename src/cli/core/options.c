@@ -17,8 +17,9 @@ const struct option global_option_table[] = {
       .type = OPTION_TEXT,
       .value = "URL",
       .offset = GLOBAL(url),
-      .summary = "the queue: sluice://HOST[:PORT][/NS], sluices:// (TLS) or file:PATH "
-                 "(SLUICE_URL, sluice://127.0.0.1:7711/default)" },
+      .summary =
+          "the queue: sluice://HOST[:PORT][/NS], sluices:// (TLS), unix:/PATH[?ns=NS] "
+          "(a Unix socket) or file:PATH (a folder) (SLUICE_URL, sluice://127.0.0.1:7711/default)" },
     { .name = "ns",
       .type = OPTION_TEXT,
       .value = "NAME",
@@ -34,11 +35,42 @@ const struct option global_option_table[] = {
       .offset = GLOBAL(color),
       .choices = "auto|always|never",
       .summary = "colours: auto is on a terminal unless NO_COLOR is set" },
+    { .name = "times",
+      .type = OPTION_TEXT,
+      .value = "HOW",
+      .offset = GLOBAL(times),
+      .choices = "relative|utc|local",
+      .summary = "how tables show times (SLUICE_TIMES, relative)" },
     { .name = "timeout",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
       .offset = GLOBAL(timeout),
       .summary = "how long a call may take, finding the server included (5s)" },
+    { .name = "wait-for-server",
+      .type = OPTION_FLAG,
+      .offset = GLOBAL(wait_for_server),
+      .summary = "tries again for --timeout when no connection can be made" },
+    { .name = "ca-file",
+      .type = OPTION_TEXT,
+      .value = "FILE",
+      .offset = GLOBAL(ca_file),
+      .summary = "the certificate authorities to trust with TLS, as PEM, instead of the system's "
+                 "(SLUICE_CA_FILE)" },
+    { .name = "cert-file",
+      .type = OPTION_TEXT,
+      .value = "FILE",
+      .offset = GLOBAL(cert_file),
+      .summary = "the client's certificate for TLS, as PEM (SLUICE_CERT_FILE)" },
+    { .name = "key-file",
+      .type = OPTION_TEXT,
+      .value = "FILE",
+      .offset = GLOBAL(key_file),
+      .summary = "the private key of --cert-file, as PEM (SLUICE_KEY_FILE)" },
+    { .name = "password-file",
+      .type = OPTION_TEXT,
+      .value = "FILE",
+      .offset = GLOBAL(password_file),
+      .summary = "its first line is the password of the URL's user (SLUICE_PASSWORD_FILE)" },
     { .name = "help",
       .letter = 'h',
       .type = OPTION_FLAG,
@@ -163,6 +195,18 @@ const char *option_store(const struct option *option, const char *text, void *op
             return tool_format(
                 "--%s is not a length of time such as 90, 1.5, 10s, 5m, 2h or 1d: %s", option->name,
                 text);
+        }
+        return NULL;
+    case OPTION_WAIT:
+        if (!strcmp(text, "forever")) {
+            *(double *)field = SLUICE_FOREVER;
+            return NULL;
+        }
+        if (!seconds_parse(text, field)) {
+            return tool_format(
+                "--%s is not forever, nor a length of time such as 90, 1.5, 10s, 5m, "
+                "2h or 1d: %s",
+                option->name, text);
         }
         return NULL;
     case OPTION_TIME:

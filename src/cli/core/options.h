@@ -6,9 +6,10 @@
 #include "cli/core/cli.h"
 
 struct global_options {
-    const char *url, *ns, *color;
+    const char *url, *ns, *color, *times;
     double timeout;
-    bool json, help, version;
+    const char *ca_file, *cert_file, *key_file, *password_file;
+    bool json, wait_for_server, help, version;
 };
 
 extern const struct option global_option_table[];

@@ -7,18 +7,21 @@
 
 extern const struct tool_set work_set;
 extern const struct tool_set top_set;
-extern const struct tool_set put_set;        // put
-extern const struct tool_set take_set;       // pop, wait
-extern const struct tool_set lease_set;      // complete, fail, retry, heartbeat, ...
-extern const struct tool_set job_set;        // get, logs
-extern const struct tool_set job_call_set;   // peek, explain, cancel, tags, ...
-extern const struct tool_set queue_set;      // jobs
-extern const struct tool_set queue_call_set; // queues, failed, pause, stats, ...
+extern const struct tool_set put_set;      // put
+extern const struct tool_set take_set;     // pop, wait
+extern const struct tool_set lease_set;    // complete, fail, retry, heartbeat, ...
+extern const struct tool_set job_set;      // get, logs
+extern const struct tool_set job_call_set; // peek, explain, cancel, tags, ...
+extern const struct tool_set find_set;
+extern const struct tool_set measure_call_set; // totals, series, days
+extern const struct tool_set queue_set;        // jobs
+extern const struct tool_set queue_call_set;   // queues, failed, pause, stats, ...
 extern const struct tool_set recur_set;
-extern const struct tool_set setting_set;  // config, limit, policy
-extern const struct tool_set push_set;     // push
-extern const struct tool_set bulk_set;     // bulk, unfail
-extern const struct tool_set transfer_set; // import, export
+extern const struct tool_set server_call_set; // status, ping, clients, ...
+extern const struct tool_set setting_set;     // config, limit, policy
+extern const struct tool_set push_set;        // push
+extern const struct tool_set bulk_set;        // bulk, unfail
+extern const struct tool_set transfer_set;    // import, export
 extern const struct tool_set event_set;
 extern const struct tool_set namespace_set;
 extern const struct tool_set backup_set;
@@ -58,6 +61,6 @@ extern const struct tool_set man_set;
         }                                                                                          \
     }
 
-#define JOB_COLUMNS "jid klass queue state stage priority attempts moved data"
+#define JOB_COLUMNS "jid klass queue state stage priority attempts moved due=scheduled data"
 
 #endif

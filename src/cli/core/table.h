@@ -7,15 +7,17 @@
 #include "cli/core/cli.h"
 
 // Columns are names of fields between spaces. "lease/worker" is a field of a field; "mean:n" says
-// how it is shown (t moment, l length of time, n number, j the rest of the line), otherwise its
-// name does.
+// how it is shown (t moment, l length of time, n number, d date, j the rest of the
+// line), otherwise its
+// name does. "due=scheduled" has another title. On a terminal a table is made to fit its width.
 
 // A list of maps. `columns` may be NULL: then it is a list of texts and numbers, a line each.
 void table_print(const struct tool *tool, const struct sluice_value *list, const char *columns);
 // The same for lists that come one after the other.
-struct table *table_new(const char *columns);
+struct table *table_new(const struct tool *tool, const char *columns);
 void table_add(struct table *table, const struct sluice_value *list);
 void table_add_row(struct table *table, const struct sluice_value *map);
+void table_add_cells(struct table *table, char *const *cells);   // a text for each column
 void table_finish(const struct tool *tool, struct table *table); // prints and frees it
 
 // A map of maps, its keys in the first column. Sets of columns stand between '|'; a row is shown in

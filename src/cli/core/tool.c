@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What every command needs: how it complains, asks and prints.
 #include "cli/core/cli.h"
+#include "cli/core/json.h"
 #include "cli/core/table.h"
 #include "cli/core/url.h"
 
@@ -92,16 +93,40 @@ int tool_confirm(const struct tool *tool, const char *question)
     return EXIT_REFUSED;
 }
 
-int tool_print_json(const struct sluice_value *value)
+static int print_json(const struct sluice_value *value, bool names)
 {
     char *json = sluice_value_json(value);
     if (!json) {
         tool_complain("out of memory");
         return EXIT_REFUSED;
     }
-    print(stdout, "%s\n", json);
+    if (names) {
+        print(stdout, "%s", json);
+    } else {
+        json_write_keys(stdout, json, strlen(json));
+    }
+    print(stdout, "\n");
     sluice_free(json);
     return EXIT_DONE;
+}
+
+int tool_print_json(const struct sluice_value *value)
+{
+    return print_json(value, false);
+}
+
+int tool_print_json_names(const struct sluice_value *value)
+{
+    return print_json(value, true);
+}
+
+int tool_print_json_list(const struct sluice_value *list)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; !code && i < sluice_value_count(list); i++) {
+        code = tool_print_json(sluice_value_at(list, i));
+    }
+    return code;
 }
 
 const char *tool_given(const struct tool *tool, const char *name)
@@ -114,6 +139,29 @@ const char *tool_given(const struct tool *tool, const char *name)
     return NULL;
 }
 
+static void say_trouble(void *context, enum sluice_log_level level, const char *sentence)
+{
+    (void)context;
+    (void)level;
+    tool_complain("%s", sentence);
+}
+
+// A file of TLS that an address without TLS would leave aside is a mistake, not a setting.
+static enum sluice_status check_files(const struct tool *tool, struct sluice_error *error)
+{
+    const char *name = tool->ca_file     ? "ca-file"
+                       : tool->cert_file ? "cert-file"
+                       : tool->key_file  ? "key-file"
+                                         : NULL;
+    if (!name || url_is_tls(tool->url)) {
+        return SLUICE_OK;
+    }
+    *error = (struct sluice_error){ .status = SLUICE_INVALID };
+    (void)snprintf(error->message, sizeof error->message,
+                   "--%s needs an address with TLS, such as sluices://HOST", name);
+    return SLUICE_INVALID;
+}
+
 enum sluice_status tool_open(const struct tool *tool, const struct sluice_open_options *options,
                              struct sluice **out, struct sluice_error *error)
 {
@@ -124,8 +172,20 @@ enum sluice_status tool_open(const struct tool *tool, const struct sluice_open_o
     if (all.timeout == 0) {
         all.timeout = tool->timeout;
     }
+    all.ca_file = tool->ca_file;
+    all.cert_file = tool->cert_file;
+    all.key_file = tool->key_file;
+    all.fail_fast = !tool->wait_for_server;
+    if (!all.log && tool->wait_for_server && !tool->command->patient) {
+        all.log = say_trouble;
+    }
+    struct sluice_error unheard;
+    enum sluice_status status = check_files(tool, error ? error : &unheard);
+    if (status) {
+        return status;
+    }
     char *url = tool->command->makes ? NULL : url_of_existing(tool->url);
-    enum sluice_status status = sluice_open(url ? url : tool->url, &all, out, error);
+    status = sluice_open(url ? url : tool->url, &all, out, error);
     tool_free(url);
     return status;
 }

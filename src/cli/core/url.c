@@ -35,6 +35,11 @@ bool url_is_folder(const char *url)
     return strncmp(url, "file:", 5) == 0;
 }
 
+bool url_is_tls(const char *url)
+{
+    return !strncmp(url, "sluices://", 10) || !strncmp(url, "rediss://", 9);
+}
+
 char *url_of_existing(const char *url)
 {
     const char *options = strchr(url, '?');

@@ -3,10 +3,12 @@
 // output, the rest by how it ends.
 #include "cli/work/runner.h"
 
+#include "cli/core/call.h"
 #include "cli/work/sandbox.h"
 #include "cli/work/work.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +40,16 @@ static void could_not_start(struct work_slot *slot, const struct work_spawn_erro
     }
 }
 
+static void start_with(struct work_slot *slot, const char *input, size_t size)
+{
+    struct work_spawn_error error = { "memory", ENOMEM };
+    if (input && work_runner_spawn(slot->runner, slot, input, size, &error)) {
+        work_slot_started(slot);
+    } else {
+        could_not_start(slot, &error);
+    }
+}
+
 static void begin(struct work_slot *slot)
 {
     struct work *work = slot->work;
@@ -51,13 +63,15 @@ static void begin(struct work_slot *slot)
             return;
         }
     }
-    char *json = sluice_value_json(sluice_job_value(slot->job));
-    struct work_spawn_error error = { "memory", ENOMEM };
-    if (json && work_runner_spawn(slot->runner, slot, json, &error)) {
-        work_slot_started(slot);
-    } else {
-        could_not_start(slot, &error);
+    if (work->options->raw) {
+        size_t size;
+        char *body = data_decode(sluice_job_data(slot->job), &size);
+        start_with(slot, body, size);
+        tool_free(body);
+        return;
     }
+    char *json = sluice_value_json(sluice_job_value(slot->job));
+    start_with(slot, json, json ? strlen(json) : 0);
     sluice_free(json);
 }
 

@@ -295,6 +295,6 @@ int work_loop(struct work *work)
         turn(work, files);
     }
     tool_free(files);
-    work_status_end(&work->status);
+    work_status_end(&work->status, steady_now());
     return signal_count >= 2 || work->abandoned ? signal_last : 0;
 }

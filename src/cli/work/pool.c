@@ -279,7 +279,7 @@ static void start(struct work_runner *runner)
 {
     struct work_spawn_error error;
     bool placed = make_folder(runner);
-    if (placed && work_runner_spawn(runner, NULL, NULL, &error)) {
+    if (placed && work_runner_spawn(runner, NULL, NULL, 0, &error)) {
         runner->full = runner->retiring = false;
         runner->jobs_given = 0;
         runner->rest_until = 0;

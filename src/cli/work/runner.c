@@ -89,7 +89,7 @@ static char **environment_of(struct work_runner *runner, const struct work_slot 
 }
 
 bool work_runner_spawn(struct work_runner *runner, const struct work_slot *slot, const char *input,
-                       struct work_spawn_error *error)
+                       size_t input_size, struct work_spawn_error *error)
 {
     assert(runner->child.pid <= 0);
     struct work *work = runner->work;
@@ -101,7 +101,7 @@ bool work_runner_spawn(struct work_runner *runner, const struct work_slot *slot,
         .folder = slot ? slot->sandbox : runner->sandbox,
         .limits = &work->limits,
         .input = input,
-        .input_size = input ? strlen(input) : 0,
+        .input_size = input_size,
         .guard = &work->guard,
     };
     bool good = work_child_spawn(&spawn, &runner->child, error);

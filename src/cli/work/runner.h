@@ -66,7 +66,7 @@ size_t work_runner_count(const struct work_runner *runner, bool (*test)(const st
 // read. Without one, the caller writes to child.in. False: the process could not be started and the
 // user was told; `error` says why.
 bool work_runner_spawn(struct work_runner *runner, const struct work_slot *slot, const char *input,
-                       struct work_spawn_error *error);
+                       size_t input_size, struct work_spawn_error *error);
 // The program cannot be started at all: its jobs are returned to the queue, and the worker ends.
 void work_runner_unrunnable(struct work_runner *runner);
 // Ends its process: SIGTERM now, SIGKILL after the grace.

@@ -129,6 +129,14 @@ void work_slot_settle(struct work_slot *slot, struct work_verdict verdict)
     work_report_verdict(slot, verdict);
 }
 
+// Whether its process was ended or killed in the middle of it. A user wants to know why nothing came
+// of such a job.
+static bool was_killed(const struct work_slot *slot)
+{
+    return slot->ending != WORK_ENDING_NONE ||
+           (slot->outcome_text && !strncmp(slot->outcome_text, "signal:", 7));
+}
+
 static void print_event(struct work_slot *slot, double took)
 {
     struct work *work = slot->work;
@@ -145,7 +153,8 @@ static void print_event(struct work_slot *slot, double took)
         tool_free(line);
     }
     // That something is not known to the queue is for people in any case.
-    if (work->options->verbose || slot->outcome == WORK_OUTCOME_UNTOLD) {
+    bool killed = was_killed(slot) && !work->options->quiet;
+    if (work->options->verbose || killed || slot->outcome == WORK_OUTCOME_UNTOLD) {
         char *line = tool_format("%s %s in %.2f s%s%s", slot->jid, name, took,
                                  slot->outcome_text ? ": " : "",
                                  slot->outcome_text ? slot->outcome_text : "");

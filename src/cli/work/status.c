@@ -4,6 +4,10 @@
 // written as whole lines in its place, and it comes again below them.
 #include "cli/work/status.h"
 
+#include "cli/core/moment.h"
+#include "cli/core/steady.h"
+
+#include <math.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -12,10 +16,13 @@
 
 static const double redraw_s = 0.2, rate_s = 1;
 
-void work_status_init(struct work_status *status, bool wanted)
+void work_status_init(struct work_status *status, bool wanted, bool verbose)
 {
-    *status = (struct work_status){ .terminal = wanted && isatty(STDERR_FILENO),
-                                    .shared = isatty(STDOUT_FILENO) };
+    bool terminal = wanted && isatty(STDERR_FILENO);
+    *status = (struct work_status){ .terminal = terminal,
+                                    .shared = isatty(STDOUT_FILENO),
+                                    .tally = terminal || verbose,
+                                    .began = steady_now() };
     pthread_mutex_init(&status->mutex, NULL);
 }
 
@@ -149,10 +156,28 @@ double work_status_due(struct work_status *status, double now)
     return late ? 0 : due;
 }
 
-void work_status_end(struct work_status *status)
+// How all jobs ended, in a line. Called with the mutex.
+static void print_tally(const struct work_status *status, double took)
+{
+    char length[MOMENT_SIZE];
+    length_format(floor(took), length);
+    print(stderr, "%zu done, %zu failed, %zu retried", status->counts[WORK_OUTCOME_DONE],
+          status->counts[WORK_OUTCOME_FAILED], status->counts[WORK_OUTCOME_RETRIED]);
+    for (int i = WORK_OUTCOME_RETRIED + 1; i < WORK_OUTCOME_COUNT; i++) {
+        if (status->counts[i]) {
+            print(stderr, ", %zu %s", status->counts[i], work_outcome_name((enum work_outcome)i));
+        }
+    }
+    print(stderr, " in %s\n", length);
+}
+
+void work_status_end(struct work_status *status, double now)
 {
     pthread_mutex_lock(&status->mutex);
     make_way(status);
+    if (status->tally) {
+        print_tally(status, now - status->began);
+    }
     (void)fflush(stderr);
     status->terminal = false;
     pthread_mutex_unlock(&status->mutex);

@@ -13,7 +13,9 @@ struct work_status {
     pthread_mutex_t mutex;
     bool terminal; // standard error is one, and the line is wanted
     bool shared;   // standard output is one too
+    bool tally;    // it ends with a line of how all jobs ended
     bool drawn;    // the line is on the screen
+    double began;
     double drawn_at;
     size_t running;
     size_t counts[WORK_OUTCOME_COUNT];
@@ -23,7 +25,7 @@ struct work_status {
     const char *note; // "ending", or NULL
 };
 
-void work_status_init(struct work_status *status, bool wanted);
+void work_status_init(struct work_status *status, bool wanted, bool verbose);
 void work_status_release(struct work_status *status);
 
 // A line on standard error, with a prefix in brackets or NULL. From any thread.
@@ -37,7 +39,7 @@ void work_print(struct work_status *status, const char *text);
 void work_status_draw(struct work_status *status, double now);
 // How long until it is; below 0: it never is.
 double work_status_due(struct work_status *status, double now);
-// Takes the line away, for good.
-void work_status_end(struct work_status *status);
+// Takes the line away, for good, and says how all jobs ended.
+void work_status_end(struct work_status *status, double now);
 
 #endif

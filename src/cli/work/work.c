@@ -195,6 +195,10 @@ static const struct option options[] = {
       .offset = WORK(state),
       .summary = "where running processes are noted, for the next worker on this host to find "
                  "($XDG_RUNTIME_DIR/sluice or /tmp/sluice-UID)" },
+    { .name = "raw",
+      .type = OPTION_FLAG,
+      .offset = WORK(raw),
+      .summary = "standard input is the data alone, as the bytes that `put --raw` was given" },
     { .name = "pass-url",
       .type = OPTION_FLAG,
       .offset = WORK(pass_url),
@@ -208,7 +212,7 @@ static const struct option options[] = {
       .letter = 'v',
       .type = OPTION_FLAG,
       .offset = WORK(verbose),
-      .summary = "a line for each job that has ended" },
+      .summary = "a line for each job that has ended, and one for all of them at the end" },
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -244,6 +248,9 @@ static const char *check_model(const struct work_options *given)
     }
     if ((given->max_jobs || given->per_process) && !given->pool) {
         return "--max-jobs and --per-process are for processes that live on (--pool)";
+    }
+    if (given->raw && given->pool) {
+        return "--raw is for a process for each job: those of --pool read lines of JSON";
     }
     if (given->per_process && given->pool * given->per_process > JOBS_MAX) {
         return tool_format("--pool and --per-process make more than %d jobs at once", JOBS_MAX);
@@ -324,6 +331,27 @@ static void on_log(void *context, enum sluice_log_level level, const char *sente
     work_complain(context, "%s", sentence);
 }
 
+// A file for a connection, for programs that speak to the queue themselves: they run in folders of
+// their own.
+static void hand_on(const char *variable, const char *path)
+{
+    char *whole = path ? realpath(path, NULL) : NULL;
+    if (whole) {
+        (void)setenv(variable, whole, 1);
+    }
+    free(whole);
+}
+
+static void hand_on_files(const struct work *work)
+{
+    hand_on("SLUICE_CA_FILE", work->tool->ca_file);
+    hand_on("SLUICE_CERT_FILE", work->tool->cert_file);
+    hand_on("SLUICE_KEY_FILE", work->tool->key_file);
+    if (work->options->pass_url) {
+        hand_on("SLUICE_PASSWORD_FILE", work->tool->password_file);
+    }
+}
+
 static int open_queue(struct work *work)
 {
     const struct sluice_open_options queue_options =
@@ -338,6 +366,7 @@ static int open_queue(struct work *work)
     char *url = url_without_password(work->tool->url);
     char *queue = tool_format("%s\n%s\n", url, sluice_namespace(work->queue));
     work->child_url = work->options->pass_url ? tool_format("%s", work->tool->url) : url;
+    hand_on_files(work);
     char *wrong = NULL;
     if (!work_orphans_open(&work->orphans, work->options->state, queue, &wrong)) {
         tool_complain("%s", wrong);
@@ -468,7 +497,7 @@ static int run_work(struct tool *tool)
     work.limits.nice = (int)given.nice;
     fill_standard_files();
     raise_files_limit(&work.limits);
-    work_status_init(&work.status, !given.quiet);
+    work_status_init(&work.status, !given.quiet, given.verbose);
     int code = find_program(&work);
     if (!code) {
         code = start_guard(&work);
@@ -502,6 +531,7 @@ static const struct tool_example examples[] = {
 
 static const struct tool_command commands[] = {
     { .name = "work",
+      .patient = true,
       .group = "Work",
       .arguments = "-- PROGRAM [ARGUMENT ...]",
       .arguments_min = 1,
@@ -516,7 +546,8 @@ static const struct tool_command commands[] = {
           "The program gets the job as JSON on standard input, and SLUICE_JID, SLUICE_KLASS, "
           "SLUICE_QUEUE, SLUICE_DATA (unless it is larger than 100,000 bytes), SLUICE_ATTEMPT, "
           "SLUICE_CHECKPOINT, SLUICE_TOKEN, SLUICE_WORKER, SLUICE_URL (without its password) and "
-          "SLUICE_NS in its environment. What it writes to standard output is the result: JSON as "
+          "SLUICE_NS in its environment. With --raw it gets the data alone, as bytes. What it "
+          "writes to standard output is the result: JSON as "
           "it is, other text as a JSON string, nothing as none. It ends with 0: the job is done. "
           "With 75: it is tried again. With anything else it fails, in the group exit:N or "
           "signal:NAME, with the end of standard error as the message."

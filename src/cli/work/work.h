@@ -43,7 +43,7 @@ struct work_options {
     const char *limit_memory, *limit_file_size;
     int64_t limit_files, nice;
     const char *state;
-    bool pass_url, quiet, verbose;
+    bool raw, pass_url, quiet, verbose;
 };
 
 struct work {

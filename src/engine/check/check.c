@@ -14,6 +14,7 @@
 #include "engine/lanes/lane.h"
 #include "engine/lease/lease.h"
 #include "engine/lease/worker.h"
+#include "engine/measure/series.h"
 #include "engine/measure/tally.h"
 #include "engine/queue/line.h"
 #include "engine/queue/queue.h"
@@ -524,6 +525,10 @@ static void check_totals(struct check *check)
     check->engine->pool.steps += engine->requests.count;
     if (!requests_check(engine)) {
         check_problem(check, "the requests that are remembered contradict each other");
+    }
+    check->engine->pool.steps += engine->queue_all.count;
+    if (!series_check(engine)) {
+        check_problem(check, "the lists of measured queues contradict each other");
     }
     check_index(check, &engine->completed, "the complete jobs", all);
     check_index(check, &engine->failed, "the failed jobs", all);

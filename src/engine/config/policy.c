@@ -125,6 +125,11 @@ enum status engine_policy_set(struct engine *engine, int64_t now_us, enum policy
     return status;
 }
 
+bool engine_policy_is_set(const struct engine *engine, enum policy_scope scope, struct slice name)
+{
+    return name.size <= ENGINE_NAME_SIZE_MAX && find(engine, scope, name) != NULL;
+}
+
 bool engine_policy_at(const struct engine *engine, size_t index, struct policy_view *view)
 {
     struct index_node *node = index_at(&engine->policy_order, index);

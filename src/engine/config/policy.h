@@ -17,6 +17,8 @@ MUST_USE enum status engine_policy_set(struct engine *engine, int64_t now_us,
                                        enum policy_scope scope, struct slice name,
                                        const struct job_options *options, struct error *error);
 
+bool engine_policy_is_set(const struct engine *engine, enum policy_scope scope, struct slice name);
+
 struct policy_view {
     enum policy_scope scope;
     struct slice name;

@@ -386,6 +386,12 @@ enum status engine_limit_unset(struct engine *engine, int64_t now_us, struct sli
     return status;
 }
 
+bool engine_limit_is_set(const struct engine *engine, struct slice queue, struct slice domain)
+{
+    return queue.size <= ENGINE_NAME_SIZE_MAX && domain.size <= ENGINE_NAME_SIZE_MAX &&
+           find(engine, queue, domain) != NULL;
+}
+
 static struct limit_view view_limit(struct index_node *node)
 {
     const struct limit_entry *entry = limit_of_node(node);

@@ -32,6 +32,9 @@ MUST_USE enum status engine_limit_set(struct engine *engine, int64_t now_us, str
 MUST_USE enum status engine_limit_unset(struct engine *engine, int64_t now_us, struct slice queue,
                                         struct slice domain, struct error *error);
 
+// Whether a limit is set for exactly this queue and this domain.
+bool engine_limit_is_set(const struct engine *engine, struct slice queue, struct slice domain);
+
 // How much of a limit is used, by the lanes that it limits: those in which its rate or its
 // concurrency holds, or in a fair queue its weight.
 struct limit_use {

@@ -60,7 +60,8 @@ struct queue {
     // For the engine's heap of what is due.
     int64_t due_us;
     size_t due_position;
-    // With the client clock: when a tick last woke the waiters of the queue, and what was first due.
+    // With the client clock: when a tick last woke the waiters of the queue, and what was first
+    // due.
     int64_t looked_us;
     struct index_key looked_key;
     struct {
@@ -85,6 +86,11 @@ static inline struct slice queue_name(const struct queue *queue)
     return slice_make(queue->name, queue->name_size);
 }
 
+static inline struct queue *queue_of_order(struct index_node *node)
+{
+    return (struct queue *)(void *)((char *)node - offsetof(struct queue, order));
+}
+
 static inline struct queue *queue_of_all(struct index_node *node)
 {
     return (struct queue *)(void *)((char *)node - offsetof(struct queue, all));
@@ -101,8 +107,8 @@ struct queue *queue_by_id(const struct engine *engine, uint64_t id);
 MUST_USE enum status queue_acquire(struct engine *engine, struct slice name, struct queue **out,
                                    struct error *error);
 
-// How many leases the queue has, those in their grace period included; with the client clock, expired
-// ones are not counted. And how many more it may have; SIZE_MAX: there is no limit.
+// How many leases the queue has, those in their grace period included; with the client clock,
+// expired ones are not counted. And how many more it may have; SIZE_MAX: there is no limit.
 size_t queue_running(const struct engine *engine, const struct queue *queue, int64_t now_us);
 size_t queue_room(const struct engine *engine, const struct queue *queue, int64_t now_us);
 

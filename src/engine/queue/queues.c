@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-static struct queue *queue_of_order(struct index_node *node)
-{
-    return (struct queue *)(void *)((char *)node - offsetof(struct queue, order));
-}
-
 bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name)
 {
     struct index_node *node = index_at(&engine->queue_order, index);
@@ -29,15 +24,9 @@ size_t engine_queue_count(const struct engine *engine)
     return engine->queue_order.count;
 }
 
-bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name)
+bool engine_queue_exists(const struct engine *engine, struct slice name)
 {
-    size_t known = engine->queue_order.count;
-    struct index_node *node = index < known ? index_at(&engine->queue_order, index)
-                                            : index_at(&engine->queue_listened, index - known);
-    if (node) {
-        *name = queue_name(queue_of_order(node));
-    }
-    return node != NULL;
+    return queue_find(engine, name) != NULL;
 }
 
 size_t engine_length(const struct engine *engine, struct slice name)

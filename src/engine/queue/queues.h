@@ -41,8 +41,8 @@ MUST_USE enum status engine_queue(struct engine *engine, int64_t now_us, struct 
 // false.
 bool engine_queue_name(const struct engine *engine, size_t index, struct slice *name);
 size_t engine_queue_count(const struct engine *engine);
-// The same, followed by the queues that have had no job and that a worker listens to.
-bool engine_queue_listed(const struct engine *engine, size_t index, struct slice *name);
+// Whether there is such a queue, listed or not.
+bool engine_queue_exists(const struct engine *engine, struct slice name);
 // Waiting, running and scheduled jobs together.
 size_t engine_length(const struct engine *engine, struct slice name);
 

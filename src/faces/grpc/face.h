@@ -22,7 +22,7 @@ struct grpc_bound_command {
 
 // A method with what its table says looked up.
 struct grpc_bound {
-    struct grpc_method method;
+    struct grpc_method method; // first, so that the one is found from the other
     char path[GRPC_METHOD_PATH_SIZE];
     const struct grpc_rpc *rpc;
     struct grpc_bound_command steps[GRPC_STEPS_MAX];

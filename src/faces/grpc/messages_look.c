@@ -69,6 +69,7 @@ static const struct grpc_field list_queues_request_fields[] = {
     { INT32(3, "page_size"), .as = "COUNT", .flags = GRPC_FIELD_CLAMPED },
     { STRING(4, "page_token"), .as = "CURSOR" },
     { INT32(5, "skip"), .as = "OFFSET" },
+    { STRING(6, "name_pattern"), .as = "MATCH" },
 };
 const struct grpc_message grpc_list_queues_request = {
     .name = "sluice.v1.ListQueuesRequest",

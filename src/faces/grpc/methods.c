@@ -102,11 +102,11 @@ const struct grpc_method_entries grpc_method_entries = {
 
 const struct grpc_rpc *grpc_method_rpc(const struct grpc_method_entry *entry)
 {
-    for (size_t i = 0; i < entry->service->rpc_count; i++) {
-        if (strcmp(entry->service->rpcs[i].name, entry->rpc) == 0) {
-            return &entry->service->rpcs[i];
-        }
+    const struct grpc_service *service = entry->service;
+    size_t index = 0;
+    while (index < service->rpc_count && strcmp(service->rpcs[index].name, entry->rpc) != 0) {
+        index++;
     }
-    assert(!"an entry names no method of its service");
-    return NULL;
+    assert(index < service->rpc_count);
+    return &service->rpcs[index];
 }

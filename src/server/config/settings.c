@@ -47,11 +47,6 @@ void settings_append_value(const struct settings *settings, size_t index, struct
     setting_append(&settings_table[index], settings, out);
 }
 
-void settings_append_default(size_t index, struct buffer *out)
-{
-    buffer_append(out, slice_from_cstr(settings_table[index].initial));
-}
-
 static enum status refuse_unknown(const char *where, struct slice name, struct error *error)
 {
     struct nearest nearest = nearest_to(name);

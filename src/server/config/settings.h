@@ -211,9 +211,6 @@ size_t settings_find(struct slice name);
 // between them. A secret that is set becomes "(hidden)"; for a user only the rights are shown.
 void settings_append_value(const struct settings *settings, size_t index, struct buffer *out);
 
-// Appends the default in the same form.
-void settings_append_default(size_t index, struct buffer *out);
-
 // ---------------------------------------------------------------------------------------------
 // Texts that come from the table
 

@@ -47,6 +47,7 @@ static void find_method(struct grpc_stream *stream, const struct h2_head *head)
     if (method) {
         grpc_call_init(&stream->call, method);
         stream->connection->last_command = method->name;
+        stream->session->connection->last_command = method->name;
     } else {
         grpc_stream_fail(stream, GRPC_UNIMPLEMENTED, "there is no method %.*s",
                          SLICE_PRINT(slice_shown(path)));

@@ -37,12 +37,23 @@ void grpc_stream_make_room(struct grpc_stream *stream)
     bool waits = stream->waits_login || connection_is_stalled(stream->connection) ||
                  stream->connection->server->store_state == STORE_BUSY;
     bool full = session->kept >= grpc_session_kept_max(session) / 2 && !is_oldest(stream);
+    session->throttled |= full;
     if (waits || full) {
         return;
     }
     h2_stream_consumed(session->h2, stream->id, stream->unconsumed);
     stream->unconsumed = 0;
     grpc_session_wake(session);
+}
+
+void grpc_session_make_room(struct grpc_session *session)
+{
+    if (session->throttled) {
+        session->throttled = false;
+        for (struct grpc_stream *at = session->newest; at; at = at->next) {
+            grpc_stream_make_room(at);
+        }
+    }
 }
 
 void grpc_stream_release_room(struct grpc_stream *stream)
@@ -92,6 +103,7 @@ static void drop(struct grpc_stream *stream, size_t size)
     buffer_consume(&stream->connection->input, size);
     stream->session->kept -= size;
     grpc_stream_release_room(stream);
+    grpc_session_make_room(stream->session);
 }
 
 // ---------------------------------------------------------------------------------------------

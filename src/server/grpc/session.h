@@ -36,6 +36,7 @@ struct grpc_session {
     size_t stream_count;
     struct grpc_stream *ready_first, *ready_last; // those with something to run
     size_t kept;                                  // bytes in the input of all streams
+    bool throttled; // a stream got no room in its window because of that
     struct grpc_known known[GRPC_KNOWN_USERS];
     size_t known_next;
     uint8_t login_digest[SHA256_SIZE]; // of the login that waits (connection->login)

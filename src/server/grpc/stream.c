@@ -116,6 +116,7 @@ static void unlink_stream(struct grpc_stream *stream)
     session->stream_count--;
     session->kept -= stream->connection->input.size;
     stream->session = NULL;
+    grpc_session_make_room(session);
 }
 
 static void count_end(struct grpc_stream *stream, enum grpc_code code)

@@ -89,6 +89,8 @@ void grpc_stream_received(struct grpc_stream *stream, struct slice bytes);
 // Gives the client room for as many bytes as the stream has no need to keep back; and on the
 // connection for all bytes, since the client has authenticated or the stream ends.
 void grpc_stream_make_room(struct grpc_stream *stream);
+// The same for streams that got none because too much was kept. Less is kept now.
+void grpc_session_make_room(struct grpc_session *session);
 void grpc_stream_release_room(struct grpc_stream *stream);
 
 // ---------------------------------------------------------------------------------------------

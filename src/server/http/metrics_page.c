@@ -66,14 +66,16 @@ static void write_process(struct metrics_text *text, struct server *server)
 }
 
 struct crowd {
-    uint64_t resp, http, blocked, subscribers, held, unauthenticated;
+    uint64_t resp, http, grpc, blocked, subscribers, held, unauthenticated;
 };
 
 static void count_connections(const struct server *server, struct crowd *crowd)
 {
     *crowd = (struct crowd){ 0 };
     for (const struct connection *at = server->connections.newest; at; at = at->next) {
-        *(at->protocol == &protocol_http ? &crowd->http : &crowd->resp) += 1;
+        *(at->protocol == &protocol_http ? &crowd->http
+          : at->protocol == &protocol_h2 ? &crowd->grpc
+                                         : &crowd->resp) += 1;
         crowd->blocked += at->blocked != NULL;
         crowd->subscribers += connection_subscribes(at);
         crowd->held += connection_is_stalled(at);
@@ -89,6 +91,7 @@ static void write_connections(struct metrics_text *text, const struct server *se
                                            "Connections there are, by what they speak." });
     metrics_count(text, SLICE("protocol=\"resp\""), crowd.resp);
     metrics_count(text, SLICE("protocol=\"http\""), crowd.http);
+    metrics_count(text, SLICE("protocol=\"grpc\""), crowd.grpc);
     gauge(text, "sluice_connections_limit", "Connections there may be.",
           server->connections.count_max);
     gauge(text, "sluice_connections_blocked", "Connections that wait for a job or a result.",
@@ -153,6 +156,30 @@ static void write_traffic(struct metrics_text *text, const struct server *server
           "Connections with requests that wait for the turns of others.",
           schedule_count(&server->schedule));
     gauge(text, "sluice_namespaces", "Namespaces there are.", server->namespaces.count);
+}
+
+static void write_grpc(struct metrics_text *text, const struct server *server)
+{
+    const struct grpc_figures *figures = &server->grpc.figures;
+    gauge(text, "sluice_grpc_calls_open", "Calls of gRPC under way.",
+          server->connections.stream_count);
+    gauge(text, "sluice_grpc_calls_blocked", "Calls of gRPC that wait for a job or a result.",
+          connections_count_blocked_streams(server));
+    counter(text, "sluice_grpc_calls", "Calls of gRPC that were begun.", figures->calls);
+    metrics_family(text, &(struct metric){ "sluice_grpc_calls_ended", METRIC_COUNTER,
+                                           "Calls of gRPC that have ended, by their status; 1 is "
+                                           "also a call that the client gave up." });
+    for (size_t i = 0; i < GRPC_CODES; i++) {
+        char label[32];
+        int size = snprintf(label, sizeof(label), "code=\"%zu\"", i);
+        metrics_count(text, slice_make(label, (size_t)size), figures->ended[i]);
+    }
+    counter(text, "sluice_grpc_connections_refused",
+            "Connections of gRPC closed because their clients broke the protocol or a limit.",
+            figures->refused);
+    counter(text, "sluice_grpc_jobs_returned",
+            "Jobs given back because their call ended before its answer had left.",
+            figures->returned);
 }
 
 static void write_loss(struct metrics_text *text, struct buffer *label, const struct log_loss *loss)
@@ -252,6 +279,7 @@ static enum status write_all(struct metrics_text *text, struct server *server)
     write_process(text, server);
     write_connections(text, server);
     write_traffic(text, server);
+    write_grpc(text, server);
     write_log(text);
     write_store(text, server);
     enum status status =

@@ -290,6 +290,15 @@ void connection_check(const struct connection *connection)
     output_check(output);
 }
 
+size_t connections_count_blocked_streams(const struct server *server)
+{
+    size_t count = 0;
+    for (const struct connection *at = server->connections.newest_stream; at; at = at->next) {
+        count += at->blocked != NULL;
+    }
+    return count;
+}
+
 void connections_check(const struct server *server)
 {
     const struct connections *all = &server->connections;

@@ -196,6 +196,9 @@ void connections_unschedule(struct server *server);
 // The end of a turn: frees those that are closed.
 void connections_free_closed(struct server *server);
 
+// How many streams have a command that waits.
+size_t connections_count_blocked_streams(const struct server *server);
+
 // Asserts the invariants of all connections.
 void connections_check(const struct server *server);
 

@@ -290,8 +290,3 @@ bool transport_client_name(const struct transport *transport, char name[TRANSPOR
     X509_free(certificate);
     return found;
 }
-
-const char *transport_version(const struct transport *transport)
-{
-    return transport->ssl ? SSL_get_version(transport->ssl) : "";
-}

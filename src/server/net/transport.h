@@ -82,7 +82,4 @@ enum {
 };
 bool transport_client_name(const struct transport *transport, char name[TRANSPORT_NAME_SIZE]);
 
-// "TLSv1.3", or "" in the clear.
-const char *transport_version(const struct transport *transport);
-
 #endif

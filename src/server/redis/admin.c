@@ -256,6 +256,12 @@ static enum status run_drain(struct call *call, struct error *error)
     return call_ok(call, STATUS_OK);
 }
 
+static enum status run_reload(struct call *call, struct error *error)
+{
+    const struct connection *connection = call->session;
+    return call_ok(call, server_reload(connection->server, error));
+}
+
 // ---------------------------------------------------------------------------------------------
 
 static const struct command commands[] = {
@@ -304,6 +310,16 @@ static const struct command commands[] = {
                    "or when the server stops. INFO and /readyz show it.",
         .replies = "OK.",
         EXAMPLES({ "Q.DRAIN", "OK" }, { "Q.DRAIN OFF", "OK" }),
+    },
+    {
+        .name = "Q.RELOAD",
+        .group = "server",
+        .flags = COMMAND_CONNECTION | COMMAND_ADMIN | COMMAND_AUDITED,
+        .run = run_reload,
+        .summary = "Reads the config file again, as on SIGHUP.",
+        .details = "What cannot change while the server runs stays as it is, and the log says so.",
+        .replies = "OK, or what is wrong with the file; then every setting stays as it was.",
+        EXAMPLES({ "Q.RELOAD", "OK" }),
     },
     {
         .name = "LATENCY",

@@ -71,6 +71,8 @@ static void append_clients(const struct connection *connection, struct buffer *o
     line_count(out, "connected_clients", server->connections.count);
     line_count(out, "maxclients", server->connections.count_max);
     line_count(out, "blocked_clients", blocked);
+    line_count(out, "grpc_calls", server->connections.stream_count);
+    line_count(out, "blocked_grpc_calls", connections_count_blocked_streams(server));
     line_count(out, "pubsub_clients", listening);
     line_count(out, "reserved_clients", server->connections.reserved);
     line_count(out, "held_clients", held);

@@ -169,10 +169,31 @@ static void test_queues__one_that_is_forgotten_is_not_listed(void **state)
 {
     struct talk *t = *state;
     (void)run(t, "Q.PUT app q S {} JID a");
+    (void)run(t, "Q.POP app w 1 q");
+    (void)run(t, "Q.COMPLETE app a w");
+    (void)run(t, "Q.WORKER.OFFLINE app w"); // a queue that a worker listens to is listed
     says(t, "Q.FORGET app q", "OK");
     says(t, "Q.QUEUES app",
          "1# \"total\" => (integer) 0\n2# \"queues\" => (empty array)\n3# \"next\" => (nil)");
-    says(t, "Q.LENGTH app q", "(integer) 1");
+    says(t, "Q.JOBS app complete q JIDS", "1# \"total\" => (integer) 1\n...");
+}
+
+static void test_queues__one_that_holds_jobs_is_not_forgotten(void **state)
+{
+    struct talk *t = *state;
+    (void)run(t, "Q.PUT app empty S {} JID gone");
+    (void)run(t, "Q.CANCEL app gone");
+    (void)run(t, "Q.PUT app q S {} JID a");
+    says(t, "Q.FORGET app empty q", "(error) STATE queue q has 1 jobs that are not complete");
+    says(t, "Q.FORGET app empty nope", "(error) NOT_FOUND there is no queue nope");
+    (void)run(t, "Q.POP app w 1 q");
+    (void)run(t, "Q.FAIL app a w smtp refused");
+    says(t, "Q.FORGET app q", "(error) STATE queue q has 1 jobs that are not complete");
+    (void)run(t, "Q.RECUR app r often K {} INTERVAL 60 DELAY 60");
+    says(t, "Q.FORGET app often", "(error) STATE queue often has 1 recurring jobs");
+    says(t, "Q.QUEUES app COUNT 0", "1# \"total\" => (integer) 3\n...");
+    says(t, "Q.FORGET app empty", "OK");
+    says(t, "Q.QUEUES app COUNT 0", "1# \"total\" => (integer) 2\n...");
 }
 
 static void test_queues__a_day_has_statistics(void **state)
@@ -278,6 +299,7 @@ int main(void)
         TALK_TEST(test_queues__what_failed_is_listed_by_group_and_can_be_unfailed),
         TALK_TEST(test_queues__nothing_comes_out_of_a_paused_one),
         TALK_TEST(test_queues__one_that_is_forgotten_is_not_listed),
+        TALK_TEST(test_queues__one_that_holds_jobs_is_not_forgotten),
         TALK_TEST(test_queues__a_day_has_statistics),
         TALK_TEST(test_queues__times_and_rates_are_measured),
         TALK_TEST(test_queues__a_lane_shows_its_limits),

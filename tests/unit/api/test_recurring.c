@@ -143,7 +143,7 @@ static void test_recurring__are_listed_by_when_they_are_due(void **state)
     says(t, "Q.RECURRING app q OFFSET 9223372036854775807",
          "1# \"total\" => (integer) 2\n2# \"jobs\" => (empty array)");
     says(t, "Q.UNRECUR app later", "OK");
-    says(t, "Q.UNRECUR app later", "OK");
+    says(t, "Q.UNRECUR app later", "(error) NOT_FOUND recurring job later does not exist");
     says(t, "Q.RECURRING app q COUNT 0",
          "1# \"total\" => (integer) 1\n2# \"jobs\" => (empty array)");
 }

@@ -45,8 +45,7 @@ static void test_settings__unknown_options_are_refused_with_the_nearest_one(void
         (void)snprintf(call, sizeof(call), "Q.CONFIG.SET app %s 1", accepted[i]);
         says(t, call, "OK");
     }
-    // An option from before can still be removed.
-    says(t, "Q.CONFIG.UNSET app colour", "OK");
+    says(t, "Q.CONFIG.UNSET app colour", "(error) NOT_FOUND option colour is not set");
 }
 
 static void test_settings__limits_are_set_shown_and_taken_away(void **state)
@@ -84,7 +83,8 @@ static void test_settings__limits_are_set_shown_and_taken_away(void **state)
          "      10# \"held\" => (integer) 0\n"
          "3# \"next\" => (nil)");
     says(t, "Q.LIMIT.UNSET app", "OK");
-    says(t, "Q.LIMIT.UNSET app QUEUE q", "OK");
+    says(t, "Q.LIMIT.UNSET app QUEUE q",
+         "(error) NOT_FOUND there is no limit for queue q and domain (all)");
     has(t, "Q.LIMITS app", "1)  1# \"queue\" => \"q\"\n...");
     says(t, "Q.LIMIT.UNSET app QUEUE q DOMAIN x*", "OK");
     has(t, "Q.LIMITS app", "\"limits\" => (empty array)\n...");
@@ -177,7 +177,7 @@ static void test_settings__policies_are_set_shown_and_taken_away(void **state)
          "      5# \"max-crashes\" => (nil)\n"
          "      6# \"on-dependency-failure\" => \"cancel\"");
     says(t, "Q.POLICY.UNSET app klass Send", "OK");
-    says(t, "Q.POLICY.UNSET app klass Send", "OK");
+    says(t, "Q.POLICY.UNSET app klass Send", "(error) NOT_FOUND there is no policy for klass Send");
     says(t, "Q.POLICIES app", "1) 1# \"scope\" => \"queue\"\n...");
 }
 

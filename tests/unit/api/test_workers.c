@@ -74,7 +74,9 @@ static void test_workers__go_offline_are_deregistered_or_forgotten(void **state)
     says(t, "Q.WORKER.OFFLINE app w1", "OK");
     assert_non_null(strstr(run(t, "Q.WORKERS app"), "\"offline\" => (true)"));
     says(t, "Q.WORKER.OFFLINE app nobody", "(error) NOT_FOUND worker nobody is not known");
-    says(t, "Q.WORKER.DEREGISTER app w1 nobody", "OK");
+    says(t, "Q.WORKER.DEREGISTER app w1 nobody", "(error) NOT_FOUND worker nobody is not known");
+    says(t, "Q.WORKERS app COUNT 0", "1# \"total\" => (integer) 3\n...");
+    says(t, "Q.WORKER.DEREGISTER app w1", "OK");
     says(t, "Q.WORKERS app COUNT 0", "1# \"total\" => (integer) 2\n...");
     passes(t, 86400);
     says(t, "Q.WORKERS app COUNT 0", "1# \"total\" => (integer) 0\n...");

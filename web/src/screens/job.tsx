@@ -131,13 +131,13 @@ function acts(job: Job, text: string): { label: string; on: boolean; danger?: bo
   const done = (call: Promise<unknown>): Promise<unknown> => call.then((r) => { reload(); return r })
   return [
     { label: 'Run now', primary: true, on: operates && (job.state === 'scheduled' || job.state === 'failed'), run: () => void act(() => done(jobs.run(jid)), 'The job is in line') },
-    { label: 'Edit and retry…', on: operates && job.state !== 'running' && job.state !== 'stalled', run: () => requeueJob(jid, { ...start, data: data() }) },
+    { label: 'Edit and retry…', on: operates && job.state !== 'running', run: () => requeueJob(jid, { ...start, data: data() }) },
     {
       label: 'Take the lease away…', on: operates && job.lease !== null,
       run: () => confirm({ title: 'Take the lease away', body: <p>The worker <b><bdi>{job.lease?.worker}</bdi></b> loses the job, and the next pop gets it. If the worker still runs it, the job runs twice.</p>, verb: 'Take the lease away', danger: true, act: () => done(jobs.timeout([jid])), done: 'The job is in line again' }),
     },
     {
-      label: 'Move…', on: operates && !['running', 'stalled', 'complete'].includes(job.state),
+      label: 'Move…', on: operates && !['running', 'complete'].includes(job.state),
       run: () => ask({
         title: 'Move to another queue', fields: [{ name: 'to', label: 'Queue', required: true }], verb: 'Move',
         act: async (v) => {

@@ -12,6 +12,9 @@ import { STATES, type Counts, type Job, type Search, type State } from '../types
 import { Start } from './overview.tsx'
 
 const PAGE = 50
+// Under load all rows of the newest complete jobs are others each time: drawn anew every second, they
+// would take too much of the page's thread.
+const COMPLETE_MS = 2000
 
 export function filterOf(): Filter {
   return Object.fromEntries(FILTERS.map((name) => [name, param(name)]).filter(([, v]) => v)) as Filter
@@ -87,7 +90,7 @@ export function JobList({ filter, queue, counts }: { filter: Filter; queue?: str
   const [pages, setPages] = useState<{ key: string; seen: string[] }>({ key, seen: [] })
   const seen = pages.key === key ? pages.seen : []
   const cursor = seen[seen.length - 1]
-  const { data, error, again } = useLive('jobs\n' + key + '\n' + (cursor ?? ''), (signal) => jobs.list(filter, { count: PAGE, cursor }, signal))
+  const { data, error, again } = useLive('jobs\n' + key + '\n' + (cursor ?? ''), (signal) => jobs.list(filter, { count: PAGE, cursor }, signal), filter.state === 'complete' ? COMPLETE_MS : 1000)
   if (error && !data) return <ErrorNote error={error} again={again} />
   if (!data) return <Skeleton rows={10} />
   const total = data.total ?? counts ?? null

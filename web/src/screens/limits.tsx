@@ -1,13 +1,16 @@
 // Limits of lanes, and policies of klasses and queues.
+import { useState } from 'preact/hooks'
 import { settings } from '../api.ts'
 import { count, duration } from '../format.ts'
 import { reload, useLive } from '../live.ts'
-import { Command, Empty, ErrorNote, Head, Name, Panel, QueueLink, Skeleton } from '../parts/basics.tsx'
+import { Command, Count, Empty, ErrorNote, Head, Name, Panel, QueueLink, Skeleton } from '../parts/basics.tsx'
 import { ask, confirm, type Values } from '../parts/dialog.tsx'
 import { numberOf, secondsOf } from '../parts/put.tsx'
-import { Table } from '../parts/table.tsx'
+import { CursorPager, Table } from '../parts/table.tsx'
 import { can } from '../state.ts'
 import type { JobOptions, Limit, Policy } from '../types.ts'
+
+const PAGE = 50
 
 const any = <span class="dim">any</span>
 const given = (v: unknown): string => (v === null || v === undefined ? '' : String(v))
@@ -73,10 +76,12 @@ function editPolicy(old: Policy | null): void {
 const option = (v: string | number | null, show: (v: never) => string = String): preact.ComponentChild => (v === null ? <span class="dim">–</span> : show(v as never))
 
 export function Limits() {
-  const { data, error, again } = useLive('limits', async (signal) => {
-    const [limits, policies] = await Promise.all([settings.limits(signal), settings.policies(signal)])
-    return { limits, policies }
-  }, 2000)
+  const [seen, setSeen] = useState<string[]>([])
+  const cursor = seen[seen.length - 1]
+  const { data, error, again } = useLive('limits\n' + (cursor ?? ''), async (signal) => {
+    const [{ limits, next }, policies] = await Promise.all([settings.limits({ cursor, count: PAGE }, signal), settings.policies(signal)])
+    return { limits, next, policies }
+  }, 2000, true)
   const operates = can('operate')
   const head = <Head title="Limits and policies" />
   if (error && !data) return <>{head}<ErrorNote error={error} again={again} /></>
@@ -86,7 +91,7 @@ export function Limits() {
     <>
       {head}
       <Panel title="Limits" flush aside={operates && <button type="button" class="small" onClick={() => editLimit(null)}>New limit</button>}>
-        {data.limits.length === 0 ? (
+        {data.limits.length === 0 && seen.length === 0 ? (
           <Empty title="No limits"><p>A limit says how often and how many at a time jobs may run:</p><Command text="sluice limits set --queue mail --domain 'customer-*' --rate 10 --period 60" /></Empty>
         ) : (
           <Table caption="Limits" rows={data.limits} rowKey={key} noun="limit" columns={[
@@ -96,6 +101,9 @@ export function Limits() {
             { name: 'Burst', head: 'Burst', num: true, cell: (l) => option(l.burst) },
             { name: 'Concurrency', head: 'Concurrency', num: true, cell: (l) => (l.concurrency === 0 ? any : option(l.concurrency)) },
             { name: 'Weight', head: 'Weight', num: true, cell: (l) => option(l.weight) },
+            { name: 'Running', head: 'Running', num: true, cell: (l) => <Count n={l.running} /> },
+            { name: 'Waiting', head: 'Waiting', num: true, cell: (l) => <Count n={l.waiting} /> },
+            { name: 'Held back', head: <span title="Jobs in line in lanes that have used up the rate or the concurrency">Held back</span>, num: true, cell: (l) => <Count n={l.held} /> },
           ]} acts={operates ? (l) => (
             <>
               <button type="button" class="small" onClick={() => editLimit(l)}>Edit…</button>
@@ -104,6 +112,7 @@ export function Limits() {
           ) : undefined as never} />
         )}
       </Panel>
+      <CursorPager seen={seen} next={data.next} go={setSeen} />
       <Panel title="Policies" flush aside={operates && <button type="button" class="small" onClick={() => editPolicy(null)}>New policy</button>}>
         {data.policies.length === 0 ? (
           <Empty title="No policies"><p>A policy says how the jobs of a klass or a queue are run:</p><Command text="sluice policies set klass Send --backoff exponential:1:300:20 --timeout 600" /></Empty>

@@ -13,7 +13,7 @@ export function Tags() {
   const head = <Head title="Tags" />
   if (error && !data) return <>{head}<ErrorNote error={error} again={again} /></>
   if (!data) return <>{head}<Skeleton /></>
-  if (data.length === 0) return <>{head}<Empty title="No job has a tag"><p>Tags find jobs again, whatever their queue:</p><Command text={`sluice put mail Send '{"to":"ann"}' --tag newsletter`} /></Empty></>
+  if (data.length === 0) return <>{head}<Empty title="No tag has two jobs"><p>A tag is listed as soon as two jobs have it. Tags find jobs again, whatever their queue:</p><Command text={`sluice put mail Send '{"to":"ann"}' --tag newsletter`} /></Empty></>
   return (
     <>
       {head}

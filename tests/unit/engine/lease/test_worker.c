@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "engine/queue/queue.h"
+#include "engine/state.h"
 #include "engine_test.h"
 
 static void test_worker__the_most_recently_seen_comes_first(void **state)
@@ -100,13 +102,18 @@ static void test_worker__offline_ones_stay_on_the_list_until_they_pop_again(void
     said(w, engine_worker_offline(w->engine, us(2), SLICE("w2"), &w->error));
 }
 
-// The names of the queues that are listed natively.
+// The names of the queues that native lists show: those that have had a job, then those that only
+// have listeners.
 static const char *listed(struct world *w)
 {
-    struct slice name;
+    const struct index *indexes[] = { &w->engine->queue_order, &w->engine->queue_listened };
     buffer_clear(&w->text);
-    for (size_t i = 0; engine_queue_listed(w->engine, i, &name); i++) {
-        buffer_printf(&w->text, "%s%.*s", i ? "," : "", SLICE_PRINT(name));
+    for (size_t i = 0; i < 2; i++) {
+        struct index_cursor cursor = index_cursor_at(indexes[i], 0);
+        for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+            buffer_printf(&w->text, "%s%.*s", w->text.size ? "," : "",
+                          SLICE_PRINT(queue_name(queue_of_order(node))));
+        }
     }
     buffer_append_char(&w->text, '\0');
     return w->text.data;

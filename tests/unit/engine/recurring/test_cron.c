@@ -54,7 +54,8 @@ static void expect_runs(const struct zone_rules *zone, const char *text, const c
             buffer_append(&runs, SLICE("none"));
             break;
         }
-        timefmt_append(&runs, at_us);
+        char text_at[TIMEFMT_SIZE_MAX];
+        buffer_append(&runs, slice_make(text_at, timefmt_format(at_us, text_at)));
     }
     buffer_append(&runs, slice_make("", 1));
     assert_int_equal(runs.status, STATUS_OK);

@@ -96,8 +96,9 @@ static void test_grpc_words__each_field_is_an_argument(void **state)
           "page_token: 'p' skip: 3 jids_only: true data_max: 0",
           "Q.JOBS default -- failed KLASS K WORKER w TAGGED t DOMAIN d GROUP g OFFSET 3 COUNT 1000 "
           "JIDS DATA-MAX 0 CURSOR p" },
-        { "ListQueues", "order_by: 'waiting' page_size: 7 page_token: 'p' skip: 1",
-          "Q.QUEUES default SORT waiting OFFSET 1 COUNT 7 CURSOR p" },
+        { "ListQueues",
+          "order_by: 'waiting' page_size: 7 page_token: 'p' skip: 1 name_pattern: 'm*'",
+          "Q.QUEUES default SORT waiting MATCH m* OFFSET 1 COUNT 7 CURSOR p" },
         { "Execute", "words: 'Q.STATS' words: 'app' words: 'mail'", "Q.STATS app mail" },
         { "Execute", "words: 'q.zones' words: 'app'", "q.zones app" },
     };

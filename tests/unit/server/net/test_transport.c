@@ -287,7 +287,6 @@ static void test_transport__bytes_arrive_in_the_clear(void **state)
     struct pair pair;
     pair_init_plain(&pair);
     converse(&pair);
-    assert_string_equal(transport_version(&pair.server), "");
     pair_release(&pair);
 }
 
@@ -302,7 +301,7 @@ static void test_transport__bytes_arrive_under_tls(void **state)
         pair_init_tls(&pair, tls, NULL, NULL);
         assert_int_equal(SSL_set_max_proto_version(pair.client, versions[i]), 1);
         converse(&pair);
-        assert_string_equal(transport_version(&pair.server), version_names[i]);
+        assert_string_equal(SSL_get_version(pair.client), version_names[i]);
         pair_release(&pair);
     }
     tls_free(tls);
