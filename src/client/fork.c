@@ -21,12 +21,13 @@ static void after_fork_in_parent(void)
     pthread_mutex_unlock(&mutex);
 }
 
+// The thread of the child is the one that has locked the mutex.
 static void after_fork_in_child(void)
 {
-    fork_renew_mutex(&mutex);
     for (struct fork_guard *guard = guards; guard; guard = guard->next) {
         guard->forget(guard);
     }
+    pthread_mutex_unlock(&mutex);
 }
 
 static void watch_forks(void)
