@@ -14,16 +14,19 @@
 // Conventions:
 //
 // - A call returns a status. Its last argument, which may be NULL, receives the error message.
-// - A call that fails has changed nothing, except when the status is SLUICE_UNKNOWN, or SLUICE_IO from
-//   a server or folder whose disk fails while the call waits for it.
-// - If the connection breaks before the reply, the library repeats a call that only reads, puts or
-//   settles jobs until it knows the outcome or the time limit is over. The server recognizes a
-//   repeated put by an id that the library gives it, and a repeated settling by the token of the
-//   lease, also after a restart. UNKNOWN: the time limit was over before the server could be asked
-//   again; or the call is one that is not repeated (sluice_cancel, sluice_log, other commands that
-//   write).
+// - A pointer may be NULL where this header says so. Elsewhere NULL is INVALID.
+// - A call that fails has changed nothing, except when the status is SLUICE_UNKNOWN, or SLUICE_IO
+//   from a server or folder whose disk fails while the call waits for it.
+// - If the connection breaks before the reply, the library repeats a call that only reads, puts,
+//   cancels or settles jobs, or reports about one, until it knows the outcome or the time limit is
+//   over. The server recognizes a repeated put, cancel or log line by an id that the library gives
+//   it, and a repeated settling by the token of the lease, also after a restart. UNKNOWN: the time
+//   limit was over before the server could be asked again; or the call is a sluice_call of a command
+//   that is not repeated.
 // - Any number of threads may use a `struct sluice` at the same time. Every other object must be
 //   used by one thread at a time.
+// - After fork() the child may use a queue on a server, and what belongs to it: it has connections
+//   of its own. A queue in the process belongs to the parent: STATE.
 // - Strings are UTF-8 and end with a null byte.
 // - Times are in seconds: a duration, or a time since 1970.
 // - The options of sluice_VERB are a `struct sluice_VERB_options`. In C a macro with the name of the
@@ -32,6 +35,7 @@
 // - In a struct of options NULL selects the default of a text, and 0 the default of a number.
 //   SLUICE_ZERO is the number zero, and SLUICE_NONE is "none" where that is possible. A negative
 //   number is INVALID where it has no meaning.
+// - A time to wait of 0 means: do not wait. SLUICE_FOREVER: wait without a limit.
 // - Later versions of the library may add members at the end of a struct of options. The member
 //   `size` tells which of them the program knows. No other struct of this header grows.
 #ifndef SLUICE_SLUICE_H
@@ -79,8 +83,8 @@ enum sluice_status {
     SLUICE_CORRUPT,     // stored data is damaged
     SLUICE_IO,          // a read, a write or a sync failed
     SLUICE_NO_SPACE,    // the disk is full
-    SLUICE_TIMED_OUT,   // nothing arrived within the given time
-    SLUICE_INTERRUPTED, // interrupted by sluice_interrupt
+    SLUICE_TIMED_OUT,   // nothing arrived within the given time, or sluice_deadline was over before
+    SLUICE_INTERRUPTED, // interrupted by sluice_interrupt or sluice_interrupt_all
     SLUICE_UNREACHABLE, // the server cannot be reached; nothing was done
     SLUICE_UNKNOWN,     // no reply, and the server cannot be asked again: applied or not
     SLUICE_STATUS_COUNT,
@@ -100,6 +104,18 @@ struct sluice_error {
 
 // Returns the name of a status: a stable lower-case word, such as "not_found".
 SLUICE_API const char *sluice_status_name(enum sluice_status status);
+
+// ---------------------------------------------------------------------------------------------
+// Memory
+
+// Sets the functions that the library allocates with, in place of realloc and free: `resize`
+// allocates a block (block NULL) or resizes it, and returns NULL if there is no memory; `release`
+// frees one, or NULL. Both may be called from any thread. NULL for both: those of the C library.
+// Call it before other functions of the library; STATE: a queue is open. LMDB and OpenSSL have
+// memory of their own.
+SLUICE_API enum sluice_status sluice_set_memory(void *(*resize)(void *block, size_t size),
+                                                void (*release)(void *block),
+                                                struct sluice_error *error);
 
 // ---------------------------------------------------------------------------------------------
 // Opening
@@ -129,16 +145,23 @@ enum sluice_log_level {
 
 struct sluice_open_options {
     SLUICE_SIZE_OF(struct sluice_open_options);
-    const char *ns;     // the namespace; overrides that of the address. Default: "default"
-    const char *worker; // the worker name for taking jobs. Default: HOST-PID-RANDOM
+    const char *ns; // the namespace; overrides that of the address. Default: "default"
+    // The worker name for taking jobs. Default: HOST-PID-RANDOM. Connections to a server are named
+    // after it (CLIENT LIST).
+    const char *worker;
     // The time limit of a call, which includes reconnecting and excludes the time that the call
     // waits for a job. Default: 30. SLUICE_FOREVER: no limit. Must not be zero or negative.
     double timeout;
     // For `file:` only. When a change counts as durable: "always" (synced, the default),
     // "interval:MS" or "never". The address takes precedence.
     const char *durability;
-    // For TLS only: PEM files. Without ca_file the system's certificate authorities are trusted.
+    // For TLS only: PEM files. ca_file: the trusted certificate authorities; default: those of the
+    // system. cert_file: the certificate of the client. key_file: its key; default: cert_file.
     const char *ca_file, *cert_file, *key_file;
+    // For a server only: a file whose first line is the password. It is read for each connection,
+    // so that it may be replaced while the program runs. Not together with a password in the
+    // address.
+    const char *password_file;
     // Receives messages for the operator of the program. Called from any thread. Must not call the
     // library.
     void (*log)(void *context, enum sluice_log_level level, const char *sentence);
@@ -158,6 +181,12 @@ struct sluice_open_options {
 //                                                1048576
 //     sluice://[USER:PASSWORD@]HOST[:PORT][/NS]  a server; redis:// is a synonym
 //     sluices://...                              a server with TLS; rediss:// is a synonym
+//     unix:PATH[?ns=NAME&user=USER]              a server on a Unix socket, or a program that calls
+//                                                sluice_serve
+//
+// If the options and the address do not say it, these environment variables name files:
+// SLUICE_CA_FILE, SLUICE_CERT_FILE and SLUICE_KEY_FILE with TLS, SLUICE_PASSWORD_FILE for any
+// server.
 //
 // The server need not be reachable yet: each call connects, with growing pauses between attempts,
 // until its time limit. BUSY: another process has the folder open. NOT_FOUND: the folder has no
@@ -175,6 +204,23 @@ SLUICE_API const char *sluice_worker(const struct sluice *sluice);
 // With `on` true, ends every call that waits, now or later, with SLUICE_INTERRUPTED, until it is
 // called with `on` false. No job is lost. May be called from a signal handler.
 SLUICE_API void sluice_interrupt(struct sluice *sluice, bool on);
+// The same for every call, also one that puts, settles or reads. A call whose answer has not
+// arrived ends with SLUICE_UNKNOWN if it may have been applied, and with SLUICE_INTERRUPTED if it
+// was not. In the process a call that has begun is not ended: it waits for nothing but the disk,
+// and that no longer than its time limit.
+SLUICE_API void sluice_interrupt_all(struct sluice *sluice, bool on);
+
+// Limits the calls that this thread makes from now on, with any handle: they end within `seconds`
+// from now, times to wait included. Several calls share that time. A call that begins later ends
+// with SLUICE_TIMED_OUT at once. SLUICE_FOREVER: no deadline. Returns what was left of the deadline
+// before, or SLUICE_FOREVER, so that it can be set again:
+//
+//     double before = sluice_deadline(0.5);
+//     status = sluice_get(queue, jid, &value, &error);
+//     sluice_deadline(before);
+//
+// A call of sluice/async.h has the deadline of the thread that began it.
+SLUICE_API double sluice_deadline(double seconds);
 
 // ---------------------------------------------------------------------------------------------
 // Putting jobs
@@ -230,8 +276,9 @@ struct sluice_result {
     char message[SLUICE_MESSAGE_SIZE];
 };
 
-// Puts many jobs in one round trip. Each has its own entry in `results`, which may be NULL. The
-// status is that of the whole call, or else that of the first rejected job.
+// Puts any number of jobs, up to 1000 in one round trip, which has the time limit of a call. Each
+// job has its own entry in `results`, which may be NULL. The status is that of the first job that
+// was not put. If the server goes away, the jobs that were not sent yet are UNREACHABLE.
 SLUICE_API enum sluice_status sluice_put_many(struct sluice *sluice,
                                               const struct sluice_put_options *puts, size_t count,
                                               struct sluice_result *results,
@@ -265,8 +312,8 @@ SLUICE_API enum sluice_status sluice_take(struct sluice *sluice,
                                           struct sluice_error *error);
 
 // Takes a given job, which must be waiting or stalled, out of its turn. Of `take`, which may be
-// NULL, only `worker` and `lease` are used. STATE: the job cannot be taken now, and the message says
-// why. UNKNOWN: the connection broke; if the job was taken, its lease expires.
+// NULL, only `worker` and `lease` are used. STATE: the job cannot be taken now, and the message
+// says why. UNKNOWN: the connection broke; if the job was taken, its lease expires.
 SLUICE_API enum sluice_status sluice_take_job(struct sluice *sluice, const char *jid,
                                               const struct sluice_take_options *take,
                                               struct sluice_job **out, struct sluice_error *error);
@@ -385,9 +432,9 @@ SLUICE_API enum sluice_status sluice_settle(struct sluice_job *job,
                                             const struct sluice_settle_options *options,
                                             struct sluice_error *error);
 // Settles many jobs: one round trip, and in the process one sync, for up to 1000 jobs that end in
-// the same way. Those that are given back take one each. `options` has an element for each job. Each
-// job has its own entry in `results`, which may be NULL. The status is that of the first job that
-// was not settled. sluice_job_remaining tells how many retries are left.
+// the same way. Those that are given back take one each. `options` has an element for each job.
+// Each job has its own entry in `results`, which may be NULL. The status is that of the first job
+// that was not settled. sluice_job_remaining tells how many retries are left.
 SLUICE_API enum sluice_status sluice_settle_many(struct sluice_job *const *jobs,
                                                  const struct sluice_settle_options *options,
                                                  size_t count, struct sluice_result *results,
@@ -432,9 +479,10 @@ SLUICE_API enum sluice_status sluice_cancel(struct sluice *sluice, const char *j
 //     sluice_call(queue, words, NULL, 2, NULL, NULL);
 //
 // `sizes` has the lengths of the arguments, or is NULL. `out` (may be NULL) receives the result. If
-// the connection breaks, these commands are repeated: those that only read; Q.PUT, Q.MPUT, Q.REQUEUE,
-// Q.RECUR and Q.RESTORE, to which the library adds a REQUEST if they have none; Q.COMPLETE, Q.FAIL,
-// Q.RETRY, Q.RETURN and their bulk forms if they have a TOKEN. All others end with SLUICE_UNKNOWN.
+// the connection breaks, these commands are repeated: those that only read; Q.PUT, Q.MPUT,
+// Q.REQUEUE, Q.RECUR, Q.RESTORE, Q.CANCEL and Q.LOG, to which the library adds a REQUEST if they
+// have none; Q.COMPLETE, Q.FAIL, Q.RETRY, Q.RETURN and their bulk forms if they have a TOKEN. All
+// others end with SLUICE_UNKNOWN.
 SLUICE_API enum sluice_status sluice_call(struct sluice *sluice, const char *const *words,
                                           const size_t *sizes, size_t count,
                                           struct sluice_value **out, struct sluice_error *error);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/alloc.h"
 
+#include "base/alloc_functions.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -36,15 +38,34 @@ static void count(size_t old_size, size_t new_size)
     (void)atomic_fetch_add_explicit(&used, more, memory_order_relaxed);
 }
 
+static void *(*block_resize)(void *block, size_t size) = realloc;
+static void (*block_release)(void *block) = free;
+
+void mem_set_functions(void *(*resize)(void *block, size_t size), void (*release)(void *block))
+{
+    block_resize = resize ? resize : realloc;
+    block_release = release ? release : free;
+}
+
+void *mem_block_resize(void *block, size_t size)
+{
+    return block_resize(block, size);
+}
+
+void mem_block_free(void *block)
+{
+    block_release(block);
+}
+
 static void *system_resize(void *context, void *block, size_t old_size, size_t new_size)
 {
     (void)context;
     if (new_size == 0) {
-        free(block);
+        block_release(block);
         count(old_size, 0);
         return NULL;
     }
-    void *moved = realloc(block, new_size);
+    void *moved = block_resize(block, new_size);
     bool grows = new_size > old_size;
     if (moved || !grows) {
         count(old_size, new_size);

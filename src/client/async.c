@@ -1,10 +1,11 @@
-// SPDX-License-Identifier: MIT
-// Calls that are made by a thread of the handle's own, on a copy of the queue, whose waits can be
-// interrupted apart from the calls of the program:
+// SPDX-License-Identifier: MIT Calls by a thread of the handle, on a copy of the queue. Interrupts
+// of the program do not reach it:
 //
 //      program:  IDLE --(begin)--> BEGUN                    ENDED --(finish)--> IDLE
 //      thread:                     BEGUN --> the call --> ENDED, `event` is readable
+#include "client/deadline.h"
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/pause.h"
 #include "os/thread.h"
 
@@ -12,6 +13,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -25,7 +27,7 @@ enum kind {
     KIND_CALL,
 };
 
-// A call with all that was passed to it, borrowed.
+// A call with its arguments, which are borrowed.
 struct request {
     enum kind kind;
     union {
@@ -66,6 +68,7 @@ enum state {
 };
 
 struct sluice_async {
+    struct fork_guard guard;
     struct sluice *sluice; // the program's
     struct sluice *own;    // a copy
     pthread_t thread;
@@ -76,6 +79,7 @@ struct sluice_async {
     enum state state;
     bool stopping;
     struct request request;
+    int64_t deadline_us; // of the thread that began it
     enum sluice_status status;
     struct sluice_error error;
 };
@@ -130,6 +134,7 @@ static void *run(void *context)
             break;
         }
         pthread_mutex_unlock(&async->mutex);
+        deadline_set_for_thread(async->deadline_us);
         enum sluice_status status = make_call(async);
         pthread_mutex_lock(&async->mutex);
         async->status = status;
@@ -140,6 +145,25 @@ static void *run(void *context)
     return NULL;
 }
 
+static enum sluice_status start(struct sluice_async *async, struct sluice_error *error)
+{
+    async->has_thread = !thread_start(&async->thread, run, async);
+    return async->has_thread ? SLUICE_OK
+                             : fault(error, SLUICE_NO_MEMORY, "no thread can be started for calls");
+}
+
+// A call that is under way goes on in the parent. The child's handle is as a new one.
+static void forget(struct fork_guard *guard)
+{
+    struct sluice_async *async =
+        (struct sluice_async *)((char *)guard - offsetof(struct sluice_async, guard));
+    fork_renew_mutex(&async->mutex);
+    fork_renew_event(async->event);
+    (void)condition_init(&async->begun);
+    async->has_thread = false;
+    async->state = STATE_IDLE;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Calls
 
@@ -148,14 +172,18 @@ static enum sluice_status begin(struct sluice_async *async, const struct request
 {
     enum sluice_status status = SLUICE_OK;
     if (!async) {
-        return fault(error, SLUICE_INVALID, "async is NULL");
+        return fault_null(error, "async");
     }
     pthread_mutex_lock(&async->mutex);
     if (async->state != STATE_IDLE) {
         status = fault(error, SLUICE_BUSY, "the handle has a call that was not finished");
-    } else {
+    } else if (!async->has_thread) { // after a fork()
+        status = start(async, error);
+    }
+    if (!status) {
         sluice_interrupt(async->own, false);
         async->request = *request;
+        async->deadline_us = deadline_of_thread();
         async->error = (struct sluice_error){ .status = SLUICE_OK };
         async->state = STATE_BEGUN;
         pthread_cond_signal(&async->begun);
@@ -171,7 +199,7 @@ enum sluice_status sluice_async_take(struct sluice_async *async,
 {
     const struct request request = { .kind = KIND_TAKE, .take = { options, jobs, count, taken } };
     if (!jobs || !taken) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", jobs ? "taken" : "jobs");
+        return fault_null(error, jobs ? "taken" : "jobs");
     }
     return begin(async, &request, error);
 }
@@ -180,7 +208,7 @@ enum sluice_status sluice_async_wait(struct sluice_async *async, const char *jid
                                      struct sluice_value **out, struct sluice_error *error)
 {
     const struct request request = { .kind = KIND_WAIT, .wait = { jid, wait, out } };
-    return out ? begin(async, &request, error) : fault(error, SLUICE_INVALID, "out is NULL");
+    return out ? begin(async, &request, error) : fault_null(error, "out");
 }
 
 enum sluice_status sluice_async_put(struct sluice_async *async,
@@ -211,7 +239,7 @@ enum sluice_status sluice_async_call(struct sluice_async *async, const char *con
 enum sluice_status sluice_async_finish(struct sluice_async *async, struct sluice_error *error)
 {
     if (!async) {
-        return fault(error, SLUICE_INVALID, "async is NULL");
+        return fault_null(error, "async");
     }
     enum sluice_status status;
     pthread_mutex_lock(&async->mutex);
@@ -250,7 +278,7 @@ int sluice_async_fd(const struct sluice_async *async)
 // ---------------------------------------------------------------------------------------------
 // Life
 
-// What a call has brought that no one has asked for.
+// Frees the results of a call that was not finished.
 static void drop_results(struct sluice_async *async)
 {
     const struct request *request = &async->request;
@@ -274,6 +302,7 @@ void sluice_async_free(struct sluice_async *async)
     if (!async) {
         return;
     }
+    fork_guard_remove(&async->guard);
     if (async->has_thread) {
         pthread_mutex_lock(&async->mutex);
         async->stopping = true;
@@ -289,19 +318,19 @@ void sluice_async_free(struct sluice_async *async)
     }
     pthread_mutex_destroy(&async->mutex);
     pthread_cond_destroy(&async->begun);
-    free(async);
+    memory_free(async);
 }
 
 enum sluice_status sluice_async_new(struct sluice *sluice, struct sluice_async **out,
                                     struct sluice_error *error)
 {
     if (!sluice || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", sluice ? "out" : "sluice");
+        return fault_null(error, sluice ? "out" : "sluice");
     }
     *out = NULL;
-    struct sluice_async *async = calloc(1, sizeof(*async));
+    struct sluice_async *async = memory_zalloc(1, sizeof(*async));
     if (!async || pthread_mutex_init(&async->mutex, NULL) || condition_init(&async->begun)) {
-        free(async);
+        memory_free(async);
         return fault_no_memory(error);
     }
     async->sluice = sluice;
@@ -309,16 +338,12 @@ enum sluice_status sluice_async_new(struct sluice *sluice, struct sluice_async *
     enum sluice_status status =
         async->event < 0 ? fault(error, SLUICE_IO, "no event can be made: %s", strerror(errno))
                          : queue_copy(sluice, sluice->timeout_us, &async->own, error);
-    if (!status) {
-        async->has_thread = !thread_start(&async->thread, run, async);
-        status = async->has_thread
-                     ? SLUICE_OK
-                     : fault(error, SLUICE_NO_MEMORY, "no thread can be started for calls");
-    }
+    status = status ? status : start(async, error);
     if (status) {
         sluice_async_free(async);
         return status;
     }
+    fork_guard_add(&async->guard, forget);
     *out = async;
     return SLUICE_OK;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "client/dialog.h"
 
+#include "client/memory.h"
+#include "client/password.h"
 #include "client/value.h"
 #include "os/clock.h"
 #include "wire/resp_item.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 enum {
@@ -87,30 +90,64 @@ static enum sluice_status no_greeting(const struct url *url, enum stream_result 
         return fault_interrupted(error);
     }
     return fault(error, SLUICE_UNREACHABLE,
-                 why == STREAM_ODD ? "%.120s:%s answers with what is no RESP"
-                                   : "%.120s:%s does not answer",
-                 url->host, url->port);
+                 why == STREAM_ODD ? "%s does not speak RESP" : "%s does not answer", url->place);
 }
 
-// Who we are, and that we speak RESP3.
-static enum sluice_status greet(const struct url *url, struct dialog *dialog, struct until until,
+// A server accepts only printable ASCII characters without spaces.
+void peer_name(char out[PEER_NAME_SIZE], const char *text)
+{
+    size_t size = 0;
+    for (; text[size] && size < PEER_NAME_SIZE - 1; size++) {
+        out[size] = text[size] > ' ' && text[size] <= '~' ? text[size] : '-';
+    }
+    out[size] = '\0';
+}
+
+// HELLO 3 [AUTH user password] [SETNAME name]
+static enum sluice_status write_hello(const struct peer *peer, struct buffer *out,
+                                      struct sluice_error *error)
+{
+    char password[URL_PART_SIZE];
+    struct slice words[7] = { SLICE("HELLO"), SLICE("3") };
+    const struct url *url = &peer->url;
+    size_t count = 2;
+    if (peer->password_file[0]) {
+        enum sluice_status status = password_read(peer->password_file, password, error);
+        if (status) {
+            return status;
+        }
+    } else {
+        memcpy(password, url->password, sizeof(password));
+    }
+    if (url->user[0] || password[0]) {
+        words[count++] = SLICE("AUTH");
+        words[count++] = slice_from_cstr(url->user[0] ? url->user : "default");
+        words[count++] = slice_from_cstr(password);
+    }
+    if (peer->name[0]) {
+        words[count++] = SLICE("SETNAME");
+        words[count++] = slice_from_cstr(peer->name);
+    }
+    request_add(out, (struct slices){ words, count }, 0, SLICE_EMPTY);
+    explicit_bzero(password, sizeof(password));
+    return SLUICE_OK;
+}
+
+// Introduces the library, with RESP3 as the protocol.
+static enum sluice_status greet(const struct peer *peer, struct dialog *dialog, struct until until,
                                 struct sluice_error *error)
 {
-    const char *user = url->user[0] ? url->user : "default";
-    const struct slice words[] = {
-        SLICE("HELLO"),
-        SLICE("3"),
-        SLICE("AUTH"),
-        slice_from_cstr(user),
-        slice_from_cstr(url->password),
-    };
+    const struct url *url = &peer->url;
     struct buffer request;
     buffer_init(&request, &allocator_system, INPUT_MAX);
-    bool named = url->user[0] || url->password[0];
-    request_add(&request, (struct slices){ words, named ? 5 : 2 }, 0, SLICE_EMPTY);
-    enum stream_result result =
-        request.status ? STREAM_CLOSED
-                       : stream_write(&dialog->stream, buffer_slice(&request), until.deadline_us);
+    enum sluice_status status = write_hello(peer, &request, error);
+    if (status) {
+        buffer_release(&request);
+        return status;
+    }
+    enum stream_result result = request.status
+                                    ? STREAM_CLOSED
+                                    : stream_write(&dialog->stream, buffer_slice(&request), until);
     buffer_release(&request);
     struct slice answer = SLICE_EMPTY;
     size_t items = 0;
@@ -125,7 +162,7 @@ static enum sluice_status greet(const struct url *url, struct dialog *dialog, st
     }
     struct sluice_value *value;
     struct sluice_error refusal;
-    enum sluice_status status = value_read(answer, items, &value, &refusal);
+    status = value_read(answer, items, &value, &refusal);
     sluice_value_free(value);
     if (status && strncmp(refusal.message, "max number of clients", 21) == 0) {
         status = SLUICE_BUSY;
@@ -133,24 +170,32 @@ static enum sluice_status greet(const struct url *url, struct dialog *dialog, st
     return status ? fault(error, status, "%s", refusal.message) : SLUICE_OK;
 }
 
-enum sluice_status dialog_open(const struct url *url, struct ssl_ctx_st *trust, struct until until,
-                               struct dialog **out, struct sluice_error *error)
+// The server sees the connection of the parent alone, and the child's calls do not use it.
+static void forget(struct fork_guard *guard)
 {
-    struct dialog *dialog = calloc(1, sizeof(*dialog));
+    struct dialog *dialog = (struct dialog *)((char *)guard - offsetof(struct dialog, guard));
+    stream_abandon(&dialog->stream);
+}
+
+enum sluice_status dialog_open(const struct peer *peer, struct until until, struct dialog **out,
+                               struct sluice_error *error)
+{
+    struct dialog *dialog = memory_zalloc(1, sizeof(*dialog));
     if (!dialog) {
         return fault_no_memory(error);
     }
     buffer_init(&dialog->input, &allocator_system, INPUT_MAX);
     int64_t open_us = monotonic_us() + OPEN_US;
     until.deadline_us = until.deadline_us < open_us ? until.deadline_us : open_us;
-    enum sluice_status status = stream_open(&dialog->stream, url, trust, until, error);
+    enum sluice_status status = stream_open(&dialog->stream, &peer->url, peer->trust, until, error);
     if (!status) {
-        status = greet(url, dialog, until, error);
+        status = greet(peer, dialog, until, error);
     }
     if (status) {
         dialog_close(dialog);
         return status;
     }
+    fork_guard_add(&dialog->guard, forget);
     *out = dialog;
     return SLUICE_OK;
 }
@@ -158,8 +203,9 @@ enum sluice_status dialog_open(const struct url *url, struct ssl_ctx_st *trust, 
 void dialog_close(struct dialog *dialog)
 {
     if (dialog) {
+        fork_guard_remove(&dialog->guard);
         stream_close(&dialog->stream);
         buffer_release(&dialog->input);
-        free(dialog);
+        memory_free(dialog);
     }
 }

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// The handler may run in any thread at any time, also while the last user ends: so the event that it
-// writes to is never closed. Each user watches that event by an epoll of its own, edge by edge.
+// SPDX-License-Identifier: MIT The handler may run in any thread at any time, also while the last
+// user ends: the event that it writes to is therefore never closed. Each user watches the event
+// with an edge-triggered epoll of its own.
 #include "client/drain.h"
 
 #include <errno.h>
@@ -22,14 +22,14 @@ static unsigned users;
 static bool handled[SIGNAL_COUNT];
 static struct sigaction before[SIGNAL_COUNT];
 static _Atomic int event = -1;
-static _Atomic pid_t owner; // whose event it is
+static _Atomic pid_t owner; // the process that has made the event
 static atomic_uint count;
 
-// A child that was forked meanwhile has inherited the handler, but the event is its parent's.
+// A child has inherited the handler, but the event belongs to the parent.
 static void forward(int number)
 {
     (void)sigaction(number, &before[number == signals[0] ? 0 : 1], NULL);
-    (void)raise(number); // it comes when this handler returns
+    (void)raise(number); // delivered when this handler returns
 }
 
 static void on_signal(int number)
@@ -44,7 +44,7 @@ static void on_signal(int number)
     errno = error;
 }
 
-// With the mutex held. What the program ignores stays ignored.
+// Called with the mutex held. A signal that the program ignores stays ignored.
 static void handle(void)
 {
     const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
@@ -54,7 +54,7 @@ static void handle(void)
     }
 }
 
-// With the mutex held. What the program has set meanwhile stays.
+// Called with the mutex held. A handler that the program has set since stays.
 static void restore(void)
 {
     for (int i = 0; i < SIGNAL_COUNT; i++) {

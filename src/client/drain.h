@@ -5,12 +5,13 @@
 
 #include <stdbool.h>
 
-// Handles the signals until drain_end. Returns a descriptor that becomes readable with each of them
-// (read it with drain_count), or -1. Several may be open at the same time.
+// Handles the signals until drain_end. Returns a descriptor that becomes readable at each signal
+// (read it with drain_count), or -1. Several descriptors may be open at the same time.
 int drain_begin(void);
-// How many signals have come to this process so far. What made the descriptor readable is taken.
+// Returns the number of signals that this process has received so far, and makes the descriptor
+// unreadable.
 unsigned drain_count(int fd);
-// The signals do again what they did before, once all have ended. -1 is allowed.
+// Restores the former handlers with the last descriptor. `fd` may be -1.
 void drain_end(int fd);
 
 #endif

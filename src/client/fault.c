@@ -41,6 +41,11 @@ enum sluice_status fault(struct sluice_error *error, enum sluice_status status, 
     return status;
 }
 
+enum sluice_status fault_null(struct sluice_error *error, const char *argument)
+{
+    return fault(error, SLUICE_INVALID, "%s is NULL", argument);
+}
+
 enum sluice_status fault_no_memory(struct sluice_error *error)
 {
     return fault(error, SLUICE_NO_MEMORY, "out of memory");
@@ -61,7 +66,7 @@ enum sluice_status fault_of(struct sluice_error *error, const struct error *from
     return fault(error, (enum sluice_status)from->status, "%s", error_sentence(from));
 }
 
-// Redis's own words, for what happens before a command is looked at.
+// Codes of Redis, for errors before a command is parsed.
 static const struct {
     const char *code;
     enum sluice_status status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How calls of the library say what went wrong.
+// Errors of the library's calls.
 #ifndef SLUICE_CLIENT_FAULT_H
 #define SLUICE_CLIENT_FAULT_H
 
@@ -8,18 +8,20 @@
 
 #include <sluice/sluice.h>
 
-// Fills `error`, which may be NULL, and gives the status.
+// Fills `error`, which may be NULL, and returns the status.
 enum sluice_status fault(struct sluice_error *error, enum sluice_status status, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 
+// INVALID: an argument is NULL that must not be.
+enum sluice_status fault_null(struct sluice_error *error, const char *argument);
 enum sluice_status fault_no_memory(struct sluice_error *error);
 enum sluice_status fault_interrupted(struct sluice_error *error);
 enum sluice_status fault_timed_out(struct sluice_error *error);
 
-// The same of an engine's or a store's error.
+// The same for an error of an engine or a store.
 enum sluice_status fault_of(struct sluice_error *error, const struct error *from);
 
-// Of an error as a server says it: a word in capitals, a sentence.
+// The same for an error of a server: a word in capitals and a message.
 enum sluice_status fault_said(struct sluice_error *error, struct slice line);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/folder.h"
 
+#include "client/fork.h"
 #include "client/local_call.h"
 #include "client/local_events.h"
 #include "host/zones/zoneinfo.h"
@@ -18,34 +19,36 @@
 #include <unistd.h>
 
 enum {
-    NAMESPACES_MAX = 1000000, // as many as a server can be set to allow
+    NAMESPACES_MAX = 1000000, // the largest setting of a server
     APPEND_TRIES = 10000,     // a millisecond apart
 };
 
-static const uint64_t settled = 0;       // of a turn: nothing to wait for
-static const uint64_t lost = UINT64_MAX; // it will never be stored
+static const uint64_t settled = 0;       // the result of a turn: nothing to wait for
+static const uint64_t lost = UINT64_MAX; // the result of a turn: its changes will never be stored
 
 // ---------------------------------------------------------------------------------------------
-// The folders of this process. Opening and closing take the mutex for as long as they last, so that
-// one who opens a folder that another is about to close finds it closed.
+// The folders of this process. Opening and closing hold the mutex until they end, so that a folder
+// that is being closed is closed completely before it is opened again.
 
 static pthread_mutex_t folders_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct folder *folders;
-static pthread_once_t watched = PTHREAD_ONCE_INIT;
-static atomic_uint process; // grows with every fork(), in the child
+static struct fork_guard folders_guard;
+static pthread_once_t guarded = PTHREAD_ONCE_INIT;
+static atomic_uint process; // incremented by each fork(), in the child
 
-// The child has none of the threads that would do the work, and perhaps half of what one of them
-// was at: it forgets the folders, and can open others.
-static void after_fork(void)
+// The child has none of the threads, and its copy of a folder may be in the middle of a change. It
+// forgets the folders and can open others.
+static void forget(struct fork_guard *guard)
 {
-    (void)pthread_mutex_init(&folders_mutex, NULL);
+    (void)guard;
+    fork_renew_mutex(&folders_mutex);
     folders = NULL;
     atomic_fetch_add(&process, 1);
 }
 
 static void watch_forks(void)
 {
-    (void)pthread_atfork(NULL, NULL, after_fork);
+    fork_guard_add(&folders_guard, forget);
 }
 
 bool folder_is_ours(const struct folder *folder)
@@ -64,7 +67,7 @@ enum status folder_check_process(const struct folder *folder, struct error *erro
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is said to those who look after the program
+// Messages for the operator of the program
 
 void folder_log(struct folder *folder, enum sluice_log_level level, const char *sentence)
 {
@@ -138,7 +141,7 @@ void folder_wake(const struct folder *folder)
     (void)eventfd_write(folder->wake, 1);
 }
 
-// Nothing can become of what they wait for.
+// Ends all waiting calls with the error.
 static void fail(struct folder *folder, const struct error *why)
 {
     if (folder->failed) {
@@ -192,7 +195,7 @@ enum status folder_admit(struct folder *folder, const struct command *command, i
     return taken ? STATUS_OK : error->status;
 }
 
-// Those who waited and were answered in this turn.
+// Wakes the calls that were answered in this turn.
 static void tell_answered(struct folder *folder, uint64_t group)
 {
     while (folder->answered) {
@@ -208,17 +211,17 @@ static uint64_t append(struct folder *folder)
     struct error error;
     uint64_t before = folder->namespaces.group;
     enum status status = namespaces_append(&folder->namespaces, &error);
-    // What could not be appended for want of memory is kept, and is tried again for a while.
+    // Changes that cannot be appended because memory is short are kept and tried again.
     for (int i = 0; i < APPEND_TRIES && status == STATUS_NO_MEMORY; i++) {
         (void)nanosleep(&pause, NULL);
         status = namespaces_append(&folder->namespaces, &error);
     }
     if (status) {
-        // What the engines hold is ahead of the disk for good.
+        // The state of the engines is ahead of the disk for ever.
         fail(folder, &error);
         return lost;
     }
-    // When the store is stuck it may take for ever; then who only asked is told what there is.
+    // A stuck store may never recover: calls that have only read are answered at once.
     bool asked = folder->stuck && folder->namespaces.group == before;
     return folder->failed || asked || folder->durability == STORE_NEVER ? settled
                                                                         : folder->namespaces.group;
@@ -261,7 +264,7 @@ enum status folder_settle(struct folder *folder, uint64_t group, int64_t deadlin
     if (!status || status == STATUS_BUSY) {
         return status;
     }
-    // Nor will it be for anybody else.
+    // No other call's changes will be stored either.
     pthread_mutex_lock(&folder->mutex);
     fail(folder, error);
     tell_answered(folder, lost);
@@ -270,7 +273,7 @@ enum status folder_settle(struct folder *folder, uint64_t group, int64_t deadlin
 }
 
 // ---------------------------------------------------------------------------------------------
-// What commands get
+// Services for commands
 
 static uint64_t random_of(void *context)
 {
@@ -300,7 +303,7 @@ static enum status check_admin(const void *session, struct slice ns, struct erro
 }
 
 // ---------------------------------------------------------------------------------------------
-// Its life
+// Life
 
 static void note_unfit(void *context, struct slice ns, struct slice jid, size_t size_max)
 {
@@ -388,7 +391,7 @@ static void stop_thread(struct folder *folder)
     }
 }
 
-// Brings all to disk.
+// Brings everything to disk.
 static void close_store(struct folder *folder)
 {
     struct error error;
@@ -444,7 +447,7 @@ static struct folder *folder_new(const struct folder_options *options)
     return folder;
 }
 
-// What its opening has changed is stored with its first turn, which the thread begins with.
+// Changes that opening has made are stored in the first turn of the thread.
 static enum status begin(struct folder *folder, const char *path, struct error *error)
 {
     struct stat about;
@@ -463,7 +466,7 @@ static enum status begin(struct folder *folder, const char *path, struct error *
     return status;
 }
 
-// The one that is open already, or NULL.
+// Returns the folder if it is open already, or NULL.
 static struct folder *find(const char *path)
 {
     struct stat about;
@@ -514,7 +517,7 @@ static enum status open_new(const struct folder_options *options, struct folder_
 enum status folder_open(const struct folder_options *options, struct folder_user *user,
                         struct folder **out, struct error *error)
 {
-    (void)pthread_once(&watched, watch_forks);
+    (void)pthread_once(&guarded, watch_forks);
     pthread_mutex_lock(&folders_mutex);
     enum status status;
     *out = find(options->path);
@@ -543,7 +546,7 @@ void folder_leave(struct folder *folder, struct presences *presences)
 void folder_close(struct folder *folder, struct folder_user *user)
 {
     if (!folder_is_ours(folder)) {
-        return; // the parent does
+        return; // the parent closes it
     }
     pthread_mutex_lock(&folders_mutex);
     if (folder->user_count > 1) {
@@ -554,7 +557,7 @@ void folder_close(struct folder *folder, struct folder_user *user)
             at = &(*at)->next;
         }
         *at = folder->next;
-        release(folder); // its user is still told what goes wrong
+        release(folder); // its user still receives messages
     }
     pthread_mutex_unlock(&folders_mutex);
 }

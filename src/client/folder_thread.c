@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The thread of a folder: does what falls due by itself, removes what deleted namespaces left, and
-// tells those who wait for the disk when it has caught up.
+// SPDX-License-Identifier: MIT The thread of a folder: does work that falls due, removes the rest
+// of deleted namespaces, and wakes the calls that wait for the disk when it has caught up.
 #include "client/folder.h"
 #include "os/clock.h"
 
@@ -9,7 +8,7 @@
 #include <sys/eventfd.h>
 
 enum {
-    LOOK_US = HOST_CLOCK_CHECK_US, // with something to come it looks at least so often
+    LOOK_US = HOST_CLOCK_CHECK_US, // the longest sleep while something is due later
 };
 
 static void check_clock(struct folder *folder)
@@ -23,7 +22,8 @@ static void check_clock(struct folder *folder)
     }
 }
 
-// Removes a part at a time. There is no event for when the list of what to remove is ready.
+// Removes a part at a time. No event tells when the list of what to remove is ready, so it is
+// polled.
 static int64_t remove_some(struct folder *folder, int64_t now_us)
 {
     struct error error;
@@ -43,15 +43,15 @@ static int64_t remove_some(struct folder *folder, int64_t now_us)
     return more ? now_us : folder->removing ? now_us + LOOK_US : INT64_MAX;
 }
 
-// Gives when it has to look again. What time brings about has to be stored too, and waits as long
-// as nothing can be.
+// Returns when the next turn is due. Work that falls due must be stored too, and is delayed while
+// the store accepts nothing.
 static int64_t turn(struct folder *folder, int64_t now_us)
 {
     struct error error;
     enum store_state state = folder_begin_turn(folder, &error);
     if (state != STORE_READY && state != STORE_FULL) {
         folder->due_us = state == STORE_FAILED ? INT64_MAX : now_us + LOOK_US;
-        (void)folder_end_turn(folder); // for those who heard of a failure
+        (void)folder_end_turn(folder); // for calls that end with the failure
         return folder->due_us;
     }
     int64_t remove_us = remove_some(folder, now_us);
@@ -62,7 +62,8 @@ static int64_t turn(struct folder *folder, int64_t now_us)
     return folder->due_us;
 }
 
-// Sleeps for `left_us`, until it is woken or, when a call waits for the disk, until a sync ends.
+// Sleeps for `left_us`, until it is woken, or until a sync ends while a call waits for the disk
+// (`disk`).
 static void rest(struct folder *folder, int64_t left_us, bool disk)
 {
     eventfd_t count;

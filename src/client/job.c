@@ -3,7 +3,9 @@
 #include "client/job.h"
 
 #include "client/members.h"
+#include "client/memory.h"
 #include "client/options.h"
+#include "client/repeat.h"
 #include "client/value.h"
 
 #include <stdlib.h>
@@ -16,13 +18,13 @@ void batch_leave(struct batch *batch)
 {
     if (atomic_fetch_sub(&batch->jobs, 1) == 1) {
         sluice_value_free(batch->answer);
-        free(batch);
+        memory_free(batch);
     }
 }
 
 static struct batch *batch_new(const char *worker)
 {
-    struct batch *batch = calloc(1, sizeof(*batch));
+    struct batch *batch = memory_zalloc(1, sizeof(*batch));
     if (batch) {
         batch->jobs = 1;
         (void)snprintf(batch->worker, sizeof(batch->worker), "%s", worker);
@@ -30,11 +32,11 @@ static struct batch *batch_new(const char *worker)
     return batch;
 }
 
-// `value` is part of the batch's answer.
+// `value` is part of the answer of the batch.
 static struct sluice_job *job_new(struct sluice *sluice, struct batch *batch,
                                   const struct sluice_value *value)
 {
-    struct sluice_job *job = calloc(1, sizeof(*job));
+    struct sluice_job *job = memory_zalloc(1, sizeof(*job));
     if (job) {
         job->sluice = sluice;
         job->batch = batch;
@@ -57,7 +59,7 @@ static bool is_job(const struct sluice_value *value)
     return sluice_value_type(sluice_value_get(value, "token")) == SLUICE_INTEGER;
 }
 
-// Whether the answer is a list of jobs, and not of more than there is room for.
+// Checks that the answer is a list of at most `room` jobs.
 static enum sluice_status check_jobs(const struct sluice_value *answer, size_t room,
                                      struct sluice_error *error)
 {
@@ -67,10 +69,10 @@ static enum sluice_status check_jobs(const struct sluice_value *answer, size_t r
         good = is_job(sluice_value_at(answer, i));
     }
     return good ? SLUICE_OK
-                : fault(error, SLUICE_INVALID, "the answer makes no sense: it is no list of jobs");
+                : fault(error, SLUICE_INVALID, "malformed answer: expected a list of jobs");
 }
 
-// Without memory for one, its lease runs out and another gets it.
+// A job that there is no memory for is left alone: its lease expires.
 static enum sluice_status give_out(struct sluice *sluice, struct batch *batch,
                                    struct sluice_job **jobs, size_t *taken,
                                    struct sluice_error *error)
@@ -83,7 +85,7 @@ static enum sluice_status give_out(struct sluice *sluice, struct batch *batch,
         }
     }
     if (count == 0) {
-        return fault(error, SLUICE_TIMED_OUT, "there is no job");
+        return fault(error, SLUICE_TIMED_OUT, "no job arrived in the given time");
     }
     return *taken ? SLUICE_OK : fault_no_memory(error);
 }
@@ -129,15 +131,22 @@ static enum sluice_status check_take(const struct sluice_take_options *take,
     return status ? status : member_check_number(&lease_member, take->lease, error);
 }
 
-// A pop whose answer was lost may be asked again: what it took comes back when its lease runs out.
+// A pop whose answer was lost can be repeated: the jobs that it took come back when their leases
+// expire.
 enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take_options *given,
                                struct sluice_job **jobs, size_t count, size_t *taken,
                                struct sluice_error *error)
 {
+    const char *null = !sluice ? "sluice" : !jobs ? "jobs" : !taken ? "taken" : NULL;
+    if (taken) {
+        *taken = 0;
+    }
+    if (null) {
+        return fault_null(error, null);
+    }
     struct sluice_take_options take;
     struct words words;
     struct ask ask;
-    *taken = 0;
     enum sluice_status status = take_options_read(given, &take, error);
     if (!status) {
         status = check_take(&take, error);
@@ -164,14 +173,20 @@ enum sluice_status sluice_take(struct sluice *sluice, const struct sluice_take_o
 enum sluice_status sluice_next(struct sluice *sluice, const char *queue, double wait,
                                struct sluice_job **out, struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !queue ? "queue" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     const char *const queues[] = { queue, NULL };
     const struct sluice_take_options take = SLUICE_TAKE(.queues = queues, .wait = wait);
     size_t taken;
-    *out = NULL;
     return sluice_take(sluice, &take, out, 1, &taken, error);
 }
 
-// A command that answers with one job, which `worker` holds. The words are released.
+// Runs a command whose answer is a job that `worker` holds. Releases the words.
 static enum sluice_status ask_job(struct sluice *sluice, struct words *words, const struct ask *ask,
                                   const char *worker, struct sluice_job **out,
                                   struct sluice_error *error)
@@ -183,7 +198,7 @@ static enum sluice_status ask_job(struct sluice *sluice, struct words *words, co
     }
     enum sluice_status status = queue_ask(sluice, words, ask, &batch->answer, error);
     if (!status && !is_job(batch->answer)) {
-        status = fault(error, SLUICE_INVALID, "the answer makes no sense: it is no job");
+        status = fault(error, SLUICE_INVALID, "malformed answer: expected a job");
     }
     if (!status) {
         *out = job_new(sluice, batch, batch->answer);
@@ -197,16 +212,21 @@ enum sluice_status sluice_take_job(struct sluice *sluice, const char *jid,
                                    const struct sluice_take_options *given, struct sluice_job **out,
                                    struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     const struct sluice_take_options none = SLUICE_TAKE();
     struct sluice_take_options take;
     struct words words;
     const struct ask ask = { .wait_us = 0 };
-    *out = NULL;
     enum sluice_status status = take_options_read(given ? given : &none, &take, error);
     const char *worker = take.worker ? take.worker : sluice->worker;
     if (!status) {
-        status = jid ? check_name(jid, "jid", error)
-                     : fault(error, SLUICE_INVALID, "there is no jid to take");
+        status = jid ? check_name(jid, "jid", error) : fault_null(error, "jid");
     }
     if (!status) {
         status = check_name(worker, "worker", error);
@@ -242,9 +262,15 @@ enum sluice_status sluice_job_attach(struct sluice *sluice, const char *jid, con
                                      int64_t token, struct sluice_job **out,
                                      struct sluice_error *error)
 {
+    if (out) {
+        *out = NULL;
+    }
+    const char *null = !sluice ? "sluice" : !out ? "out" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     const struct ask ask = { .repeats = true };
-    *out = NULL;
     enum sluice_status status = check_holder(jid, worker, token, error);
     if (status) {
         return status;
@@ -262,16 +288,21 @@ void sluice_job_free(struct sluice_job *job)
     if (job) {
         keeper_remove(job);
         batch_leave(job->batch);
-        free(job);
+        memory_free(job);
     }
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is known of it
+// What is known of a job
 
 static const char *text_of(const struct sluice_job *job, const char *key)
 {
-    return sluice_value_text(sluice_value_get(job->value, key), NULL);
+    return sluice_value_text(sluice_value_get(sluice_job_value(job), key), NULL);
+}
+
+static int64_t integer_of(const struct sluice_job *job, const char *key)
+{
+    return sluice_value_integer(sluice_value_get(sluice_job_value(job), key));
 }
 
 const char *sluice_job_jid(const struct sluice_job *job)
@@ -301,32 +332,32 @@ const char *sluice_job_checkpoint(const struct sluice_job *job)
 
 const char *sluice_job_worker(const struct sluice_job *job)
 {
-    return job->batch->worker;
+    return job ? job->batch->worker : NULL;
 }
 
 int64_t sluice_job_token(const struct sluice_job *job)
 {
-    return sluice_value_integer(sluice_value_get(job->value, "token"));
+    return integer_of(job, "token");
 }
 
 double sluice_job_expires(const struct sluice_job *job)
 {
-    return job->expires;
+    return job ? job->expires : 0;
 }
 
 int64_t sluice_job_attempts(const struct sluice_job *job)
 {
-    return sluice_value_integer(sluice_value_get(job->value, "attempts"));
+    return integer_of(job, "attempts");
 }
 
 int64_t sluice_job_priority(const struct sluice_job *job)
 {
-    return sluice_value_integer(sluice_value_get(job->value, "priority"));
+    return integer_of(job, "priority");
 }
 
 int64_t sluice_job_remaining(const struct sluice_job *job)
 {
-    return job->remaining;
+    return job ? job->remaining : 0;
 }
 
 const char *sluice_job_domain(const struct sluice_job *job)
@@ -336,21 +367,22 @@ const char *sluice_job_domain(const struct sluice_job *job)
 
 const char *sluice_job_tag(const struct sluice_job *job, size_t index)
 {
-    return sluice_value_text(sluice_value_at(sluice_value_get(job->value, "tags"), index), NULL);
+    return sluice_value_text(
+        sluice_value_at(sluice_value_get(sluice_job_value(job), "tags"), index), NULL);
 }
 
 const struct sluice_value *sluice_job_value(const struct sluice_job *job)
 {
-    return job->value;
+    return job ? job->value : NULL;
 }
 
 enum sluice_loss sluice_job_lost(const struct sluice_job *job)
 {
-    return (enum sluice_loss)atomic_load(&job->lost);
+    return job ? (enum sluice_loss)atomic_load(&job->lost) : SLUICE_KEPT;
 }
 
 // ---------------------------------------------------------------------------------------------
-// Calls about it
+// Calls about a job
 
 void job_words(const struct sluice_job *job, struct words *words, const char *name)
 {
@@ -385,11 +417,11 @@ enum sluice_status job_note(struct sluice_job *job, enum sluice_status status)
     return status;
 }
 
-// Tells something of the job while it runs.
-static enum sluice_status tell(struct sluice_job *job, struct words *words, bool repeats,
+// Reports about the job while it runs.
+static enum sluice_status tell(struct sluice_job *job, struct words *words,
                                struct sluice_error *error)
 {
-    const struct ask ask = { .repeats = repeats };
+    const struct ask ask = { .repeats = true };
     job_token_words(job, words);
     return job_note(job, queue_ask(job->sluice, words, &ask, NULL, error));
 }
@@ -397,6 +429,10 @@ static enum sluice_status tell(struct sluice_job *job, struct words *words, bool
 enum sluice_status sluice_heartbeat(struct sluice_job *job, double *expires,
                                     struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     struct sluice_value *answer;
     const struct ask ask = { .repeats = true };
@@ -418,11 +454,19 @@ enum sluice_status sluice_keepalive(struct sluice_job *job,
                                                  enum sluice_loss why),
                                     void *context, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     return keeper_add(job, lost, context, error);
 }
 
 enum sluice_status sluice_start(struct sluice_job *job, int64_t pid, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     static const struct member pid_argument = { .name = "pid" };
     struct words words;
     enum sluice_status status = member_check_number(&pid_argument, (double)pid, error);
@@ -431,35 +475,47 @@ enum sluice_status sluice_start(struct sluice_job *job, int64_t pid, struct slui
     }
     job_words(job, &words, "Q.START");
     words_integer(&words, pid);
-    return tell(job, &words, true, error);
+    return tell(job, &words, error);
 }
 
 enum sluice_status sluice_progress(struct sluice_job *job, double fraction, const char *message,
                                    struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.PROGRESS");
     words_seconds(&words, fraction);
     words_option(&words, "MESSAGE", message);
-    return tell(job, &words, true, error);
+    return tell(job, &words, error);
 }
 
 enum sluice_status sluice_checkpoint(struct sluice_job *job, const char *value,
                                      struct sluice_error *error)
 {
+    const char *null = !job ? "job" : !value ? "value" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.CHECKPOINT");
     words_text(&words, value);
-    return tell(job, &words, true, error);
+    return tell(job, &words, error);
 }
 
-// Twice would be two lines.
 enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : !line ? "line" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.LOG");
     words_text(&words, line);
-    return tell(job, &words, false, error);
+    repeat_option(job->sluice, &words); // a repetition does not add a second line
+    return tell(job, &words, error);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -467,7 +523,7 @@ enum sluice_status sluice_log(struct sluice_job *job, const char *line, struct s
 
 static const struct member delay_argument = { .name = "delay" };
 
-// With the token of the lease it may be asked again: it is answered as the first time.
+// Repeated with the token of the lease, a settling is answered as the first time.
 static enum sluice_status settle(struct sluice_job *job, struct words *words,
                                  struct sluice_value **answer, struct sluice_error *error)
 {
@@ -485,6 +541,10 @@ static enum sluice_status settle(struct sluice_job *job, struct words *words,
 enum sluice_status sluice_done(struct sluice_job *job, const char *result,
                                struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.COMPLETE");
     job_token_words(job, &words);
@@ -495,6 +555,10 @@ enum sluice_status sluice_done(struct sluice_job *job, const char *result,
 enum sluice_status sluice_advance(struct sluice_job *job, const char *queue, const char *data,
                                   double delay, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : !queue ? "queue" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     enum sluice_status status = member_check_number(&delay_argument, delay, error);
     if (status) {
@@ -512,6 +576,10 @@ enum sluice_status sluice_advance(struct sluice_job *job, const char *queue, con
 enum sluice_status sluice_fail(struct sluice_job *job, const char *group, const char *message,
                                struct sluice_error *error)
 {
+    const char *null = !job ? "job" : !group ? "group" : !message ? "message" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.FAIL");
     words_text(&words, group);
@@ -523,6 +591,10 @@ enum sluice_status sluice_fail(struct sluice_job *job, const char *group, const 
 enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char *group,
                                 const char *message, int64_t *remaining, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     struct sluice_value *answer;
     enum sluice_status status =
@@ -548,6 +620,10 @@ enum sluice_status sluice_retry(struct sluice_job *job, double delay, const char
 
 enum sluice_status sluice_return(struct sluice_job *job, struct sluice_error *error)
 {
+    const char *null = !job ? "job" : NULL;
+    if (null) {
+        return fault_null(error, null);
+    }
     struct words words;
     job_words(job, &words, "Q.RETURN");
     job_token_words(job, &words);

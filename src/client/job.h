@@ -7,14 +7,14 @@
 
 #include <stdatomic.h>
 
-// The answer that a job came with, which others may have come with too.
+// An answer with one or more jobs. It is shared by their handles.
 struct batch {
     _Atomic size_t jobs;
     struct sluice_value *answer;
     char worker[SLUICE_NAME_SIZE];
 };
 
-// One job less; with the last one it is gone.
+// Releases one job's share of a batch. The last one frees it.
 void batch_leave(struct batch *batch);
 
 struct sluice_job {
@@ -24,7 +24,7 @@ struct sluice_job {
     _Atomic int lost; // enum sluice_loss
     _Atomic double expires;
     _Atomic int64_t remaining; // retries, as last known
-    struct kept kept;          // by the keeper
+    struct kept kept;          // the keeper's part
 };
 
 // Q.NAME jid worker
@@ -32,10 +32,10 @@ void job_words(const struct sluice_job *job, struct words *words, const char *na
 // ... TOKEN n
 void job_token_words(const struct sluice_job *job, struct words *words);
 
-// Keeps what the status of a call says about the lease, and returns it.
+// Records what the status of a call tells about the lease. Returns the status.
 enum sluice_status job_note(struct sluice_job *job, enum sluice_status status);
 
-// What a refusal says about the lease; KEPT when nothing.
+// What a refusal tells about the lease; KEPT: nothing.
 enum sluice_loss loss_of(enum sluice_status status);
 
 #endif

@@ -3,7 +3,9 @@
 
 #include "base/json_reader.h"
 #include "client/clock.h"
+#include "client/fork.h"
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/pause.h"
 #include "client/value.h"
 #include "os/clock.h"
@@ -12,6 +14,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -19,38 +22,40 @@
 
 enum {
     BEATS_MAX = 256,       // in one command
-    BEATS_OF_A_LEASE = 3,  // so many heartbeats fit into it
-    SLACK_US = 50000,      // what is due so soon goes along
-    PAUSE_US = 200000,     // before it is tried again when the server could not be reached
-    PATIENCE_US = 5000000, // of a call: then the next heartbeats are due as well
-    DEAF_US = 60000000,    // how often it tries to listen where that is not allowed
-    COMPARE_US = 30000000, // how old a comparison of the clocks may be: the queue's may be set
+    BEATS_OF_A_LEASE = 3,  // heartbeats in the time of a lease
+    SLACK_US = 50000,      // heartbeats that are due so soon are sent together
+    PAUSE_US = 200000,     // before another attempt to reach the server
+    PATIENCE_US = 5000000, // time limit of a call
+    DEAF_US = 60000000,    // between attempts to subscribe where that is not permitted
+    COMPARE_US = 30000000, // maximum age of a comparison of the clocks: the queue's may be set
 };
 
-static const double lease_max_us = 1e15; // more than any that means something
+static const double lease_max_us = 1e15; // longer leases are cut to this
 
 struct keeper {
+    struct fork_guard guard;
+    bool orphan; // of a parent process: its thread is not in this one
     struct keeper *next;
     struct sluice *sluice;
-    struct link *link; // its own, so that it can be interrupted apart from the calls of the program
+    struct link *link; // of its own: interrupts of the program do not reach it
     struct listening *listening;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t told;
     struct sluice_job *first;
-    struct sluice_job *telling; // its holder is being told that it is lost
+    struct sluice_job *telling; // its callback is running
     uint64_t numbers;
     bool stopping;
-    int stop; // an event that is readable from then on, and ends a call that is under way
+    int stop; // an event that is readable when the keeper stops; it ends the current call
     int64_t deaf_until_us;
-    bool has_clock;      // the queue's clock was asked for
-    int64_t ahead_us;    // how far it is ahead of clock_now_us
-    int64_t compared_us; // when that was last asked for
+    bool has_clock;      // the offset below is known
+    int64_t ahead_us;    // offset of the queue's clock from clock_now_us
+    int64_t compared_us; // when the clocks were compared
     char worker[SLUICE_NAME_SIZE];
 };
 
 // ---------------------------------------------------------------------------------------------
-// When
+// Times
 
 static enum sluice_status ask_clock(struct keeper *keeper, struct clock_ahead *out)
 {
@@ -66,7 +71,7 @@ static void compare_clocks(struct keeper *keeper)
 {
     struct clock_ahead ahead;
     bool known = !ask_clock(keeper, &ahead);
-    pthread_mutex_lock(&keeper->mutex); // for those who add a job meanwhile
+    pthread_mutex_lock(&keeper->mutex); // other threads may add a job meanwhile
     keeper->compared_us = monotonic_us();
     if (known) {
         keeper->ahead_us = ahead.least_us + (ahead.most_us - ahead.least_us) / 2;
@@ -75,8 +80,8 @@ static void compare_clocks(struct keeper *keeper)
     pthread_mutex_unlock(&keeper->mutex);
 }
 
-// By the monotonic clock, in which it is waited for. A queue that cannot be asked is taken to have
-// this machine's clock.
+// The time of the next heartbeat, as monotonic_us. A queue that cannot be asked is assumed to have
+// the clock of this machine.
 static int64_t due_us(const struct keeper *keeper, double expires)
 {
     int64_t ahead_us = keeper->has_clock ? keeper->ahead_us : clock_assume().least_us;
@@ -96,7 +101,7 @@ static void refresh_clock(struct keeper *keeper)
     pthread_mutex_lock(&keeper->mutex);
     for (struct sluice_job *job = keeper->first; job; job = job->kept.next) {
         int64_t fresh_us = due_us(keeper, job->expires);
-        if (job->kept.due_us > monotonic_us()) { // others were told to come at once
+        if (job->kept.due_us > monotonic_us()) { // a job that is due now stays due
             job->kept.due_us = fresh_us;
         }
     }
@@ -112,7 +117,7 @@ static int64_t first_due_us(const struct keeper *keeper)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Its jobs, with the mutex held
+// The list of jobs, with the mutex held
 
 static void enlist(struct keeper *keeper, struct sluice_job *job)
 {
@@ -138,7 +143,7 @@ static void delist(struct keeper *keeper, struct sluice_job *job)
     job->kept.listed = false;
 }
 
-// Tells the job's holder, without the mutex: the holder may be in a call about the job.
+// Calls the callback of a job without the mutex: the program may be in a call about the job.
 static void tell(struct keeper *keeper, struct sluice_job *job, enum sluice_loss why)
 {
     int kept = SLUICE_KEPT;
@@ -158,8 +163,8 @@ static void tell(struct keeper *keeper, struct sluice_job *job, enum sluice_loss
 // ---------------------------------------------------------------------------------------------
 // Heartbeats
 
-// A job may be freed while its heartbeat is under way: what it came with stays, and its number
-// tells whether it is still the same.
+// A heartbeat that is being sent. The job may be freed meanwhile: the batch is held, and the number
+// tells whether a job in the list is still the same one.
 struct beat {
     struct batch *batch;
     const struct sluice_value *value;
@@ -213,7 +218,7 @@ static enum sluice_status ask(struct keeper *keeper, const struct beats *beats,
     return status;
 }
 
-// One whose heartbeat is among those that were asked, and not seen to yet; or NULL.
+// Returns a job whose heartbeat was sent and whose answer was not handled yet, or NULL.
 static struct sluice_job *find_beaten(const struct keeper *keeper, const struct beats *beats,
                                       size_t *index)
 {
@@ -253,7 +258,7 @@ static void beat(struct keeper *keeper)
     pthread_mutex_unlock(&keeper->mutex);
     enum sluice_status status = ask(keeper, &beats, &answer);
     if (!status) {
-        compare_clocks(keeper); // the queue's may have been set meanwhile
+        compare_clocks(keeper); // the queue's clock may have been set since
     }
     pthread_mutex_lock(&keeper->mutex);
     while ((job = find_beaten(keeper, &beats, &index))) {
@@ -268,7 +273,7 @@ static void beat(struct keeper *keeper)
 // ---------------------------------------------------------------------------------------------
 // Listening
 
-// A heartbeat at once, of the job that is named, or of all when it cannot be told which.
+// Makes a heartbeat due now: of the named job, or of all jobs if the jid is unknown.
 static void suspect(struct keeper *keeper, struct slice jid)
 {
     for (struct sluice_job *job = keeper->first; job; job = job->kept.next) {
@@ -278,7 +283,7 @@ static void suspect(struct keeper *keeper, struct slice jid)
     }
 }
 
-// The jid that an event names, as it stands there with its quotes.
+// The jid in an event, as JSON with its quotes.
 static struct slice jid_of(const char *event)
 {
     struct json_reader reader;
@@ -299,7 +304,7 @@ static bool may_change_soon(enum sluice_status status)
     return status == SLUICE_UNREACHABLE || status == SLUICE_BUSY || status == SLUICE_INTERRUPTED;
 }
 
-// A server that does not let us listen has a clock all the same.
+// The clocks are compared also if the server does not permit the subscription.
 static enum sluice_status begin_listening(struct keeper *keeper)
 {
     char channel[SLUICE_NAME_SIZE + 8];
@@ -316,14 +321,14 @@ static enum sluice_status begin_listening(struct keeper *keeper)
     return status;
 }
 
-// Waits for an event, at most so long. Without the mutex.
+// Waits for an event, without the mutex.
 static enum sluice_status listen(struct keeper *keeper, int64_t wait_us, const char **event)
 {
     *event = NULL;
     return keeper->listening->ops->next(keeper->listening, wait_us, event, NULL);
 }
 
-// Where nothing can be heard, only heartbeats tell.
+// Without a subscription only heartbeats tell about a loss.
 static void sleep_deaf(struct keeper *keeper, int64_t wait_us)
 {
     int64_t until_us = monotonic_us() + (wait_us < DEAF_US ? wait_us : DEAF_US);
@@ -344,12 +349,12 @@ static void listen_until(struct keeper *keeper, int64_t until_us)
     enum sluice_status status = began ? begin_listening(keeper) : listen(keeper, wait_us, &event);
     pthread_mutex_lock(&keeper->mutex);
     if (status == SLUICE_INTERRUPTED) {
-        keeper->link->ops->interrupt(keeper->link, false);
+        keeper->link->ops->interrupt(keeper->link, false, false);
     } else if (began && may_change_soon(status)) {
         keeper->deaf_until_us = monotonic_us() + PAUSE_US;
     } else if (began) {
         keeper->deaf_until_us = status ? monotonic_us() + DEAF_US : 0;
-        suspect(keeper, SLICE_EMPTY); // of what came before nothing was heard, not even the time
+        suspect(keeper, SLICE_EMPTY); // events before the subscription were missed
     } else if (!status && event) {
         suspect(keeper, jid_of(event));
     } else if (status && status != SLUICE_TIMED_OUT) {
@@ -381,11 +386,11 @@ static void *run(void *context)
 // ---------------------------------------------------------------------------------------------
 // Keepers
 
-// With the mutex held.
+// Called with the mutex held.
 static void wake(struct keeper *keeper)
 {
     pthread_cond_broadcast(&keeper->told);
-    keeper->link->ops->interrupt(keeper->link, true);
+    keeper->link->ops->interrupt(keeper->link, true, false);
 }
 
 static bool init_waiting(struct keeper *keeper)
@@ -393,9 +398,26 @@ static bool init_waiting(struct keeper *keeper)
     return !pthread_mutex_init(&keeper->mutex, NULL) && !condition_init(&keeper->told);
 }
 
-// Of one whose thread has ended, or was never started.
+// The keeper goes on in the parent. Its copy in the child is neither used nor freed: the thread may
+// have been changing any of it.
+static void forget(struct fork_guard *guard)
+{
+    ((struct keeper *)((char *)guard - offsetof(struct keeper, guard)))->orphan = true;
+}
+
+// The keeper of a job in this process, or NULL.
+static struct keeper *keeper_of(struct sluice_job *job)
+{
+    if (job->kept.keeper && job->kept.keeper->orphan) {
+        job->kept = (struct kept){ .keeper = NULL };
+    }
+    return job->kept.keeper;
+}
+
+// Frees a keeper whose thread has ended or was not started.
 static void keeper_free(struct keeper *keeper)
 {
+    fork_guard_remove(&keeper->guard);
     if (keeper->listening) {
         keeper->listening->ops->free(keeper->listening);
     }
@@ -407,15 +429,15 @@ static void keeper_free(struct keeper *keeper)
     }
     pthread_mutex_destroy(&keeper->mutex);
     pthread_cond_destroy(&keeper->told);
-    free(keeper);
+    memory_free(keeper);
 }
 
 static enum sluice_status keeper_new(struct sluice *sluice, const char *worker, struct keeper **out,
                                      struct sluice_error *error)
 {
-    struct keeper *keeper = calloc(1, sizeof(*keeper));
+    struct keeper *keeper = memory_zalloc(1, sizeof(*keeper));
     if (!keeper || !init_waiting(keeper)) {
-        free(keeper);
+        memory_free(keeper);
         return fault_no_memory(error);
     }
     keeper->sluice = sluice;
@@ -432,6 +454,7 @@ static enum sluice_status keeper_new(struct sluice *sluice, const char *worker, 
         keeper_free(keeper);
         return status;
     }
+    fork_guard_add(&keeper->guard, forget);
     *out = keeper;
     return SLUICE_OK;
 }
@@ -467,6 +490,7 @@ enum sluice_status keeper_add(struct sluice_job *job,
     if (status || !keeper) {
         return status;
     }
+    (void)keeper_of(job);
     pthread_mutex_lock(&keeper->mutex);
     job->kept.keeper = keeper;
     job->kept.told = told;
@@ -484,7 +508,7 @@ enum sluice_status keeper_add(struct sluice_job *job,
 
 void keeper_set_settling(struct sluice_job *job, bool settling)
 {
-    struct keeper *keeper = job->kept.keeper;
+    struct keeper *keeper = keeper_of(job);
     if (keeper) {
         pthread_mutex_lock(&keeper->mutex);
         job->kept.settling = settling;
@@ -494,7 +518,7 @@ void keeper_set_settling(struct sluice_job *job, bool settling)
 
 void keeper_remove(struct sluice_job *job)
 {
-    struct keeper *keeper = job->kept.keeper;
+    struct keeper *keeper = keeper_of(job);
     if (!keeper) {
         return;
     }

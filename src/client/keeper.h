@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// A helper thread that renews the leases of jobs held under one name, and finds out when one is
-// lost. It listens to what the queue tells that worker; whatever it hears of a job, a heartbeat
-// with the lease's token then decides whether it is still ours.
+// SPDX-License-Identifier: MIT A helper thread that renews the leases of the jobs of one worker and
+// learns when one is lost. It subscribes to the events of the worker. After an event about a job it
+// sends a heartbeat with the token of the lease, whose answer tells whether the worker still holds
+// the job.
 #ifndef SLUICE_CLIENT_KEEPER_H
 #define SLUICE_CLIENT_KEEPER_H
 
@@ -13,15 +13,15 @@
 
 struct keeper;
 
-// A job's place with its keeper.
+// The keeper's part of a job.
 struct kept {
-    struct keeper *keeper; // NULL: no keeper keeps it
+    struct keeper *keeper; // NULL: none
     struct sluice_job *next, *previous;
-    bool listed;     // whether it has one
-    uint64_t number; // of all that the keeper ever had
-    size_t beat;     // which one of the heartbeats that are under way is its; from 1
-    int64_t due_us;  // monotonic: its next heartbeat
-    bool settling;   // its holder is about to settle it: what a heartbeat says does not count
+    bool listed;     // in the keeper's list
+    uint64_t number; // unique among the jobs of the keeper
+    size_t beat;     // its index, from 1, among the heartbeats being sent; 0: none
+    int64_t due_us;  // time of its next heartbeat, as monotonic_us
+    bool settling;   // a call settles it: the answer of a heartbeat is ignored
     void (*told)(void *context, struct sluice_job *job, enum sluice_loss why);
     void *context;
 };
@@ -31,13 +31,13 @@ enum sluice_status keeper_add(struct sluice_job *job,
                                            enum sluice_loss why),
                               void *context, struct sluice_error *error);
 
-// Whether what heartbeats say of it counts. Without a keeper nothing happens.
+// While `settling` is set, the answers of heartbeats are ignored. No effect without a keeper.
 void keeper_set_settling(struct sluice_job *job, bool settling);
 
-// From then on the keeper does not know it, and is not telling of it either.
+// Removes a job from its keeper. Afterwards no callback for the job runs or starts.
 void keeper_remove(struct sluice_job *job);
 
-// All threads end.
+// Ends all threads and frees the keepers.
 void keepers_free(struct sluice *sluice);
 
 #endif

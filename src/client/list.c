@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Lists, page by page. A page goes on where the one before ended: by its cursor, or where a command
-// has none by counting.
+// SPDX-License-Identifier: MIT Lists, page by page. The next page begins at the cursor of the last
+// one, or at an offset if the command has no cursor.
+#include "client/memory.h"
 #include "client/options.h"
 #include "client/queue.h"
 #include "client/value.h"
@@ -29,8 +29,8 @@ static const struct kind {
 };
 static const size_t kind_count = sizeof(kinds) / sizeof(kinds[0]);
 
-// The texts among the options: the word of each, "" for one that stands in its place, and for what
-// it is.
+// The options that are texts: the word of each ("": a positional argument), and the lists that have
+// it.
 #define OF(kind) (1U << (kind))
 static const struct option {
     const char *name, *word;
@@ -106,7 +106,7 @@ enum sluice_status sluice_list_open(struct sluice *sluice, enum sluice_listed wh
 {
     struct sluice_list_open_options own;
     if (!sluice || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", sluice ? "out" : "sluice");
+        return fault_null(error, sluice ? "out" : "sluice");
     }
     *out = NULL;
     enum sluice_status status =
@@ -116,11 +116,11 @@ enum sluice_status sluice_list_open(struct sluice *sluice, enum sluice_listed wh
     if (status) {
         return status;
     }
-    struct sluice_list *list = calloc(1, sizeof(*list));
+    struct sluice_list *list = memory_zalloc(1, sizeof(*list));
     bool failed = !list;
     for (size_t i = 0; i < OPTION_COUNT && !failed; i++) {
         const char *text = text_of(&own, i);
-        list->texts[i] = text ? strdup(text) : NULL;
+        list->texts[i] = text ? memory_copy_text(text) : NULL;
         failed = text && !list->texts[i];
     }
     if (failed) {
@@ -143,18 +143,17 @@ void sluice_list_free(struct sluice_list *list)
         return;
     }
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        free(list->texts[i]);
+        memory_free(list->texts[i]);
     }
     sluice_value_free(list->page);
-    free(list->cursor);
-    free(list);
+    memory_free(list->cursor);
+    memory_free(list);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Pages
 
-// Those that have a place come first, each behind a mark that it is no option. A queue has its place
-// behind the state.
+// Positional arguments, each after a mark that it is no option. The queue comes after the state.
 static void add_places(const struct sluice_list *list, struct words *words)
 {
     for (size_t i = 0; i < OPTION_COUNT && !options_of[i].word[0]; i++) {
@@ -181,7 +180,7 @@ static void page_words(const struct sluice_list *list, struct words *words)
     words_option(words, "CURSOR", list->cursor);
 }
 
-// Where the page behind `page` begins.
+// Finds where the page after `page` begins.
 static enum sluice_status find_next(struct sluice_list *list, const struct sluice_value *page,
                                     size_t count, struct sluice_error *error)
 {
@@ -191,11 +190,11 @@ static enum sluice_status find_next(struct sluice_list *list, const struct sluic
         return SLUICE_OK;
     }
     const char *next = sluice_value_text(sluice_value_get(page, "next"), NULL);
-    char *cursor = next ? strdup(next) : NULL;
+    char *cursor = next ? memory_copy_text(next) : NULL;
     if (next && !cursor) {
         return fault_no_memory(error);
     }
-    free(list->cursor);
+    memory_free(list->cursor);
     list->cursor = cursor;
     list->last = !cursor;
     return SLUICE_OK;
@@ -231,7 +230,7 @@ enum sluice_status sluice_list_next(struct sluice_list *list, const struct sluic
                                     struct sluice_error *error)
 {
     if (!list || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", list ? "out" : "list");
+        return fault_null(error, list ? "out" : "list");
     }
     *out = NULL;
     // A page may be empty although others follow.

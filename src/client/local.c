@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/local.h"
 
+#include "client/deadline.h"
 #include "client/local_call.h"
 #include "client/pause.h"
 #include "client/value.h"
@@ -9,6 +10,7 @@
 #include "wire/resp_request.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -83,8 +85,12 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
     if (folder_check_process(local->folder, &local_call.error)) {
         return fault_of(error, &local_call.error);
     }
-    if (call->wait_us && atomic_load_explicit(&local->interrupted, memory_order_relaxed)) {
+    if (atomic_load_explicit(call->wait_us ? &local->interrupted : &local->all_interrupted,
+                             memory_order_relaxed)) {
         return fault_interrupted(error);
+    }
+    if (!call->wait_us && monotonic_us() >= deadline_of_thread()) {
+        return fault_timed_out(error);
     }
     enum sluice_status status = find_command(local->folder, call, &local_call.command, error);
     if (!status) {
@@ -104,16 +110,24 @@ static enum sluice_status local_call(struct link *link, const struct link_call *
 // ---------------------------------------------------------------------------------------------
 // Its life
 
-static void local_interrupt(struct link *link, bool on)
+static void local_interrupt(struct link *link, bool on, bool all)
 {
     struct local *local = local_of(link);
     atomic_store(&local->interrupted, on);
+    atomic_store(&local->all_interrupted, on && all);
     wake_set(local->interrupt, on);
+}
+
+// An interrupt in the child does not reach the parent's calls.
+static void forget(struct fork_guard *guard)
+{
+    fork_renew_event(((struct local *)((char *)guard - offsetof(struct local, guard)))->interrupt);
 }
 
 static void local_close(struct link *link)
 {
     struct local *local = local_of(link);
+    fork_guard_remove(&local->guard);
     if (local->folder) {
         folder_leave(local->folder, &local->presences);
         folder_close(local->folder, &local->user);
@@ -182,6 +196,7 @@ enum sluice_status local_open(const struct link_options *options, struct link **
         local_close(&local->link);
         return status;
     }
+    fork_guard_add(&local->guard, forget);
     *out = &local->link;
     return SLUICE_OK;
 }

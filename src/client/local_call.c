@@ -28,7 +28,7 @@ static struct local_call *local_call_of(struct waiter *waiter)
 // ---------------------------------------------------------------------------------------------
 // Running it, with the mutex held
 
-// What one run of a command needs and leaves.
+// One run of a command.
 struct run {
     struct call call;
     struct resp_writer writer;
@@ -48,7 +48,7 @@ static enum status run_it(struct run *run, struct local_call *local_call, struct
     call->host = &folder->services.host;
     call->session = local_call;
     if (ns && folder->stuck) {
-        ns_touch(ns); // what is due has to wait
+        ns_touch(ns); // due work is delayed
     } else if (ns) {
         ns_begin(ns, call->now_us);
     }
@@ -102,7 +102,8 @@ void local_call_tell(struct local_call *local_call, uint64_t group)
     int event = local_call->event;
     local_call->group = group;
     atomic_store_explicit(&local_call->told, true, memory_order_release);
-    (void)eventfd_write(event, 1); // the call ends, and is gone, as soon as it sees it
+    (void)eventfd_write(
+        event, 1); // the call ends as soon as it sees the event: it must not be used after this
 }
 
 void local_call_popped(const struct call *call, struct slice worker)
@@ -137,14 +138,14 @@ enum wakeup sleep_until(int event, int interrupt, int64_t deadline_us)
     }
 }
 
-// Nothing came: it is no longer in line, unless it was answered just now.
+// Ends a wait without an answer, unless the call was answered just now.
 static void give_up(struct local_call *local_call, enum wakeup why)
 {
     struct folder *folder = local_call->folder;
     pthread_mutex_lock(&folder->mutex);
     if (local_call->waiter && why == WAKEUP_TIME) {
         struct error ignored;
-        (void)folder_begin_turn(folder, &ignored); // which fails those who wait if it has to
+        (void)folder_begin_turn(folder, &ignored); // fails waiting calls if the store has failed
         if (local_call->waiter) {
             (void)again(local_call->waiter, true);
         }
@@ -170,7 +171,7 @@ static void wait_for_answer(struct local_call *local_call, int64_t deadline_us)
     }
 }
 
-// Gets in line, with the mutex held.
+// Adds the call to the waiting ones, with the mutex held.
 static enum status get_in_line(struct local_call *local_call, struct ns *ns,
                                const struct call *call, struct slices words)
 {
@@ -191,7 +192,7 @@ static enum status get_in_line(struct local_call *local_call, struct ns *ns,
 }
 
 // ---------------------------------------------------------------------------------------------
-// Work that takes long is done by the thread that asked for it, without the mutex
+// Long work is done by the calling thread, without the mutex
 
 enum status local_call_start(struct call *call, const struct work *work, struct error *error)
 {
@@ -224,7 +225,7 @@ static void do_work(struct local_call *local_call)
 
 // ---------------------------------------------------------------------------------------------
 
-// The first run of it. Gives until when it waits, or 0.
+// Runs the command for the first time. Returns until when the call waits, or 0.
 static int64_t run_first(struct local_call *local_call, struct slices words)
 {
     struct folder *folder = local_call->folder;
@@ -232,13 +233,13 @@ static int64_t run_first(struct local_call *local_call, struct slices words)
     struct run run = { .call = { .waiter = ++folder->number } };
     struct call *call = &run.call;
     enum status status = folder_admit(folder, local_call->command,
-                                      deadline_in(local_call->timeout_us), &local_call->error);
+                                      deadline_of_call(local_call->timeout_us), &local_call->error);
     if (!status && (local_call->command->flags & COMMAND_NAMESPACE)) {
         status = namespaces_for(&folder->namespaces, local_call->command, words.items[0], &ns,
                                 &local_call->error);
         call->ns = words.items[0];
         words = (struct slices){ words.items + 1, words.count - 1 };
-        call->last = !ns; // what is not there cannot be waited for
+        call->last = !ns; // without a namespace there is nothing to wait for
     }
     if (!status) {
         status = run_it(&run, local_call, ns, words);
@@ -254,14 +255,14 @@ static int64_t run_first(struct local_call *local_call, struct slices words)
         }
         return 0;
     }
-    return deadline_in(call->wait.timeout_us);
+    return deadline_of_call(call->wait.timeout_us);
 }
 
 static void settle(struct local_call *local_call, uint64_t group)
 {
     struct error error;
     enum status status =
-        folder_settle(local_call->folder, group, deadline_in(local_call->timeout_us), &error);
+        folder_settle(local_call->folder, group, deadline_of_call(local_call->timeout_us), &error);
     if (status) {
         local_call->unsettled =
             status == STATUS_BUSY && (local_call->command->flags & COMMAND_WRITES);

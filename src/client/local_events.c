@@ -1,8 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Each listener has a queue of its own, which ends somewhere: one who does not keep up hears what
-// the queue still has, then of a gap, then what comes after.
-//
-// The namespaces of qless's clients are told of in the same way as all others.
+// SPDX-License-Identifier: MIT Each listener has a bounded queue of events. A listener that is too
+// slow receives the events in its queue, then a gap, then later events. Namespaces of qless clients
+// have the same events as all others.
 #include "client/local_events.h"
 
 #include "client/deadline.h"
@@ -23,7 +21,7 @@ enum {
 
 struct told {
     struct told *next;
-    uint64_t group; // to be settled before it is heard
+    uint64_t group; // must be durable before the event is returned
     size_t size;
     char json[]; // with a 0 behind it
 };
@@ -31,14 +29,14 @@ struct told {
 struct listener {
     struct listening listening; // first
     struct local *local;
-    struct listener *next;      // all of the folder
-    struct told *first, **last; // what it has not heard
-    struct told **pending;      // of these, those of the turn that is not over
-    struct told *heard;         // what was handed out last
-    size_t count, size;         // of what it has not heard
-    bool early;                 // what was taken last could not be heard yet
-    bool gap;                   // something is missing behind that
-    int event;                  // readable while there is something to hear
+    struct listener *next;      // next listener of the folder
+    struct told *first, **last; // events that were not returned yet
+    struct told **pending;      // the first event of the current turn
+    struct told *heard;         // the event that was returned last
+    size_t count, size;         // of events that were not returned yet
+    bool early;                 // the next event is not durable yet
+    bool gap;                   // events after the last one are missing
+    int event;                  // readable while there are events
     unsigned channels;          // of enum event_channel
     size_t ns_size, worker_size;
     char *worker;
@@ -46,7 +44,7 @@ struct listener {
 };
 
 // ---------------------------------------------------------------------------------------------
-// Telling, with the mutex held
+// Publishing, with the mutex held
 
 static bool concerns(const struct listener *listener, const struct ns *ns,
                      const struct event *event)
@@ -192,7 +190,7 @@ static enum sluice_status next(struct listening *listening, int64_t wait_us, con
     if (wait_us && atomic_load_explicit(&local->interrupted, memory_order_relaxed)) {
         return fault_interrupted(error);
     }
-    int64_t deadline_us = deadline_in(wait_us);
+    int64_t deadline_us = deadline_of_call(wait_us);
     for (;;) {
         enum sluice_status status = hear(listener, deadline_us, out, error);
         if (status != SLUICE_TIMED_OUT) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the engines of a folder tell, for those who listen.
+// Events of the engines of a folder, for subscribers in this process.
 #ifndef SLUICE_CLIENT_LOCAL_EVENTS_H
 #define SLUICE_CLIENT_LOCAL_EVENTS_H
 

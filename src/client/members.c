@@ -95,7 +95,7 @@ void members_add(struct members members, const void *options, struct words *word
 // ---------------------------------------------------------------------------------------------
 // Messages
 
-// Options whose names in C are others.
+// Options that have another name in C.
 static const struct {
     const char *command, *option, *name;
 } others[] = {

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The members of structs of options, as tables: what each is called in C and in a command, and what
-// its number may be.
+// SPDX-License-Identifier: MIT The members of structs of options, as tables: the name of each in C
+// and in a command, and which numbers it may have.
 #ifndef SLUICE_CLIENT_MEMBERS_H
 #define SLUICE_CLIENT_MEMBERS_H
 
@@ -17,10 +16,10 @@ enum member_type {
     MEMBER_SECONDS, // a duration or a time
 };
 
-// What a number may be besides 0, which is the default, and more than 0.
+// The numbers that a member may have besides 0 (the default) and positive ones.
 enum {
     MEMBER_ZERO = 1 << 0, // SLUICE_ZERO
-    MEMBER_NONE = 1 << 1, // SLUICE_NONE. The command takes both as 0
+    MEMBER_NONE = 1 << 1, // SLUICE_NONE. Both are sent to the command as 0
     MEMBER_NEGATIVE = 1 << 2,
 };
 
@@ -37,18 +36,17 @@ struct members {
     size_t count;
 };
 
-// INVALID with a sentence that names the member whose number has no meaning.
+// INVALID: a member has a number that it cannot have. The message names the member.
 enum sluice_status members_check(struct members members, const void *options,
                                  struct sluice_error *error);
 enum sluice_status member_check_number(const struct member *member, double value,
                                        struct sluice_error *error);
 
-// The words of all members that do not have their defaults.
+// Adds the words of all members that do not have their defaults.
 void members_add(struct members members, const void *options, struct words *words);
 
-// Turns the message about a command that the program did not write into one about what it did
-// write: without the name of the command, and with the names of members and arguments in place of
-// options.
+// Makes the message of a command one about the C interface: removes the name of the command, and
+// replaces names of options by those of members and arguments.
 void members_translate(const struct command *command, struct sluice_error *error);
 
 #endif

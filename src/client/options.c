@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// The size of the first edition: that of its members, whatever follows.
+// The size in the first version of the header: up to the end of its last member.
 #define SIZE_UP_TO(type, last) (offsetof(type, last) + sizeof(((type *)NULL)->last))
 
 struct kind {
@@ -102,15 +102,13 @@ enum sluice_status open_options_read(const struct sluice_open_options *given,
 enum sluice_status put_options_read(const struct sluice_put_options *given,
                                     struct sluice_put_options *out, struct sluice_error *error)
 {
-    return given ? read_options(&put_kind, given, out, error)
-                 : fault(error, SLUICE_INVALID, "put is NULL");
+    return given ? read_options(&put_kind, given, out, error) : fault_null(error, "put");
 }
 
 enum sluice_status take_options_read(const struct sluice_take_options *given,
                                      struct sluice_take_options *out, struct sluice_error *error)
 {
-    return given ? read_options(&take_kind, given, out, error)
-                 : fault(error, SLUICE_INVALID, "take is NULL");
+    return given ? read_options(&take_kind, given, out, error) : fault_null(error, "take");
 }
 
 const struct sluice_put_options *put_options_at(const struct sluice_put_options *puts, size_t index)
@@ -123,8 +121,7 @@ enum sluice_status settle_options_read(const struct sluice_settle_options *given
                                        struct sluice_settle_options *out,
                                        struct sluice_error *error)
 {
-    return given ? read_options(&settle_kind, given, out, error)
-                 : fault(error, SLUICE_INVALID, "options is NULL");
+    return given ? read_options(&settle_kind, given, out, error) : fault_null(error, "options");
 }
 
 const struct sluice_settle_options *settle_options_at(const struct sluice_settle_options *settles,
@@ -146,6 +143,5 @@ enum sluice_status pool_options_read(const struct sluice_pool_new_options *given
                                      struct sluice_pool_new_options *out,
                                      struct sluice_error *error)
 {
-    return given ? read_options(&pool_kind, given, out, error)
-                 : fault(error, SLUICE_INVALID, "options is NULL");
+    return given ? read_options(&pool_kind, given, out, error) : fault_null(error, "options");
 }

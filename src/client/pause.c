@@ -35,7 +35,7 @@ bool pause_before(unsigned attempt, int64_t deadline_us, int wake)
 {
     int64_t pause_us = attempt < 7 ? (int64_t)PAUSE_US << attempt : PAUSE_MAX_US;
     pause_us = pause_us < PAUSE_MAX_US ? pause_us : PAUSE_MAX_US;
-    // Many that lost the same server do not come back in step.
+    // Clients that have lost the same server do not come back at the same moment.
     pause_us = pause_us / 2 + weak_random() % (pause_us / 2);
     if (deadline_us != INT64_MAX && monotonic_us() + pause_us >= deadline_us) {
         return false;

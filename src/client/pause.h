@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Waiting that can be ended: an event that is readable while calls are interrupted, and pauses
-// between attempts.
+// Pauses between attempts, and the events that interrupt them.
 #ifndef SLUICE_CLIENT_PAUSE_H
 #define SLUICE_CLIENT_PAUSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Makes the event readable, or not. From a signal handler too.
+// Makes the event readable, or not. May be called from a signal handler.
 void wake_set(int wake, bool on);
-// Whether it is. -1 is an event that never is.
+// Whether the event is readable. -1: an event that never is.
 bool wake_is_set(int wake);
 
-// Pauses before another attempt, longer each time; false when the deadline comes first or `wake`
-// is set.
+// Pauses before another attempt, longer each time. False: the deadline would pass first, or `wake`
+// is readable.
 bool pause_before(unsigned attempt, int64_t deadline_us, int wake);
 
 #endif

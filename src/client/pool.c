@@ -4,6 +4,7 @@
 #include "client/deadline.h"
 #include "client/drain.h"
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/options.h"
 #include "client/pause.h"
 #include "os/thread.h"
@@ -11,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -29,24 +31,35 @@ static const double grace_default_s = 30;
 // ---------------------------------------------------------------------------------------------
 // Life
 
+// A pool that was not run before the fork can be run in the child.
+static void forget(struct fork_guard *guard)
+{
+    struct sluice_pool *pool =
+        (struct sluice_pool *)((char *)guard - offsetof(struct sluice_pool, guard));
+    fork_renew_mutex(&pool->mutex);
+    fork_renew_event(pool->event);
+    fork_renew_event(pool->hurry);
+}
+
 static void destroy(struct sluice_pool *pool)
 {
+    fork_guard_remove(&pool->guard);
     for (size_t i = 0; pool->slots && i < pool->size; i++) {
         pthread_mutex_destroy(&pool->slots[i].telling);
     }
     for (size_t i = 0; pool->queues && pool->queues[i]; i++) {
-        free(pool->queues[i]);
+        memory_free(pool->queues[i]);
     }
     for (size_t i = 0; pool->klasses && i < pool->handler_count; i++) {
-        free(pool->klasses[i]);
+        memory_free(pool->klasses[i]);
     }
     sluice_close(pool->taker);
     sluice_close(pool->settler);
-    free(pool->queues);
-    free(pool->handlers);
-    free(pool->klasses);
-    free(pool->slots);
-    free(pool->taken);
+    memory_free(pool->queues);
+    memory_free(pool->handlers);
+    memory_free(pool->klasses);
+    memory_free(pool->slots);
+    memory_free(pool->taken);
     if (pool->event >= 0) {
         (void)close(pool->event);
     }
@@ -55,7 +68,7 @@ static void destroy(struct sluice_pool *pool)
     }
     pthread_mutex_destroy(&pool->mutex);
     pthread_cond_destroy(&pool->changed);
-    free(pool);
+    memory_free(pool);
 }
 
 void pool_release(struct sluice_pool *pool)
@@ -117,7 +130,7 @@ static enum sluice_status check(const struct sluice_pool_new_options *options,
 
 static bool copy_text(char **out, const char *text)
 {
-    *out = text ? strdup(text) : NULL;
+    *out = text ? memory_copy_text(text) : NULL;
     return *out || !text;
 }
 
@@ -126,9 +139,9 @@ static bool copy_options(struct sluice_pool *pool, const struct sluice_pool_new_
     size_t queues = queue_count(options->queues);
     pool->options = *options;
     pool->handler_count = options->handler_count;
-    pool->queues = calloc(queues + 1, sizeof(*pool->queues));
-    pool->handlers = calloc(pool->handler_count, sizeof(*pool->handlers));
-    pool->klasses = calloc(pool->handler_count, sizeof(*pool->klasses));
+    pool->queues = memory_zalloc(queues + 1, sizeof(*pool->queues));
+    pool->handlers = memory_zalloc(pool->handler_count, sizeof(*pool->handlers));
+    pool->klasses = memory_zalloc(pool->handler_count, sizeof(*pool->klasses));
     bool good = pool->queues && pool->handlers && pool->klasses;
     for (size_t i = 0; good && i < queues; i++) {
         good = copy_text(&pool->queues[i], options->queues[i]);
@@ -144,8 +157,8 @@ static bool copy_options(struct sluice_pool *pool, const struct sluice_pool_new_
 static bool make_slots(struct sluice_pool *pool)
 {
     pool->size = pool->options.concurrency ? (size_t)pool->options.concurrency : 1;
-    pool->slots = calloc(pool->size, sizeof(*pool->slots));
-    pool->taken = calloc(pool->size, sizeof(struct sluice_job *));
+    pool->slots = memory_zalloc(pool->size, sizeof(*pool->slots));
+    pool->taken = memory_zalloc(pool->size, sizeof(struct sluice_job *));
     for (size_t i = 0; pool->slots && i < pool->size; i++) {
         pool->slots[i].pool = pool;
         (void)pthread_mutex_init(&pool->slots[i].telling, NULL);
@@ -177,7 +190,7 @@ enum sluice_status sluice_pool_new(struct sluice *sluice,
 {
     struct sluice_pool_new_options own;
     if (!sluice || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL", sluice ? "out" : "sluice");
+        return fault_null(error, sluice ? "out" : "sluice");
     }
     *out = NULL;
     enum sluice_status status = pool_options_read(options, &own, error);
@@ -185,9 +198,9 @@ enum sluice_status sluice_pool_new(struct sluice *sluice,
     if (status) {
         return status;
     }
-    struct sluice_pool *pool = calloc(1, sizeof(*pool));
+    struct sluice_pool *pool = memory_zalloc(1, sizeof(*pool));
     if (!pool || pthread_mutex_init(&pool->mutex, NULL) || condition_init(&pool->changed)) {
-        free(pool);
+        memory_free(pool);
         return fault_no_memory(error);
     }
     pool->holders = 1;
@@ -197,6 +210,7 @@ enum sluice_status sluice_pool_new(struct sluice *sluice,
         sluice_pool_free(pool);
         return status;
     }
+    fork_guard_add(&pool->guard, forget);
     *out = pool;
     return SLUICE_OK;
 }
@@ -222,7 +236,7 @@ void sluice_pool_stop(struct sluice_pool *pool)
 // ---------------------------------------------------------------------------------------------
 // Running
 
-// Worker threads have the signals of the program, for the processes that handlers start.
+// Worker threads have the signal mask of the program, which processes that handlers start inherit.
 static enum sluice_status start_slots(struct sluice_pool *pool, struct sluice_error *error)
 {
     for (size_t i = 0; i < pool->size; i++) {
@@ -253,7 +267,7 @@ void pool_drain(struct sluice_pool *pool, const struct sluice_error *why)
     sluice_interrupt(pool->taker, true);
 }
 
-// How many slots have a job, and of these how many are not settled.
+// Counts the slots that have not ended, and of these the ones that settle a job.
 static size_t count_busy(struct sluice_pool *pool, size_t *unsettled)
 {
     size_t busy = 0;
@@ -268,7 +282,7 @@ static size_t count_busy(struct sluice_pool *pool, size_t *unsettled)
     return busy;
 }
 
-// What may stop a pool: signals, and calls of sluice_pool_stop.
+// What stops a pool: signals, and calls of sluice_pool_stop.
 struct stops {
     int fd; // of the signals, or -1
     unsigned before;
@@ -319,8 +333,8 @@ static void end_giving_back(struct sluice_pool *pool, struct slot *slot, enum sl
     pthread_mutex_unlock(&pool->mutex);
 }
 
-// Gives the jobs back whose handlers run, and tells the handlers. A server that is away is asked for
-// the first job only: the leases of the others expire as well.
+// Gives the jobs back whose handlers run, and tells the handlers. A server that is away is asked
+// for the first job only: the leases of the others expire as well.
 static void give_all_back(struct sluice_pool *pool)
 {
     const struct sluice_settle_options back = SLUICE_SETTLE(.verdict = SLUICE_RETURN);
@@ -424,7 +438,7 @@ enum sluice_status sluice_pool_run(struct sluice_pool *pool, struct sluice_pool_
     pthread_t taker;
     struct sluice_error why;
     if (!pool) {
-        return fault(error, SLUICE_INVALID, "pool is NULL");
+        return fault_null(error, "pool");
     }
     if (!begin_run(pool)) {
         return fault(error, SLUICE_STATE, "a pool runs only once");

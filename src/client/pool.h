@@ -6,8 +6,8 @@
 //                                     |
 //      runner:  signals, drain -------+--> RETURNING --> RETURNED     (the grace time is over)
 //
-// Each arrow of a slot is taken by its own thread, but for those to GIVEN (the taker's) and to
-// RETURNING and RETURNED (the runner's, which then settles the job instead of the slot).
+// The slot's thread makes each change of its state, except those to GIVEN (the taker) and to
+// RETURNING and RETURNED (the runner, which then settles the job instead of the slot).
 #ifndef SLUICE_CLIENT_POOL_H
 #define SLUICE_CLIENT_POOL_H
 
@@ -44,6 +44,7 @@ struct sluice_run {
 };
 
 struct sluice_pool {
+    struct fork_guard guard;
     // Set by sluice_pool_new.
     struct sluice *taker;   // a copy of the queue, whose waits are interrupted to drain
     struct sluice *settler; // another for everything else
@@ -69,12 +70,12 @@ struct sluice_pool {
     struct sluice_error why; // no more jobs can be taken
 };
 
-// Ends the taking: with an error, or OK. Any thread.
+// Stops taking jobs, with an error or NULL. May be called from any thread.
 void pool_drain(struct sluice_pool *pool, const struct sluice_error *why);
 void pool_log(const struct sluice_pool *pool, const char *sentence);
 // Wakes the runner.
 void pool_wake(const struct sluice_pool *pool);
-// With the mutex held; lets go of it.
+// Called with the mutex held, which it releases.
 void pool_release(struct sluice_pool *pool);
 
 void *pool_take(void *context); // pool_take.c: the taker's thread; its context is the pool

@@ -47,7 +47,7 @@ static void hand_out(struct sluice_pool *pool, size_t count)
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->mutex);
     for (size_t i = 0; i < count && too_late; i++) {
-        // One that cannot be given back comes back when its lease expires.
+        // A job that cannot be given back comes back when its lease expires.
         const struct sluice_settle_options back = SLUICE_SETTLE(.verdict = SLUICE_RETURN);
         (void)sluice_settle(pool->taken[i], &back, NULL);
         sluice_job_free(pool->taken[i]);
@@ -64,7 +64,7 @@ static void end_if_idle(struct sluice_pool *pool)
     }
 }
 
-// Whether another attempt may do better. A folder whose disk has failed takes nothing any more.
+// Whether another attempt may succeed. A folder whose disk has failed accepts nothing any more.
 static bool may_pass(const struct sluice_pool *pool, enum sluice_status status)
 {
     switch (status) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The threads of a pool that run jobs, and what handlers say of a run.
+// The threads of a pool that run jobs, and the calls by which handlers set the outcome of a run.
+#include "client/deadline.h"
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/pause.h"
 #include "client/pool.h"
 
@@ -10,21 +12,21 @@
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------------
-// What handlers say
+// Outcomes
 
 static void clear(struct sluice_run *run)
 {
-    free(run->result);
-    free(run->group);
-    free(run->message);
+    memory_free(run->result);
+    memory_free(run->group);
+    memory_free(run->message);
     run->result = run->group = run->message = NULL;
     run->outcome = SLUICE_SETTLE(.verdict = SLUICE_DONE);
 }
 
-// Without memory nothing is known of the run, as if it had not been.
+// Out of memory: the outcome is unknown, and the job is given back.
 static const char *copy(struct sluice_run *run, char **copied, const char *text)
 {
-    *copied = text ? strdup(text) : NULL;
+    *copied = text ? memory_copy_text(text) : NULL;
     if (text && !*copied) {
         run->outcome.verdict = SLUICE_RETURN;
     }
@@ -34,6 +36,9 @@ static const char *copy(struct sluice_run *run, char **copied, const char *text)
 static void set(struct sluice_run *run, enum sluice_verdict verdict, const char *result,
                 const char *group, const char *message)
 {
+    if (!run) {
+        return;
+    }
     clear(run);
     run->outcome.verdict = verdict;
     (void)copy(run, &run->result, result);
@@ -59,7 +64,7 @@ void sluice_run_fail(struct sluice_run *run, const char *group, const char *mess
 void sluice_run_retry(struct sluice_run *run, double delay, const char *group, const char *message)
 {
     set(run, SLUICE_RETRY, NULL, group, message);
-    if (run->outcome.verdict == SLUICE_RETRY) {
+    if (run && run->outcome.verdict == SLUICE_RETRY) {
         run->outcome.delay = delay > 0 ? delay : delay < 0 ? 0 : (double)SLUICE_ZERO;
     }
 }
@@ -71,7 +76,7 @@ void sluice_run_return(struct sluice_run *run)
 
 bool sluice_run_draining(const struct sluice_run *run)
 {
-    return atomic_load(&run->pool->draining);
+    return run && atomic_load(&run->pool->draining);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -101,7 +106,7 @@ static void count_unsettled(struct sluice_pool *pool, const struct sluice_error 
     pool_log(pool, sentence);
 }
 
-// What a handler has said is not accepted: the job fails with the reason.
+// The queue refuses the outcome: the job fails with the reason.
 static void replace_outcome(struct sluice_run *run, const struct sluice_error *error)
 {
     char message[SLUICE_MESSAGE_SIZE];
@@ -205,14 +210,16 @@ static void call_handler(struct slot *slot, struct sluice_run *run)
     if (sluice_keepalive(job, slot_tell, slot, &error)) {
         set_handler(slot, NULL);
         pool_log(slot->pool, error.message);
-        sluice_run_retry(run, 1, NULL, NULL); // for want of memory: nothing is known of the job
+        sluice_run_retry(run, 1, NULL, NULL); // out of memory: the job cannot be kept
         return;
     }
     handler->run(handler->context, job, run);
+    deadline_set_for_thread(INT64_MAX); // what the handler has set is not for the pool
     set_handler(slot, NULL);
 }
 
-// With the mutex held, as it ends. Whether the job is still the slot's to settle.
+// Called with the mutex held, which is held at the end too. False: the runner has given the job
+// back.
 static bool begin_settling(struct slot *slot)
 {
     while (slot->state == SLOT_RETURNING) {
@@ -226,7 +233,7 @@ static bool begin_settling(struct slot *slot)
     return true;
 }
 
-// With the mutex held, as it ends.
+// Called with the mutex held, which is held at the end too.
 static void run_job(struct slot *slot)
 {
     struct sluice_pool *pool = slot->pool;
@@ -250,7 +257,7 @@ static void run_job(struct slot *slot)
     slot->job = NULL;
     pthread_mutex_unlock(&pool->mutex);
     clear(&run);
-    sluice_job_free(job); // no one tells the slot of it any more
+    sluice_job_free(job); // no callback about the job runs after this
     pthread_mutex_lock(&pool->mutex);
     slot->state = SLOT_FREE;
     pool->free_count++;

@@ -2,10 +2,13 @@
 #include "client/pump.h"
 
 #include "client/deadline.h"
+#include "client/fork.h"
+#include "client/memory.h"
 #include "client/pause.h"
 #include "os/thread.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,32 +16,34 @@
 #include <unistd.h>
 
 enum {
-    COUNT_MAX = 1000, // of the events that are kept; what comes after waits where it is
+    COUNT_MAX = 1000, // of events that are kept; later ones wait in the subscription
     SIZE_MAX_KEPT = 4 << 20,
-    LOOK_US = 10000000, // how long the thread may wait without looking whether it is to end
+    LOOK_US = 10000000, // the longest wait of the thread
 };
 
 struct kept {
     struct kept *next;
     size_t size;
-    char json[]; // with a 0 behind it
+    char json[]; // ends with a null byte
 };
 
 struct pump {
+    struct fork_guard guard;
+    bool orphan; // of a parent process: its thread is not in this one
     struct listening *listening;
     int link_wake; // what `wake` of the listening was
     int both;      // an epoll of `link_wake` and `stop`
     int stop;
-    int event; // readable while there is something to hear
+    int event; // readable while there are events
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t mutex;
     pthread_cond_t more, room;
     struct kept *first, **last;
-    struct kept *heard; // what was handed out last
+    struct kept *heard; // the event that was returned last
     size_t count, size;
     bool stopping;
-    bool failed; // behind what is kept comes this, once
+    bool failed; // after the kept events this error is returned, once
     struct sluice_error error;
 };
 
@@ -54,7 +59,7 @@ static bool is_full(const struct pump *pump)
 static void keep(struct pump *pump, const char *json)
 {
     size_t size = strlen(json);
-    struct kept *kept = malloc(sizeof(*kept) + size + 1);
+    struct kept *kept = memory_alloc(sizeof(*kept) + size + 1);
     if (!kept) {
         pump->failed = true; // the event is lost
         (void)fault_no_memory(&pump->error);
@@ -102,7 +107,7 @@ static void *run(void *context)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Hearing
+// Returning events
 
 static enum sluice_status hear(struct pump *pump, const char **out, struct sluice_error *error)
 {
@@ -113,7 +118,7 @@ static enum sluice_status hear(struct pump *pump, const char **out, struct sluic
         pump->last = kept->next ? pump->last : &pump->first;
         pump->count--;
         pump->size -= kept->size;
-        free(pump->heard);
+        memory_free(pump->heard);
         pump->heard = kept;
         *out = kept->json;
     } else {
@@ -130,8 +135,13 @@ static enum sluice_status hear(struct pump *pump, const char **out, struct sluic
 enum sluice_status pump_next(struct pump *pump, int64_t wait_us, const char **out,
                              struct sluice_error *error)
 {
-    int64_t deadline_us = deadline_in(wait_us);
+    int64_t deadline_us = deadline_of_call(wait_us);
     *out = NULL;
+    if (pump->orphan) {
+        return fault(
+            error, SLUICE_STATE,
+            "the events were subscribed to before fork() and belong to the parent process");
+    }
     pthread_mutex_lock(&pump->mutex);
     bool late = false;
     while (!pump->first && !pump->failed && !late) {
@@ -155,7 +165,7 @@ int pump_fd(const struct pump *pump)
 // ---------------------------------------------------------------------------------------------
 // Life
 
-// The listening is woken by what wakes its link, and by the end of the pump.
+// The subscription is woken by the interrupt of its link and by the end of the pump.
 static bool watch_both(struct pump *pump)
 {
     struct epoll_event what = { .events = EPOLLIN };
@@ -174,11 +184,21 @@ static void close_all(const struct pump *pump)
     }
 }
 
-void pump_free(struct pump *pump)
+// The descriptor is readable in the child, whose next call then says why.
+static void forget(struct fork_guard *guard)
 {
-    if (!pump) {
-        return;
+    struct pump *pump = (struct pump *)((char *)guard - offsetof(struct pump, guard));
+    pump->orphan = true;
+    fork_renew_event(pump->event);
+    wake_set(pump->event, true);
+}
+
+bool pump_free(struct pump *pump)
+{
+    if (!pump || pump->orphan) {
+        return !pump;
     }
+    fork_guard_remove(&pump->guard);
     if (pump->has_thread) {
         pthread_mutex_lock(&pump->mutex);
         pump->stopping = true;
@@ -191,23 +211,24 @@ void pump_free(struct pump *pump)
     while (pump->first) {
         struct kept *kept = pump->first;
         pump->first = kept->next;
-        free(kept);
+        memory_free(kept);
     }
-    free(pump->heard);
+    memory_free(pump->heard);
     close_all(pump);
     pthread_mutex_destroy(&pump->mutex);
     pthread_cond_destroy(&pump->more);
     pthread_cond_destroy(&pump->room);
-    free(pump);
+    memory_free(pump);
+    return true;
 }
 
 enum sluice_status pump_new(struct listening *listening, struct pump **out,
                             struct sluice_error *error)
 {
-    struct pump *pump = calloc(1, sizeof(*pump));
+    struct pump *pump = memory_zalloc(1, sizeof(*pump));
     if (!pump || pthread_mutex_init(&pump->mutex, NULL) || condition_init(&pump->more) ||
         condition_init(&pump->room)) {
-        free(pump);
+        memory_free(pump);
         return fault_no_memory(error);
     }
     enum sluice_status status = SLUICE_OK;
@@ -228,9 +249,10 @@ enum sluice_status pump_new(struct listening *listening, struct pump **out,
                      : fault(error, SLUICE_NO_MEMORY, "no thread can be started for events");
     }
     if (status) {
-        pump_free(pump);
+        (void)pump_free(pump);
         return status;
     }
+    fork_guard_add(&pump->guard, forget);
     *out = pump;
     return SLUICE_OK;
 }

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Events of a server, on a connection of their own. When it breaks, another is made, and those who
-// listen are told that some may be missing.
+// SPDX-License-Identifier: MIT Events of a server, on a connection of their own. When it breaks,
+// another is made, and the subscriber receives a gap.
+#include "client/memory.h"
 #include "client/remote.h"
 
 #include "client/pause.h"
@@ -16,10 +16,10 @@ enum {
 struct remote_events {
     struct listening listening;
     struct remote *remote;
-    struct dialog *dialog;        // NULL: it broke
-    struct sluice_value *message; // the one that was given out
+    struct dialog *dialog;        // NULL: it has broken
+    struct sluice_value *message; // the message that was returned last
     unsigned attempts;
-    bool no_connection; // the last attempt could not even connect
+    bool no_connection; // the last attempt has made no connection
     char channel[2 * SLUICE_NAME_SIZE + 32];
 };
 
@@ -36,9 +36,8 @@ static void drop_dialog(struct remote_events *events)
     events->dialog = NULL;
 }
 
-// Listens anew. The server's reply says that listening has begun. A caller that waits for events
-// with a very short timeout still allows the connection time to be made; otherwise it would never
-// receive an event again.
+// Subscribes again. Even a caller with a very short wait gives the connection a second: otherwise
+// it would never receive an event again.
 static enum sluice_status begin(struct remote_events *events, int64_t deadline_us,
                                 struct sluice_error *error)
 {
@@ -47,8 +46,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     deadline_us = deadline_us > enough_us ? deadline_us : enough_us;
     events->no_connection = false;
     const struct until until = { deadline_us, events->listening.wake, &events->no_connection };
-    enum sluice_status status =
-        dialog_open(&remote->url, remote->trust, until, &events->dialog, error);
+    enum sluice_status status = dialog_open(&remote->peer, until, &events->dialog, error);
     if (status) {
         return status;
     }
@@ -60,7 +58,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     request_add(&request, (struct slices){ words, 2 }, 0, SLICE_EMPTY);
     enum stream_result result =
         request.status ? STREAM_CLOSED
-                       : stream_write(&events->dialog->stream, buffer_slice(&request), deadline_us);
+                       : stream_write(&events->dialog->stream, buffer_slice(&request), until);
     buffer_release(&request);
     if (result == STREAM_OK) {
         result = dialog_read(events->dialog, deadline_us, events->listening.wake, &answer, &items);
@@ -72,8 +70,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     } else if (result == STREAM_WOKEN) {
         status = fault_interrupted(error);
     } else {
-        status = fault(error, SLUICE_UNREACHABLE, "%.120s:%s does not answer", remote->url.host,
-                       remote->url.port);
+        status = fault(error, SLUICE_UNREACHABLE, "%s does not answer", remote->peer.url.place);
     }
     if (status) {
         drop_dialog(events);
@@ -81,7 +78,7 @@ static enum sluice_status begin(struct remote_events *events, int64_t deadline_u
     return status;
 }
 
-// Whether an answer is a message: ["message", channel, text].
+// Returns the text of a message: ["message", channel, text]. NULL: the answer is another one.
 static const char *text_of(const struct sluice_value *value)
 {
     const char *kind = sluice_value_text(sluice_value_at(value, 0), NULL);
@@ -89,7 +86,7 @@ static const char *text_of(const struct sluice_value *value)
     return message ? sluice_value_text(sluice_value_at(value, 2), NULL) : NULL;
 }
 
-// What came next on the connection. CLOSED: it is gone.
+// Reads the next answer. CLOSED: the connection has ended.
 static enum stream_result read_message(struct remote_events *events, int64_t deadline_us,
                                        const char **out)
 {
@@ -108,7 +105,7 @@ static enum stream_result read_message(struct remote_events *events, int64_t dea
     return STREAM_OK;
 }
 
-// Tries to listen again until the deadline; then there is a gap.
+// Tries to subscribe again until the deadline.
 static enum sluice_status begin_again(struct remote_events *events, int64_t deadline_us,
                                       struct sluice_error *error)
 {
@@ -128,7 +125,7 @@ static enum sluice_status events_next(struct listening *listening, int64_t wait_
                                       const char **out, struct sluice_error *error)
 {
     struct remote_events *events = events_of(listening);
-    int64_t deadline_us = deadline_in(wait_us);
+    int64_t deadline_us = deadline_of_call(wait_us);
     for (;;) {
         if (!events->dialog) {
             enum sluice_status status = begin_again(events, deadline_us, error);
@@ -159,7 +156,7 @@ static void events_free(struct listening *listening)
     struct remote_events *events = events_of(listening);
     dialog_close(events->dialog);
     sluice_value_free(events->message);
-    free(events);
+    memory_free(events);
 }
 
 static const struct listening_ops events_form = { events_next, events_free };
@@ -167,7 +164,7 @@ static const struct listening_ops events_form = { events_next, events_free };
 enum sluice_status remote_listen(struct link *link, struct slice ns, struct slice channel,
                                  struct listening **out, struct sluice_error *error)
 {
-    struct remote_events *events = calloc(1, sizeof(*events));
+    struct remote_events *events = memory_zalloc(1, sizeof(*events));
     if (!events) {
         return fault_no_memory(error);
     }
@@ -176,7 +173,7 @@ enum sluice_status remote_listen(struct link *link, struct slice ns, struct slic
     events->listening.wake = events->remote->wake;
     (void)snprintf(events->channel, sizeof(events->channel), "sluice:%.*s:%.*s", SLICE_PRINT(ns),
                    SLICE_PRINT(channel));
-    int64_t deadline_us = deadline_in(events->remote->timeout_us);
+    int64_t deadline_us = deadline_of_call(events->remote->timeout_us);
     enum sluice_status status = begin(events, deadline_us, error);
     bool final = events->remote->fail_fast && events->no_connection;
     if (may_work_later(status) && !final) {

@@ -40,7 +40,7 @@ size_t command_places(const struct command *command)
     return count;
 }
 
-// Whether the words behind the places have that option.
+// Whether the words after the positional arguments have that option.
 static bool has_option(const struct command *command, struct slices words, const char *name)
 {
     const struct argument *wanted = command_option(command, slice_from_cstr(name));
@@ -55,8 +55,8 @@ static bool has_option(const struct command *command, struct slices words, const
     return false;
 }
 
-// Appends the words of one command, behind its name and namespace. Says whether they may be asked
-// again.
+// Appends the words of one command after its name and namespace. Returns whether it can be
+// repeated.
 static bool add_one(const struct sluice *sluice, const struct command *command, struct slices words,
                     struct words *out)
 {
@@ -86,7 +86,7 @@ static bool add_each(const struct sluice *sluice, const struct command *each, st
     for (size_t at = 0; at < words.count && !out->failed;) {
         uint64_t count;
         if (num_parse_u64(words.items[at], &count) || count > words.count - at - 1) {
-            return false; // which the server says better
+            return false; // the server's message is better
         }
         size_t place = out->count;
         words_integer(out, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/serve.h"
 
+#include "client/memory.h"
 #include "client/pause.h"
 #include "os/thread.h"
 
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,8 +27,19 @@ enum {
 // ---------------------------------------------------------------------------------------------
 // Guests
 
+// The parent serves it. The client sees the end of the connection even if the child lives on.
+static void forget_guest(struct fork_guard *guard)
+{
+    struct guest *guest = (struct guest *)((char *)guard - offsetof(struct guest, guard));
+    if (guest->fd >= 0) {
+        (void)close(guest->fd);
+        guest->fd = -1;
+    }
+}
+
 static void guest_free(struct guest *guest)
 {
+    fork_guard_remove(&guest->guard);
     const int fds[] = { guest->fd, guest->gone, guest->any };
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
         if (fds[i] >= 0) {
@@ -36,7 +49,7 @@ static void guest_free(struct guest *guest)
     resp_request_release(&guest->request);
     buffer_release(&guest->input);
     buffer_release(&guest->output);
-    free(guest);
+    memory_free(guest);
 }
 
 // An epoll of the end of the server and of `events` of the connection.
@@ -52,10 +65,10 @@ static int watch(const struct guest *guest, uint32_t events)
     return fd;
 }
 
-// Takes the descriptor.
+// Takes ownership of the descriptor.
 static struct guest *guest_new(struct sluice_server *server, int fd)
 {
-    struct guest *guest = calloc(1, sizeof(*guest));
+    struct guest *guest = memory_zalloc(1, sizeof(*guest));
     if (!guest) {
         (void)close(fd);
         return NULL;
@@ -73,6 +86,7 @@ static struct guest *guest_new(struct sluice_server *server, int fd)
         guest_free(guest);
         return NULL;
     }
+    fork_guard_add(&guest->guard, forget_guest);
     return guest;
 }
 
@@ -150,7 +164,7 @@ static void *accept_guests(void *context)
         if (fd >= 0) {
             welcome(server, fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            (void)poll(&of[1], 1, 100); // it stays readable
+            (void)poll(&of[1], 1, 100); // the listener stays readable
         }
     }
 }
@@ -175,7 +189,7 @@ static enum sluice_status read_address(const char *address, struct sockaddr_un *
     return SLUICE_OK;
 }
 
-// Whether no process listens there. In doubt one does.
+// Whether no process listens there. In doubt: false.
 static bool is_left(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -218,7 +232,7 @@ static enum sluice_status listen_at(struct sluice_server *server, const struct s
         return fault(error, SLUICE_IO, "cannot serve at %s: %s", address->sun_path,
                      strerror(errno));
     }
-    server->path = strdup(address->sun_path);
+    server->path = memory_copy_text(address->sun_path);
     if (!server->path) {
         (void)unlink(address->sun_path);
         return fault_no_memory(error);
@@ -232,7 +246,7 @@ static enum sluice_status listen_at(struct sluice_server *server, const struct s
     return SLUICE_OK;
 }
 
-// Another process may have put its own in the place of the file since.
+// Another process may have replaced the file.
 static void remove_socket(const struct sluice_server *server)
 {
     struct stat stat;
@@ -245,11 +259,24 @@ static void remove_socket(const struct sluice_server *server)
 // ---------------------------------------------------------------------------------------------
 // Life
 
+// No program connects to the child, which could not answer. The socket is the parent's to remove.
+static void forget(struct fork_guard *guard)
+{
+    struct sluice_server *server =
+        (struct sluice_server *)((char *)guard - offsetof(struct sluice_server, guard));
+    server->orphan = true;
+    if (server->listener >= 0) {
+        (void)close(server->listener);
+        server->listener = -1;
+    }
+}
+
 void sluice_serve_end(struct sluice_server *server)
 {
-    if (!server) {
+    if (!server || server->orphan) {
         return;
     }
+    fork_guard_remove(&server->guard);
     if (server->has_thread) {
         wake_set(server->stop, true);
         (void)pthread_join(server->thread, NULL);
@@ -263,9 +290,9 @@ void sluice_serve_end(struct sluice_server *server)
         (void)close(server->stop);
     }
     sluice_close(server->own);
-    free(server->path);
+    memory_free(server->path);
     pthread_mutex_destroy(&server->mutex);
-    free(server);
+    memory_free(server);
 }
 
 static enum sluice_status set_up(struct sluice_server *server, const struct sluice *sluice,
@@ -295,10 +322,7 @@ enum sluice_status sluice_serve(struct sluice *sluice, const char *address,
 {
     struct sockaddr_un where;
     if (!sluice || !address || !out) {
-        return fault(error, SLUICE_INVALID, "%s is NULL",
-                     !sluice    ? "sluice"
-                     : !address ? "address"
-                                : "out");
+        return fault_null(error, !sluice ? "sluice" : !address ? "address" : "out");
     }
     *out = NULL;
     if (sluice->url.kind != URL_FILE) {
@@ -308,9 +332,9 @@ enum sluice_status sluice_serve(struct sluice *sluice, const char *address,
     if (status) {
         return status;
     }
-    struct sluice_server *server = calloc(1, sizeof(*server));
+    struct sluice_server *server = memory_zalloc(1, sizeof(*server));
     if (!server || pthread_mutex_init(&server->mutex, NULL)) {
-        free(server);
+        memory_free(server);
         return fault_no_memory(error);
     }
     server->listener = server->stop = -1;
@@ -319,6 +343,7 @@ enum sluice_status sluice_serve(struct sluice *sluice, const char *address,
         sluice_serve_end(server);
         return status;
     }
+    fork_guard_add(&server->guard, forget);
     *out = server;
     return SLUICE_OK;
 }

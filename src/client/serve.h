@@ -15,6 +15,7 @@
 #include "wire/resp_request.h"
 
 struct guest {
+    struct fork_guard guard;
     struct sluice_server *server;
     struct guest *next;
     pthread_t thread;
@@ -31,6 +32,8 @@ struct guest {
 };
 
 struct sluice_server {
+    struct fork_guard guard;
+    bool orphan;        // of a parent process: its threads are not in this one
     struct sluice *own; // a copy of the queue
     struct local *local;
     struct resp_limits limits;

@@ -22,7 +22,7 @@ static void refuse(struct guest *guest, enum status status, const char *sentence
 }
 
 // ---------------------------------------------------------------------------------------------
-// Of the connection
+// Commands about the connection
 
 static void say_hello(struct guest *guest)
 {
@@ -42,7 +42,7 @@ static void say_hello(struct guest *guest)
     resp_bulk(out, SLICE("master"));
 }
 
-// What comes behind the version (a user, a name) makes no difference here.
+// Arguments after the version (a user, a name) have no effect.
 static void run_hello(struct guest *guest, struct slices words)
 {
     int64_t version = guest->version;
@@ -119,7 +119,7 @@ static bool divide(struct slice name, struct slice *ns, struct slice *channel)
     return false;
 }
 
-// What a subscriber sends meanwhile. False: the subscription is over.
+// Handles requests of a subscriber. False: the subscription ends.
 static bool hear_subscriber(struct guest *guest)
 {
     struct error error;
@@ -185,7 +185,7 @@ static void run_subscribe(struct guest *guest, struct slices words)
         refuse(guest, (enum status)error.status, error.message);
         return;
     }
-    // The words go with the next request.
+    // The words are released by the next request.
     memcpy(kept, words.items[1].data, words.items[1].size);
     const struct slice name = slice_make(kept, words.items[1].size);
     buffer_consume(&guest->input, guest->request.size);
@@ -198,12 +198,12 @@ static void run_subscribe(struct guest *guest, struct slices words)
         tell(guest, name, listening);
     }
     listening->ops->free(listening);
-    guest->request.size = 0; // what was read is consumed
+    guest->request.size = 0; // the request was consumed already
     guest->ends = true;
 }
 
 // ---------------------------------------------------------------------------------------------
-// Of the folder
+// Commands about the folder
 
 static void run_in_folder(struct guest *guest, const struct command *command, struct slices words)
 {
@@ -219,7 +219,7 @@ static void run_in_folder(struct guest *guest, const struct command *command, st
     buffer_init(&call.output, &allocator_system, ANSWER_MAX);
     local_call_run(&call, (struct slices){ words.items + 1, words.count - 1 });
     if (call.interrupted) {
-        guest->ends = true; // there is no one to tell
+        guest->ends = true; // the connection has ended
     } else if (call.unsettled) {
         refuse(guest, STATUS_IO, "the disk is behind: the change may yet be stored, or not");
     } else if (call.status) {

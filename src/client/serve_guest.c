@@ -9,7 +9,7 @@
 
 enum {
     READ_SIZE = 16 << 10,
-    OUTPUT_KEPT = 256 << 10, // written before more requests are run
+    OUTPUT_KEPT = 256 << 10, // more output is written before further requests run
 };
 
 static bool is_blocked(void)
@@ -17,7 +17,7 @@ static bool is_blocked(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-// Until the connection is ready; false: the server ends.
+// Waits until the connection is ready. False: the server ends.
 static bool wait_for(const struct guest *guest, short events)
 {
     struct pollfd of[2] = { { .fd = guest->fd, .events = events },
@@ -63,7 +63,7 @@ bool guest_read(struct guest *guest, bool wait)
     return size > 0 || (size < 0 && is_blocked());
 }
 
-// Runs the requests that are whole. False: what follows cannot be told apart.
+// Runs all complete requests. False: the input is malformed.
 static bool run_all(struct guest *guest)
 {
     struct error error;

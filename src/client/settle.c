@@ -1,26 +1,25 @@
-// SPDX-License-Identifier: MIT
-// Settling jobs, and heartbeats, one or many in one round trip. The jobs of one call that end in
-// the same way share commands, each of which stays within what a server accepts by default.
+// SPDX-License-Identifier: MIT Settling jobs, and heartbeats: one, or many in one round trip. The
+// jobs of a call that end in the same way share commands.
 #include "client/job.h"
+#include "client/memory.h"
 #include "client/options.h"
+#include "client/results.h"
 #include "client/value.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CHUNK_JOBS = 1000,
-    CHUNK_BYTES = 4 << 20,
     ELEMENT_BYTES = 1024, // of the words of an element, besides the texts that the caller gives
 };
 
-// How one kind of call about a job is asked.
+// The commands of one kind of call about a job.
 struct form {
     const char *one, *many; // commands; `many` may be NULL
-    // Appends the words behind the jid and the worker.
+    // Appends the words after the jid and the worker.
     void (*add)(const struct sluice_job *job, const struct sluice_settle_options *options,
                 struct words *words);
-    // Keeps what the answer says of the job. May be NULL.
+    // Keeps the answer in the job. May be NULL.
     void (*heard)(struct sluice_job *job, const struct sluice_value *answer);
     bool settles;
 };
@@ -92,8 +91,9 @@ struct chunk {
     const struct sluice_settle_options *options; // of each job; NULL: for heartbeats
     struct sluice_result *results;
     const struct form *form;
-    size_t items[CHUNK_JOBS]; // indices
+    size_t items[CHUNK_ELEMENTS]; // indices
     size_t count, bytes;
+    struct sluice_error why; // the rest is not asked for
 };
 
 static void begin(const struct form *form, struct sluice_job *job)
@@ -117,12 +117,6 @@ static void end(const struct form *form, struct sluice_job *job, const struct sl
     (void)job_note(job, status);
 }
 
-static void set_result(struct sluice_result *result, enum sluice_status status, const char *message)
-{
-    result->status = status;
-    (void)snprintf(result->message, sizeof(result->message), "%s", status ? message : "");
-}
-
 static void add_element(const struct chunk *chunk, size_t index, struct words *words)
 {
     const struct sluice_job *job = chunk->jobs[index];
@@ -136,40 +130,47 @@ static void add_element(const struct chunk *chunk, size_t index, struct words *w
     }
 }
 
-// What became of one of many.
+// Reads the result of one of many.
 static void read_one(const struct chunk *chunk, size_t index, const struct sluice_value *answer)
 {
     enum sluice_status status = answer ? sluice_value_status(answer) : SLUICE_UNKNOWN;
     const char *text = sluice_value_text(answer, NULL);
-    set_result(&chunk->results[index], status,
-               text ? text : "the server has not said what became of it");
+    result_set(&chunk->results[index], status, text ? text : "the answer does not tell the result");
     end(chunk->form, chunk->jobs[index], answer, status);
 }
 
-static void ask_many(const struct chunk *chunk)
+// A command that is too large for the server is divided.
+static void ask_many(struct chunk *chunk, const size_t *items, size_t count)
 {
     struct words words;
     struct sluice_value *answer;
     struct sluice_error why = { 0 };
     const struct ask ask = { .repeats = true };
-    struct sluice *sluice = chunk->jobs[chunk->items[0]]->sluice;
+    struct sluice *sluice = chunk->jobs[items[0]]->sluice;
     queue_words(sluice, &words, chunk->form->many);
-    for (size_t i = 0; i < chunk->count; i++) {
-        add_element(chunk, chunk->items[i], &words);
-        begin(chunk->form, chunk->jobs[chunk->items[i]]);
+    for (size_t i = 0; i < count; i++) {
+        add_element(chunk, items[i], &words);
+        begin(chunk->form, chunk->jobs[items[i]]);
     }
     enum sluice_status status = queue_ask(sluice, &words, &ask, &answer, &why);
-    for (size_t i = 0; i < chunk->count; i++) {
-        size_t index = chunk->items[i];
+    if (status == SLUICE_TOO_LARGE && count > 1) {
+        ask_many(chunk, items, count / 2);
+        ask_many(chunk, items + count / 2, count - count / 2);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
         if (status) {
-            set_result(&chunk->results[index], status, why.message);
-            // What is said of the whole call is nothing about a lease.
-            end(chunk->form, chunk->jobs[index], NULL, SLUICE_UNKNOWN);
+            result_set(&chunk->results[items[i]], status, why.message);
+            // The status of the whole command says nothing about a lease.
+            end(chunk->form, chunk->jobs[items[i]], NULL, SLUICE_UNKNOWN);
         } else {
-            read_one(chunk, index, sluice_value_at(answer, i));
+            read_one(chunk, items[i], sluice_value_at(answer, i));
         }
     }
     sluice_value_free(answer);
+    if (results_of_rest(status)) {
+        (void)fault(&chunk->why, results_of_rest(status), "%s", why.message);
+    }
 }
 
 static enum sluice_status ask_one(const struct form *form, struct sluice_job *job,
@@ -190,14 +191,18 @@ static enum sluice_status ask_one(const struct form *form, struct sluice_job *jo
 
 static void flush(struct chunk *chunk)
 {
-    if (chunk->count == 1) {
+    if (chunk->why.status) {
+        for (size_t i = 0; i < chunk->count; i++) {
+            result_set(&chunk->results[chunk->items[i]], chunk->why.status, chunk->why.message);
+        }
+    } else if (chunk->count == 1) {
         struct sluice_error why = { 0 };
         size_t index = chunk->items[0];
         enum sluice_status status = ask_one(chunk->form, chunk->jobs[index],
                                             chunk->options ? &chunk->options[index] : NULL, &why);
-        set_result(&chunk->results[index], status, why.message);
+        result_set(&chunk->results[index], status, why.message);
     } else if (chunk->count) {
-        ask_many(chunk);
+        ask_many(chunk, chunk->items, chunk->count);
     }
     chunk->count = chunk->bytes = 0;
 }
@@ -215,7 +220,7 @@ static void add(struct chunk *chunk, size_t index)
         bytes +=
             text_size(options->result) + text_size(options->group) + text_size(options->message);
     }
-    if (chunk->count == CHUNK_JOBS || (chunk->count && !chunk->form->many) ||
+    if (chunk->count == CHUNK_ELEMENTS || (chunk->count && !chunk->form->many) ||
         (chunk->count && chunk->bytes + bytes > CHUNK_BYTES) ||
         (chunk->count && chunk->jobs[chunk->items[0]]->sluice != chunk->jobs[index]->sluice)) {
         flush(chunk);
@@ -249,24 +254,13 @@ enum sluice_status sluice_settle(struct sluice_job *job,
                                  struct sluice_error *error)
 {
     struct sluice_settle_options own;
-    enum sluice_status status = job ? settle_options_read(options, &own, error)
-                                    : fault(error, SLUICE_INVALID, "job is NULL");
+    enum sluice_status status =
+        job ? settle_options_read(options, &own, error) : fault_null(error, "job");
     status = status ? status : check(&own, error);
     return status ? status : ask_one(&verdicts[own.verdict], job, &own, error);
 }
 
-static enum sluice_status first_refused(const struct sluice_result *results, size_t count,
-                                        struct sluice_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (results[i].status) {
-            return fault(error, results[i].status, "%s", results[i].message);
-        }
-    }
-    return SLUICE_OK;
-}
-
-// The jids, and what cannot be asked for.
+// Fills in the jids, and the results of jobs that cannot be settled.
 static void begin_results(struct sluice_job *const *jobs,
                           const struct sluice_settle_options *options, size_t count,
                           struct sluice_settle_options *read, struct sluice_result *results)
@@ -280,7 +274,7 @@ static void begin_results(struct sluice_job *const *jobs,
             status = status ? status : check(&read[i], &why);
         }
         results[i] = (struct sluice_result){ 0 };
-        set_result(&results[i], status, why.message);
+        result_set(&results[i], status, why.message);
         if (jobs[i]) {
             (void)snprintf(results[i].jid, sizeof(results[i].jid), "%s", sluice_job_jid(jobs[i]));
         }
@@ -319,11 +313,11 @@ static enum sluice_status many(struct sluice_job *const *jobs,
         return SLUICE_OK;
     }
     if (!jobs) {
-        return fault(error, SLUICE_INVALID, "jobs is NULL");
+        return fault_null(error, "jobs");
     }
-    struct chunk *chunk = calloc(1, sizeof(*chunk));
-    struct sluice_settle_options *read = calloc(count, sizeof(*read));
-    struct sluice_result *own = results ? results : calloc(count, sizeof(*own));
+    struct chunk *chunk = memory_zalloc(1, sizeof(*chunk));
+    struct sluice_settle_options *read = memory_zalloc(count, sizeof(*read));
+    struct sluice_result *own = results ? results : memory_zalloc(count, sizeof(*own));
     enum sluice_status status = SLUICE_NO_MEMORY;
     if (!chunk || !read || !own) {
         (void)fault_no_memory(error);
@@ -331,13 +325,13 @@ static enum sluice_status many(struct sluice_job *const *jobs,
         begin_results(jobs, options, count, read, own);
         *chunk = (struct chunk){ .jobs = jobs, .options = options ? read : NULL, .results = own };
         run_all(chunk, count);
-        status = first_refused(own, count, error);
+        status = results_first_refused(own, count, error);
     }
     if (!results) {
-        free(own);
+        memory_free(own);
     }
-    free(read);
-    free(chunk);
+    memory_free(read);
+    memory_free(chunk);
     return status;
 }
 
@@ -346,7 +340,7 @@ enum sluice_status sluice_settle_many(struct sluice_job *const *jobs,
                                       struct sluice_result *results, struct sluice_error *error)
 {
     if (count && !options) {
-        return fault(error, SLUICE_INVALID, "options is NULL");
+        return fault_null(error, "options");
     }
     return many(jobs, options, count, results, error);
 }

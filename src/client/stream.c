@@ -8,6 +8,7 @@
 #include <openssl/x509v3.h>
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -16,10 +17,11 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum {
-    // A server whose machine is gone is noticed after a minute, however long a call waits.
+    // The loss of a server's machine is noticed after a minute, even if a call waits longer.
     PROBE_AFTER_S = 30,
     PROBE_EVERY_S = 10,
     PROBES = 3,
@@ -86,8 +88,8 @@ void stream_distrust(struct ssl_ctx_st *trust)
 }
 
 // ---------------------------------------------------------------------------------------------
-// OpenSSL writes to a socket without MSG_NOSIGNAL, and a library cannot ask the program to ignore
-// SIGPIPE: so it is held back in this thread meanwhile, and taken when it was ours.
+// OpenSSL writes without MSG_NOSIGNAL, and a library cannot ignore SIGPIPE for the program. The
+// signal is blocked in this thread during the call, and removed if the call has caused it.
 
 struct quiet {
     sigset_t before;
@@ -144,7 +146,7 @@ static int poll_ms(int64_t deadline_us)
     return ms > 1000000 ? 1000000 : (int)ms;
 }
 
-// Until the stream is ready for `events`. What is ready comes before what wakes.
+// Waits until the stream is ready for `events`. If `wake` is readable too, returns OK.
 static enum stream_result wait_for(const struct stream *stream, short events, int64_t deadline_us,
                                    int wake)
 {
@@ -164,8 +166,8 @@ static enum stream_result wait_for(const struct stream *stream, short events, in
     }
 }
 
-// What a server says of a certificate that it does not take comes as an alert; with TLS 1.3 not
-// before the first answer is read.
+// A server rejects a certificate with an alert; with TLS 1.3 it arrives when the first answer is
+// read.
 static bool is_about_certificate(int reason)
 {
     switch (reason) {
@@ -183,7 +185,7 @@ static bool is_about_certificate(int reason)
     }
 }
 
-// What a call of OpenSSL that gave `result` waits for.
+// Waits for what a call of OpenSSL that returned `result` needs.
 static enum stream_result wait_for_tls(struct stream *stream, int result, int64_t deadline_us,
                                        int wake)
 {
@@ -202,6 +204,7 @@ static enum stream_result wait_for_tls(struct stream *stream, int result, int64_
 // ---------------------------------------------------------------------------------------------
 // Opening
 
+// A Unix socket has none of them.
 static void set_options(int fd)
 {
     const int on = 1, after = PROBE_AFTER_S, every = PROBE_EVERY_S, probes = PROBES;
@@ -212,7 +215,7 @@ static void set_options(int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
 }
 
-// 0, or what went wrong as an errno.
+// Returns 0 or an errno.
 static int connect_one(struct stream *stream, const struct addrinfo *address, struct until until)
 {
     stream->fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
@@ -239,11 +242,35 @@ static int connect_one(struct stream *stream, const struct addrinfo *address, st
     return 0;
 }
 
+static enum sluice_status connect_socket(struct stream *stream, const struct url *url,
+                                         struct until until, struct sluice_error *error)
+{
+    struct sockaddr_un name = { .sun_family = AF_UNIX };
+    const struct addrinfo address = {
+        .ai_family = AF_UNIX,
+        .ai_socktype = SOCK_STREAM,
+        .ai_addr = (struct sockaddr *)&name,
+        .ai_addrlen = sizeof(name),
+    };
+    static_assert(sizeof(name.sun_path) == URL_SOCKET_SIZE, "a path that was read fits");
+    memcpy(name.sun_path, url->socket, sizeof(name.sun_path));
+    int failed = connect_one(stream, &address, until);
+    if (failed == EINTR) {
+        return fault_interrupted(error);
+    }
+    return failed ? fault(error, SLUICE_UNREACHABLE, "%s cannot be reached: %s", url->place,
+                          strerrordesc_np(failed))
+                  : SLUICE_OK;
+}
+
 static enum sluice_status connect_any(struct stream *stream, const struct url *url,
                                       struct until until, struct sluice_error *error)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG };
     struct addrinfo *addresses = NULL;
+    if (url->socket[0]) {
+        return connect_socket(stream, url, until, error);
+    }
     int result = getaddrinfo(url->host, url->port, &hints, &addresses);
     if (result) {
         return fault(error, SLUICE_UNREACHABLE, "%.120s is not found: %s", url->host,
@@ -257,8 +284,8 @@ static enum sluice_status connect_any(struct stream *stream, const struct url *u
     if (failed == EINTR) {
         return fault_interrupted(error);
     }
-    return failed ? fault(error, SLUICE_UNREACHABLE, "%.120s:%s cannot be reached: %s", url->host,
-                          url->port, strerror(failed))
+    return failed ? fault(error, SLUICE_UNREACHABLE, "%s cannot be reached: %s", url->place,
+                          strerrordesc_np(failed))
                   : SLUICE_OK;
 }
 
@@ -268,7 +295,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
 }
 
-// The certificate must be for the host that was asked for.
+// The certificate must be that of the host in the address.
 static bool expect_host(SSL *ssl, const char *host)
 {
     X509_VERIFY_PARAM *checks = SSL_get0_param(ssl);
@@ -281,8 +308,8 @@ static bool expect_host(SSL *ssl, const char *host)
 
 enum sluice_status stream_turned_away(const struct url *url, struct sluice_error *error)
 {
-    return fault(error, SLUICE_DENIED, "%.120s:%s does not take our certificate, or wants one",
-                 url->host, url->port);
+    return fault(error, SLUICE_DENIED, "%s rejects the client's certificate, or requires one",
+                 url->place);
 }
 
 static enum sluice_status greet(struct stream *stream, const struct url *url, SSL_CTX *trust,
@@ -314,8 +341,7 @@ static enum sluice_status greet(struct stream *stream, const struct url *url, SS
             if (stream->turned_away) {
                 return stream_turned_away(url, error);
             }
-            return fault(error, SLUICE_UNREACHABLE, "%.120s:%s does not speak TLS with us",
-                         url->host, url->port);
+            return fault(error, SLUICE_UNREACHABLE, "no TLS connection with %s", url->place);
         }
     }
 }
@@ -338,14 +364,19 @@ enum sluice_status stream_open(struct stream *stream, const struct url *url,
     return status;
 }
 
+void stream_abandon(struct stream *stream)
+{
+    if (stream->fd >= 0) {
+        (void)close(stream->fd);
+        stream->fd = -1;
+    }
+}
+
 void stream_close(struct stream *stream)
 {
     SSL_free(stream->ssl);
     stream->ssl = NULL;
-    if (stream->fd >= 0) {
-        close(stream->fd);
-        stream->fd = -1;
-    }
+    stream_abandon(stream);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -356,20 +387,21 @@ static bool would_block(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-enum stream_result stream_write(struct stream *stream, struct slice bytes, int64_t deadline_us)
+enum stream_result stream_write(struct stream *stream, struct slice bytes, struct until until)
 {
-    enum stream_result result = STREAM_OK;
+    enum stream_result result = stream->fd < 0 ? STREAM_CLOSED : STREAM_OK;
     while (bytes.size && result == STREAM_OK) {
         size_t written = 0;
         if (stream->ssl) {
             struct quiet quiet = quiet_begin();
             int ok = SSL_write_ex(stream->ssl, bytes.data, bytes.size, &written);
             quiet_end(&quiet);
-            result = ok == 1 ? STREAM_OK : wait_for_tls(stream, ok, deadline_us, -1);
+            result = ok == 1 ? STREAM_OK : wait_for_tls(stream, ok, until.deadline_us, until.wake);
         } else {
             ssize_t size = send(stream->fd, bytes.data, bytes.size, MSG_NOSIGNAL);
             if (size < 0) {
-                result = would_block() ? wait_for(stream, POLLOUT, deadline_us, -1) : STREAM_CLOSED;
+                result = would_block() ? wait_for(stream, POLLOUT, until.deadline_us, until.wake)
+                                       : STREAM_CLOSED;
             } else {
                 written = (size_t)size;
             }
@@ -393,7 +425,7 @@ static enum stream_result read_plain(struct stream *stream, void *bytes, size_t 
 enum stream_result stream_read(struct stream *stream, void *bytes, size_t size, size_t *read_size,
                                int64_t deadline_us, int wake)
 {
-    enum stream_result result = STREAM_OK;
+    enum stream_result result = stream->fd < 0 ? STREAM_CLOSED : STREAM_OK;
     *read_size = 0;
     while (result == STREAM_OK && *read_size == 0) {
         if (stream->ssl) {
@@ -421,5 +453,5 @@ void stream_end(struct stream *stream)
 bool stream_is_idle(const struct stream *stream)
 {
     struct pollfd of = { .fd = stream->fd, .events = POLLIN };
-    return poll(&of, 1, 0) == 0;
+    return stream->fd >= 0 && poll(&of, 1, 0) == 0;
 }

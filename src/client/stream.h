@@ -17,23 +17,23 @@ struct ssl_st;
 struct stream {
     int fd;
     struct ssl_st *ssl; // NULL: plain
-    bool turned_away;   // the server does not take our certificate, or wants one
+    bool turned_away;   // the server rejects the certificate of the client, or requires one
 };
 
 enum stream_result {
     STREAM_OK,
     STREAM_LATE,   // the deadline has passed
     STREAM_WOKEN,  // `wake` is readable
-    STREAM_CLOSED, // the other side has ended it, or it broke
-    STREAM_ODD,    // what came makes no sense
+    STREAM_CLOSED, // the server has closed the connection, or it has broken
+    STREAM_ODD,    // the bytes are not a valid answer
 };
 
-// What TLS goes by; NULL for an address without. INVALID when a file cannot be used.
+// Makes the certificates for TLS; NULL for an address without TLS. INVALID: a file cannot be used.
 enum sluice_status stream_trust(const struct url *url, const struct sluice_open_options *options,
                                 struct ssl_ctx_st **out, struct sluice_error *error);
 void stream_distrust(struct ssl_ctx_st *trust); // may be NULL
 
-// How long something may take, and the descriptor (or -1) that ends it when it becomes readable.
+// The deadline of a step, and the descriptor (or -1) that ends the step when it is readable.
 struct until {
     int64_t deadline_us;
     int wake;
@@ -46,22 +46,25 @@ enum sluice_status stream_open(struct stream *stream, const struct url *url,
                                struct ssl_ctx_st *trust, struct until until,
                                struct sluice_error *error);
 void stream_close(struct stream *stream);
+// Closes the descriptor and nothing else: the connection belongs to another process. Reads and
+// writes return CLOSED from then on.
+void stream_abandon(struct stream *stream);
 
 // DENIED, of a stream that was `turned_away`.
 enum sluice_status stream_turned_away(const struct url *url, struct sluice_error *error);
 
-// Writes all of it.
-enum stream_result stream_write(struct stream *stream, struct slice bytes, int64_t deadline_us);
+// Writes all of it, unless the descriptor `wake` (or -1) becomes readable before.
+enum stream_result stream_write(struct stream *stream, struct slice bytes, struct until until);
 
-// Reads what there is, at least a byte, unless the descriptor `wake` (or -1) becomes readable.
+// Reads at least a byte, unless the descriptor `wake` (or -1) becomes readable before.
 enum stream_result stream_read(struct stream *stream, void *bytes, size_t size, size_t *read_size,
                                int64_t deadline_us, int wake);
 
-// Says that nothing more will be written; what comes can still be read.
+// Ends the connection for writing. It can still be read.
 void stream_end(struct stream *stream);
 
-// Whether it is still open with nothing to read. A reply without a request makes it as unusable as
-// its end.
+// Whether the connection is open and has nothing to read. A reply without a request makes it
+// unusable.
 bool stream_is_idle(const struct stream *stream);
 
 #endif

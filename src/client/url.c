@@ -6,9 +6,14 @@
 #include "client/fault.h"
 #include "host/limits.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 static const char default_port[] = "7711";
 
-// A part of the address, with %41 for A.
+// Copies a part of the address; %41 stands for A.
 static enum sluice_status put_part(char *out, size_t capacity, struct slice part, const char *what,
                                    struct sluice_error *error)
 {
@@ -35,7 +40,8 @@ static enum sluice_status put_part(char *out, size_t capacity, struct slice part
     return SLUICE_OK;
 }
 
-// What stands before the first `c`; `rest` becomes what stands behind it. All, when there is none.
+// Returns what is before the first `c`; `rest` becomes what is behind it. Without a `c`:
+// everything.
 static struct slice cut(struct slice *rest, char c)
 {
     const char *at = rest->size ? memchr(rest->data, c, rest->size) : NULL;
@@ -76,6 +82,8 @@ static enum sluice_status read_query(struct slice query, struct url *out,
         struct slice name = cut(&value, '=');
         if (slice_equal(name, SLICE("ns"))) {
             status = put_part(out->ns, sizeof(out->ns), value, "namespace", error);
+        } else if (slice_equal(name, SLICE("user")) && out->socket[0]) {
+            status = put_part(out->user, sizeof(out->user), value, "user", error);
         } else if (slice_equal(name, SLICE("durability")) && out->kind == URL_FILE) {
             status = put_part(out->durability, sizeof(out->durability), value, "durability", error);
         } else if (slice_equal(name, SLICE("create")) && out->kind == URL_FILE) {
@@ -90,6 +98,44 @@ static enum sluice_status read_query(struct slice query, struct url *out,
         }
     }
     return status;
+}
+
+// The program may change its working directory before it connects.
+static enum sluice_status make_absolute(struct url *out, struct sluice_error *error)
+{
+    char folder[URL_PART_SIZE] = "";
+    char whole[2 * URL_PART_SIZE];
+    if (out->path[0] != '/' && !getcwd(folder, sizeof(folder) - 1)) {
+        return fault(error, SLUICE_IO, "cannot find the working directory: %s",
+                     strerrordesc_np(errno));
+    }
+    (void)snprintf(whole, sizeof(whole), "%s%s%s", folder, folder[0] ? "/" : "", out->path);
+    if (strlen(whole) >= sizeof(out->socket)) {
+        return fault(error, SLUICE_INVALID,
+                     "the path of a socket must have at most %d bytes, and %.100s... has %zu",
+                     URL_SOCKET_SIZE - 1, whole, strlen(whole));
+    }
+    memcpy(out->socket, whole, strlen(whole) + 1);
+    out->path[0] = '\0';
+    (void)snprintf(out->place, sizeof(out->place), "unix:%s", out->socket);
+    return SLUICE_OK;
+}
+
+// unix:PATH, also as unix:///PATH.
+static enum sluice_status read_unix(struct slice rest, struct url *out, struct sluice_error *error)
+{
+    out->kind = URL_SERVER;
+    struct slice query = rest;
+    struct slice path = cut(&query, '?');
+    if (slice_starts_with(path, SLICE("///"))) {
+        path = slice_sub(path, 2, SIZE_MAX);
+    }
+    if (path.size == 0) {
+        return fault(error, SLUICE_INVALID, "the address unix: lacks a path");
+    }
+    enum sluice_status status = put_part(out->path, sizeof(out->path), path, "path", error);
+    status = status ? status : make_absolute(out, error);
+    return status ? status : read_query(query, out, error);
 }
 
 // file:PATH, also as file:///PATH.
@@ -150,8 +196,8 @@ static enum sluice_status read_host(struct slice place, struct url *out, struct 
                              port.size ? port : slice_from_cstr(default_port), "port", error);
 }
 
-// What stands in a password as it is may look like the address's own marks. It must not become
-// another address, nor stand in a sentence as a part of one.
+// A password that was not escaped may contain characters that divide an address. It must not change
+// the address, and no part of it may appear in a message.
 static enum sluice_status check_marks(struct slice rest, struct sluice_error *error)
 {
     bool behind_place = false;
@@ -188,6 +234,7 @@ static enum sluice_status read_server(struct slice rest, struct url *out,
     if (!status) {
         status = read_host(slice_sub(place, at, SIZE_MAX), out, error);
     }
+    (void)snprintf(out->place, sizeof(out->place), "%.120s:%s", out->host, out->port);
     if (!status && path.size) {
         status = put_part(out->ns, sizeof(out->ns), path, "namespace", error);
     }
@@ -211,6 +258,9 @@ enum sluice_status url_read(const char *text, struct url *out, struct sluice_err
     if (slice_starts_with(all, SLICE("file:"))) {
         return read_file(slice_sub(all, 5, SIZE_MAX), out, error);
     }
+    if (slice_starts_with(all, SLICE("unix:"))) {
+        return read_unix(slice_sub(all, 5, SIZE_MAX), out, error);
+    }
     for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
         struct slice prefix = slice_from_cstr(servers[i].prefix);
         if (slice_starts_with(all, prefix)) {
@@ -218,6 +268,7 @@ enum sluice_status url_read(const char *text, struct url *out, struct sluice_err
             return read_server(slice_sub(all, prefix.size, SIZE_MAX), out, error);
         }
     }
-    return fault(error, SLUICE_INVALID,
-                 "an address begins with file:, sluice://, sluices://, redis:// or rediss://");
+    return fault(
+        error, SLUICE_INVALID,
+        "an address begins with file:, sluice://, sluices://, unix:, redis:// or rediss://");
 }

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/num.h"
+#include "client/memory.h"
 #include "wire/resp_item.h"
 
 #include <assert.h>
@@ -131,8 +132,8 @@ static enum sluice_status build(struct builder *builder, struct sluice_value *ou
     return SLUICE_OK;
 }
 
-// Every text takes at least as many bytes in the answer as here: what announces it is longer than
-// the 0 behind it.
+// Every text takes at least as many bytes in the answer as here: its header is longer than the null
+// byte.
 enum sluice_status value_read(struct slice answer, size_t items, struct sluice_value **out,
                               struct sluice_error *error)
 {
@@ -142,7 +143,7 @@ enum sluice_status value_read(struct slice answer, size_t items, struct sluice_v
     if (resp_item_read(answer, &first, &size, NULL) == RESP_READY && first.kind == RESP_ERROR) {
         return fault_said(error, first.text);
     }
-    struct sluice_value *root = malloc(items * sizeof(*root) + answer.size);
+    struct sluice_value *root = memory_alloc(items * sizeof(*root) + answer.size);
     if (!root) {
         return fault_no_memory(error);
     }
@@ -155,7 +156,7 @@ enum sluice_status value_read(struct slice answer, size_t items, struct sluice_v
     };
     enum sluice_status status = build(&builder, root, 0);
     if (status) {
-        free(root);
+        memory_free(root);
         return status;
     }
     *out = root;
@@ -175,7 +176,7 @@ enum sluice_status value_read_whole(struct slice answer, struct sluice_value **o
     return value_read(slice_sub(answer, 0, scan.position), scan.items, out, error);
 }
 
-// The root stands first in the block of all.
+// The root is the first node of the block.
 void value_keep_first(struct sluice_value *list)
 {
     const struct sluice_value first = list->list.items[0];
@@ -184,16 +185,16 @@ void value_keep_first(struct sluice_value *list)
 
 void sluice_free(char *text)
 {
-    free(text);
+    memory_free(text);
 }
 
 void sluice_value_free(struct sluice_value *value)
 {
-    free(value);
+    memory_free(value);
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is in it
+// Reading
 
 enum sluice_type sluice_value_type(const struct sluice_value *value)
 {
@@ -260,7 +261,8 @@ const char *sluice_value_key(const struct sluice_value *value, size_t index)
 
 const struct sluice_value *sluice_value_get(const struct sluice_value *value, const char *key)
 {
-    for (size_t i = 0; sluice_value_type(value) == SLUICE_MAP && i < value->list.count; i++) {
+    for (size_t i = 0; key && sluice_value_type(value) == SLUICE_MAP && i < value->list.count;
+         i++) {
         if (strcmp(sluice_value_key(value, i), key) == 0) {
             return sluice_value_at(value, i);
         }
@@ -276,7 +278,7 @@ static struct slice text_of(const struct sluice_value *value)
     return slice_make(value->text.bytes, value->text.size);
 }
 
-// What a job carries is JSON already.
+// The data and the result of a job are JSON already.
 static bool is_json(const char *key, const struct sluice_value *value)
 {
     return key && (strcmp(key, "data") == 0 || strcmp(key, "result") == 0) &&
@@ -359,7 +361,7 @@ char *sluice_value_json(const struct sluice_value *value)
     buffer_init(&out, &allocator_system, JSON_SIZE_MAX);
     json_writer_init(&writer, &out);
     write_value(&writer, NULL, value ? value : &null);
-    char *text = out.status ? NULL : malloc(out.size + 1);
+    char *text = out.status ? NULL : memory_alloc(out.size + 1);
     if (text) {
         memcpy(text, out.data, out.size);
         text[out.size] = '\0';

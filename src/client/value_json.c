@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON as a tree, in one block as every value (value.h).
+// JSON as a tree in one block of memory, like every value (value.h).
+#include "client/memory.h"
 #include "client/value.h"
 
 #include "base/json.h"
@@ -10,12 +11,12 @@
 #include <string.h>
 
 enum {
-    DEPTH_MAX = 32, // what lies deeper stays a text
+    DEPTH_MAX = 32, // deeper parts stay texts
 };
 
 struct builder {
     struct buffer scratch;
-    char *bytes;               // where texts go
+    char *bytes;               // the place of the next text
     struct sluice_value *free; // the next node
 };
 
@@ -29,7 +30,7 @@ static void read_begin(struct json_reader *reader, struct json_value value)
     enum status status = value.type == JSON_TYPE_OBJECT
                              ? json_reader_init_object(reader, value.raw, NULL)
                              : json_reader_init_array(reader, value.raw, NULL);
-    (void)status; // what is read was validated
+    (void)status; // the text was validated
 }
 
 static size_t count_direct(struct json_value value)
@@ -44,7 +45,7 @@ static size_t count_direct(struct json_value value)
     return count;
 }
 
-// The nodes below a value.
+// Counts the nodes below a value.
 static size_t count_nodes(struct json_value value, int depth)
 {
     struct json_reader reader;
@@ -71,7 +72,7 @@ static void keep_text(struct builder *builder, struct slice text, struct sluice_
     builder->bytes += text.size + 1;
 }
 
-// Takes no more bytes than the string has with its quotes.
+// Needs no more bytes than the string has with its quotes.
 static enum status keep_string(struct builder *builder, struct slice raw, struct sluice_value *out)
 {
     buffer_clear(&builder->scratch);
@@ -144,7 +145,7 @@ static enum status build(struct builder *builder, struct json_value value, int d
     return STATUS_OK;
 }
 
-// A text takes as many bytes as it has in the JSON, or one more.
+// A text needs as many bytes as it has in the JSON, or one more.
 enum sluice_status value_read_json(struct slice json, struct sluice_value **out,
                                    struct sluice_error *error)
 {
@@ -158,7 +159,7 @@ enum sluice_status value_read_json(struct slice json, struct sluice_value **out,
         return fault(error, SLUICE_INVALID, "it is no JSON");
     }
     size_t nodes = 1 + count_nodes(whole, 0);
-    struct sluice_value *root = malloc(nodes * (sizeof(*root) + 1) + json.size);
+    struct sluice_value *root = memory_alloc(nodes * (sizeof(*root) + 1) + json.size);
     if (!root) {
         return fault_no_memory(error);
     }
@@ -168,7 +169,7 @@ enum sluice_status value_read_json(struct slice json, struct sluice_value **out,
     enum status status = build(&builder, whole, 0, root);
     buffer_release(&builder.scratch);
     if (status) {
-        free(root);
+        memory_free(root);
         return status == STATUS_NO_MEMORY ? fault_no_memory(error)
                                           : fault(error, SLUICE_INVALID, "malformed JSON");
     }

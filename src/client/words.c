@@ -2,6 +2,7 @@
 #include "client/words.h"
 
 #include "base/num.h"
+#include "client/memory.h"
 
 #include <sluice/sluice.h>
 
@@ -29,16 +30,16 @@ void words_release(struct words *words)
     while (words->blocks) {
         struct word_block *block = words->blocks;
         words->blocks = block->next;
-        free(block);
+        memory_free(block);
     }
-    free(words->items);
+    memory_free(words->items);
     words_init(words);
 }
 
 static void make_room(struct words *words)
 {
     size_t capacity = words->capacity ? 2 * words->capacity : 32;
-    struct slice *items = realloc(words->items, capacity * sizeof(*items));
+    struct slice *items = memory_resize(words->items, capacity * sizeof(*items));
     if (!items) {
         words->failed = true;
         return;
@@ -63,12 +64,12 @@ void words_text(struct words *words, const char *text)
     words_add(words, slice_from_cstr(text ? text : ""));
 }
 
-// Room for a number that stays where it is.
+// Returns room for a number that does not move.
 static char *number_room(struct words *words)
 {
     struct word_block *block = words->blocks;
     if (!block || block->used + NUMBER_SIZE_MAX > BLOCK_SIZE) {
-        block = malloc(sizeof(*block));
+        block = memory_alloc(sizeof(*block));
         if (!block) {
             words->failed = true;
             return NULL;
@@ -120,7 +121,7 @@ void words_take(struct words *words, struct words *other)
         last = &(*last)->next;
     }
     *last = words->blocks;
-    free(words->items);
+    memory_free(words->items);
     *words = *other;
     words_init(other);
 }
@@ -133,8 +134,8 @@ void words_integer(struct words *words, int64_t value)
     add_number(words, &text);
 }
 
-// What is no length of time stays what it is, so that the command refuses it in its own words. What
-// is longer than nothing does not become nothing, which may mean "none".
+// A number that is not a duration is sent as it is, so that the command refuses it. A positive
+// number never becomes 0, which may mean "none".
 void words_seconds(struct words *words, double seconds)
 {
     struct buffer text;

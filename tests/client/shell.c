@@ -118,7 +118,7 @@ static const struct call *find_among(const struct call *call, const char *name)
     return call->name ? call : NULL;
 }
 
-static const struct call *find_call(const char *name)
+const struct call *find_call(const char *name)
 {
     const struct call *call = find_among(calls, name);
     call = call ? call : find_among(more_calls, name);

@@ -45,6 +45,9 @@ void forget_thing(const char *name);
 // The queue that the signal is for.
 void interrupt_on_signal(struct sluice *sluice);
 
+// The call of that name.
+const struct call *find_call(const char *name);
+
 // Prints a line; takes the object.
 void say(json_t *line);
 

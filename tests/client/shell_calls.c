@@ -60,6 +60,7 @@ static enum sluice_status open_queue(struct request *request)
                     .ca_file = json_string_value(json_object_get(given, "ca_file")),
                     .cert_file = json_string_value(json_object_get(given, "cert_file")),
                     .key_file = json_string_value(json_object_get(given, "key_file")),
+                    .password_file = json_string_value(json_object_get(given, "password_file")),
                     .log = log_sentence);
     enum sluice_status status =
         sluice_open(word_text(request, 1), given ? &options : NULL, &sluice, &request->error);
@@ -84,6 +85,33 @@ static enum sluice_status interrupt(struct request *request)
 {
     sluice_interrupt(find_thing(word_text(request, 0)), json_is_true(word(request, 1)));
     return SLUICE_OK;
+}
+
+static enum sluice_status interrupt_all(struct request *request)
+{
+    sluice_interrupt_all(find_thing(word_text(request, 0)), json_is_true(word(request, 1)));
+    return SLUICE_OK;
+}
+
+// ["within", seconds, call, ...]: the call, with a deadline of its thread.
+static enum sluice_status within(struct request *request)
+{
+    json_t *words = json_array();
+    for (size_t i = 1; i < json_array_size(request->words) - 2; i++) {
+        if (i == 1) {
+            json_array_append(words, json_array_get(request->words, 0));
+        }
+        json_array_append(words, json_array_get(request->words, i + 2));
+    }
+    struct request inner = { words, request->answer, request->error };
+    double before = sluice_deadline(word_number(request, 0));
+    enum sluice_status status = find_call(json_string_value(json_array_get(words, 1)))->run(&inner);
+    double left = sluice_deadline(before);
+    request->error = inner.error;
+    json_object_set_new(request->answer, "left", json_real(left));
+    json_object_set_new(request->answer, "before", json_real(before));
+    json_decref(words);
+    return status;
 }
 
 static enum sluice_status say_version(struct request *request)
@@ -414,6 +442,8 @@ const struct call calls[] = {
     { "open", open_queue },
     { "close", close_queue },
     { "interrupt", interrupt },
+    { "interrupt_all", interrupt_all },
+    { "within", within },
     { "version", say_version },
     { "put", put_job },
     { "put_many", put_jobs },

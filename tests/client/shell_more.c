@@ -51,6 +51,46 @@ static json_t *text_or_null(const char *text)
 // ---------------------------------------------------------------------------------------------
 // Many
 
+// ["put_numbered", queue, count, bad, quiet]: jobs n-0, n-1, ..., of which each `bad`th has data
+// that is no JSON; how many ended with each status, and whether each was told its own jid.
+static enum sluice_status put_numbered(struct request *request)
+{
+    size_t count = (size_t)json_integer_value(word(request, 1));
+    size_t bad = (size_t)json_integer_value(word(request, 2));
+    bool quiet = json_is_true(word(request, 3)), own = true;
+    size_t tally[SLUICE_STATUS_COUNT] = { 0 };
+    char(*jids)[32] = calloc(count, sizeof(*jids));
+    struct sluice_put_options *puts = calloc(count, sizeof(*puts));
+    struct sluice_result *results = quiet ? NULL : calloc(count, sizeof(*results));
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(jids[i], sizeof(jids[i]), "n-%zu", i);
+        puts[i] = SLUICE_PUT(.queue = "q", .klass = "k", .jid = jids[i],
+                             .data = i % bad == bad - 1 ? "no JSON" : "{}");
+    }
+    enum sluice_status status =
+        sluice_put_many(find_thing(word_text(request, 0)), puts, count, results, &request->error);
+    for (size_t i = 0; results && i < count; i++) {
+        tally[results[i].status]++;
+        own = own && strcmp(results[i].jid, jids[i]) == 0;
+    }
+    json_t *all = json_object();
+    for (int i = 0; i < SLUICE_STATUS_COUNT; i++) {
+        if (tally[i]) {
+            json_object_set_new(all, sluice_status_name((enum sluice_status)i),
+                                json_integer((json_int_t)tally[i]));
+        }
+    }
+    json_object_set_new(request->answer, "tally", all);
+    json_object_set_new(request->answer, "own", json_boolean(own));
+    free(jids);
+    free(puts);
+    free(results);
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Many
+
 static struct sluice_settle_options settle_of(const json_t *given)
 {
     static const char *const verdicts[] = { "done", "fail", "retry", "return" };
@@ -480,6 +520,7 @@ static enum sluice_status end_serving(struct request *request)
 }
 
 const struct call more_calls[] = {
+    { "put_numbered", put_numbered },
     { "settle", settle },
     { "settle_many", settle_many },
     { "heartbeat_many", heartbeat_many },

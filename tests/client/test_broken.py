@@ -104,17 +104,19 @@ class Repeating(Broken):
         shell.ok("cancel", "q", "a")
         self.assertEqual(len(fake.hellos), 2)
 
-    def test_heartbeats_and_notes_are_asked_again_but_lines_are_not(self):
+    def test_heartbeats_and_notes_are_asked_again(self):
         shell, fake = self.taken(CLOSE, encode(5e9), CLOSE, encode("OK"), CLOSE, encode("OK"),
-                                 CLOSE, encode("OK"), CLOSE)
+                                 CLOSE, encode("OK"), CLOSE, encode("OK"))
         self.assertEqual(shell.ok("heartbeat", "job")["expires"], 5e9)
         shell.ok("start", "job", 17)
         shell.ok("progress", "job", 0.5, "half")
         shell.ok("checkpoint", "job", "{}")
-        self.assertEqual(shell.status("log", "job", "line"), "unknown")
+        shell.ok("log", "job", "line")
         self.assertEqual(fake.heard[1], ["Q.HEARTBEAT", "default", "a", fake.heard[0][2], "TOKEN",
                                          "7"])
-        self.assertEqual(len(fake.heard), 10)
+        self.assertEqual(len(fake.heard), 11)
+        self.assertEqual(fake.heard[10], fake.heard[9])
+        self.assertIn("REQUEST", fake.heard[10])
 
 
 def words_of_request(words):
@@ -201,6 +203,8 @@ class AnyCommand(Broken):
                               (["Q.PUT", "q", "k", "{}", "JID", "a", "TAG", "REQUEST"], 5),
                               (["Q.REQUEUE", "a", "q", "k", "{}"], 6),
                               (["q.recur", "r", "q", "k", "{}", "INTERVAL", "60"], 6),
+                              (["Q.CANCEL", "a", "b"], 2), (["Q.CANCEL", "DEPENDENTS", "a"], 2),
+                              (["Q.LOG", "a", "w", "line", "TOKEN", "1"], 5),
                               (["Q.RESTORE", "{}", "{}"], 2)):
             sent = self.asked_again(*words)
             self.assertEqual(sent[places], "REQUEST", sent)
@@ -226,8 +230,8 @@ class AnyCommand(Broken):
     def test_all_else_that_writes_is_asked_once(self):
         for words in (["Q.COMPLETE", "a", "w"], ["Q.FAIL", "a", "w", "TOKEN", "m"],
                       ["Q.MCOMPLETE", "4", "a", "w", "TOKEN", "1", "2", "b", "w"],
-                      ["Q.MPUT", "9", "q", "k"], ["Q.PUT", "q", "k"], ["Q.CANCEL", "a"],
-                      ["Q.LOG", "a", "w", "line", "TOKEN", "1"]):
+                      ["Q.MPUT", "9", "q", "k"], ["Q.PUT", "q", "k"], ["Q.DELETE", "a"],
+                      ["Q.LOG", "a", "w"]):
             fake = self.fake(CLOSE, encode("OK"))
             self.assertEqual(self.shell(fake).status("call", "q", words), "unknown", words)
             self.assertEqual(len(fake.heard), 1)
@@ -345,8 +349,8 @@ class Reaching(Broken):
         for user, words in (("", []), ("ann:p%40s@", ["AUTH", "ann", "p@s"]),
                             (":secret@", ["AUTH", "default", "secret"]),
                             ("ann@", ["AUTH", "ann", ""])):
-            self.shell(url=f"redis://{user}{at}").ok("get", "q", "a")
-            self.assertEqual(fake.hellos[-1], ["HELLO", "3", *words])
+            self.shell(url=f"redis://{user}{at}", worker="mailer").ok("get", "q", "a")
+            self.assertEqual(fake.hellos[-1], ["HELLO", "3", *words, "SETNAME", "mailer"])
 
 
 class Answers(Broken):
@@ -367,7 +371,7 @@ class Answers(Broken):
         shell = self.shell(self.fake(hello=garbage), timeout=PATIENCE_S)
         answer = shell.ask("get", "q", "a")
         self.assertEqual(answer["status"], "unreachable")
-        self.assertIn("no RESP", answer["message"])
+        self.assertIn("does not speak RESP", answer["message"])
 
     def test_sizes_that_cannot_be(self):
         for size in (b"$536870913\r\n", b"*268435457\r\n", b"$-5\r\n", b"%99999999999999999999\r\n"):

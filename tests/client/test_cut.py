@@ -144,7 +144,7 @@ class Lane:
         history = [entry["what"] for entry in self.ask("Q.HISTORY", jid)]
         value = answer["value"]
         failure = value["failure"] and [value["failure"][key] for key in ("group", "message")]
-        return [history, *[failure if key == "failure" else value[key] for key in SHOWN]]
+        return [history, len(self.ask("Q.LOGS", jid)), *[failure if key == "failure" else value[key] for key in SHOWN]]
 
 
 class Settling:
@@ -170,6 +170,32 @@ class Settling:
 
     def clean(self, lane, n):
         lane.shell.ok("free", "job")
+        lane.direct.ask("cancel", "d", "j" + n)
+
+
+class Canceling:
+    """A job is canceled."""
+
+    def __init__(self, call):
+        self.make = call
+
+    def prepare(self, lane, n):
+        self.put(lane, n)
+
+    def put(self, lane, n):
+        lane.direct.ok("put", "d", {"queue": "q" + n, "klass": "k", "data": "1", "jid": "j" + n})
+
+    def call(self, lane, n):
+        return self.make(lane, n)
+
+    def meanwhile(self, lane, n):
+        """Another job of that name is put."""
+        self.put(lane, n)
+
+    def observe(self, lane, n):
+        return lane.job("j" + n)
+
+    def clean(self, lane, n):
         lane.direct.ask("cancel", "d", "j" + n)
 
 
@@ -266,6 +292,11 @@ KINDS = {
     "retry later": Settling("retry", 1000, None, None),
     "last retry": Settling("retry", 0, None, None, retries=NONE),
     "return": Settling("return"),
+    "log": Settling("log", "a line"),
+    "progress": Settling("progress", 0.5, "half"),
+    "checkpoint": Settling("checkpoint", "here"),
+    "cancel": Canceling(lambda lane, n: lane.shell.ask("cancel", "q", "j" + n)),
+    "any cancel": Canceling(lambda lane, n: lane.shell.ask("call", "q", ["Q.CANCEL", "j" + n, "no"])),
     "complete many": ManySettling("Q.MCOMPLETE"),
     "fail many": ManySettling("Q.MFAIL", "g", "m"),
     "retry many": ManySettling("Q.MRETRY"),

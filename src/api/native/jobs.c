@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Commands that read, change and remove single jobs, whether or not a worker holds them.
 #include "api/job_words.h"
+#include "api/request.h"
+#include "base/num.h"
 #include "engine/explain/explain.h"
 
 struct jid_arguments {
@@ -312,6 +314,7 @@ static enum status run_depends_clear(struct call *call, struct error *error)
 
 struct cancel_arguments {
     struct slices jids;
+    struct slice request;
     bool dependents;
 };
 
@@ -320,16 +323,36 @@ static const struct argument cancel_takes[] = {
     OPTION(cancel_arguments, dependents, FLAG, "DEPENDENTS",
            "also cancels the jobs that depend on them, and those that depend on these, and so on",
            .about = ABOUT_DEPENDENTS),
+    REQUEST_OPTION(cancel_arguments),
 };
 
+static enum status cancel(const struct call *call, size_t *canceled, struct error *error)
+{
+    const struct cancel_arguments *given = call->arguments;
+    return given->dependents
+               ? engine_cancel_dependents(call->engine, call->now_us, given->jids, canceled, error)
+               : engine_cancel(call->engine, call->now_us, given->jids, canceled, NULL, error);
+}
+
+// The answer of a request is the count as text.
 static enum status run_cancel(struct call *call, struct error *error)
 {
     const struct cancel_arguments *given = call->arguments;
+    char text[NUM_TEXT_SIZE_MAX];
+    struct slice answer;
     size_t canceled = 0;
+    bool known;
     enum status status =
-        given->dependents
-            ? engine_cancel_dependents(call->engine, call->now_us, given->jids, &canceled, error)
-            : engine_cancel(call->engine, call->now_us, given->jids, &canceled, NULL, error);
+        call_request_begin(call, given->request, sizeof(text), &known, &answer, error);
+    if (!status && known) {
+        uint64_t count = 0;
+        status = num_parse_u64(answer, &count);
+        canceled = (size_t)count;
+    } else if (!status) {
+        status = cancel(call, &canceled, error);
+        (void)snprintf(text, sizeof(text), "%zu", canceled);
+        request_finish(call, status, slice_from_cstr(text));
+    }
     if (!status) {
         reply_count(call->reply, canceled);
     }
@@ -620,7 +643,9 @@ static const struct command commands[] = {
         .details = "A job that others depend on is refused with STATE, and no job is canceled, "
                    "unless all of those are named too, or DEPENDENTS is given. With DEPENDENTS at "
                    "most max-dependency-search jobs that are not named are canceled; more are "
-                   "refused with TOO_LARGE. A jid that does not exist or is complete is ignored.",
+                   "refused with TOO_LARGE. A jid that does not exist or is complete is ignored. "
+                   "Repeated with the same REQUEST it is answered as the first time, and changes "
+                   "nothing.",
         .replies = "The number of jobs that were canceled.",
         EXAMPLES({ "Q.CANCEL app report nobody", "(integer) 1" }),
     },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Commands of the worker that holds the lease of a job.
 #include "api/job_words.h"
+#include "api/request.h"
 
 struct holder_words {
     struct slice jid, worker;
@@ -266,17 +267,30 @@ static enum status run_checkpoint(struct call *call, struct error *error)
                    engine_checkpoint(call->engine, call->now_us, &holder, given->text, error));
 }
 
+struct log_arguments {
+    struct holder_words by;
+    struct slice text, request;
+};
+
 static const struct argument log_takes[] = {
-    HOLDER(write_arguments),
-    ARGUMENT(write_arguments, text, TEXT, "line", "what to keep"),
-    TOKEN(write_arguments),
+    HOLDER(log_arguments),
+    ARGUMENT(log_arguments, text, TEXT, "line", "what to keep"),
+    TOKEN(log_arguments),
+    REQUEST_OPTION(log_arguments),
 };
 
 static enum status run_log(struct call *call, struct error *error)
 {
-    const struct write_arguments *given = call->arguments;
+    const struct log_arguments *given = call->arguments;
     const struct holder holder = holder_of(&given->by);
-    return call_ok(call, engine_log_line(call->engine, call->now_us, &holder, given->text, error));
+    struct slice answer;
+    bool known;
+    enum status status = call_request_begin(call, given->request, 0, &known, &answer, error);
+    if (!status && !known) {
+        status = engine_log_line(call->engine, call->now_us, &holder, given->text, error);
+        request_finish(call, status, SLICE_EMPTY);
+    }
+    return call_ok(call, status);
 }
 
 // In the order of the reference.
@@ -377,9 +391,10 @@ static const struct command commands[] = {
         .name = "Q.LOG",
         .group = "work",
         .flags = WRITES | COMMAND_WORKS,
-        TAKES(write_arguments, log_takes),
+        TAKES(log_arguments, log_takes),
         .run = run_log,
         .summary = "Appends a line to a running job's log.",
+        .details = "Repeated with the same REQUEST it adds no second line.",
         .replies = "OK.",
         EXAMPLES({ "Q.LOG app bob worker-1 'connected to mx1'",
 "OK" }),

@@ -10,6 +10,7 @@
 #include "store/key.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <lmdb.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -119,6 +120,11 @@ static int open_env(struct base *base, const char *path, unsigned flags)
     }
     if (!code) {
         code = mdb_env_get_fd(base->env, &base->fd);
+    }
+    // A program that this process starts must not hold the file open. LMDB sets it for its other
+    // files.
+    if (!code && fcntl(base->fd, F_SETFD, FD_CLOEXEC)) {
+        code = errno;
     }
     return code;
 }

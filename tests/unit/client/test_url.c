@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct url read_good(const char *text)
 {
@@ -92,6 +93,36 @@ static void test_url__a_folder_in_every_form(void **state)
     assert_true(read_good("file:jobs?create=no").existing);
 }
 
+static void test_url__a_socket_in_every_form(void **state)
+{
+    (void)state;
+    char here[URL_PART_SIZE], text[2 * URL_PART_SIZE], place[2 * URL_PART_SIZE];
+    static const struct {
+        const char *text, *path, *ns, *user;
+    } forms[] = {
+        { "unix:/run/app.sock", "/run/app.sock", "", "" },
+        { "unix:///run/app.sock", "/run/app.sock", "", "" },
+        { "unix:/run/a%20b%3F?ns=app", "/run/a b?", "app", "" },
+        { "unix:/run/s?user=ann&ns=a%26b", "/run/s", "a&b", "ann" },
+        { "unix:/run/a@b:7711#c", "/run/a@b:7711#c", "", "" },
+    };
+    for (size_t i = 0; TEST_ROW_NAMED(i, forms, forms[i].text); i++) {
+        struct url url = read_good(forms[i].text);
+        assert_int_equal(url.kind, URL_SERVER);
+        assert_false(url.tls);
+        assert_string_equal(url.socket, forms[i].path);
+        assert_string_equal(url.ns, forms[i].ns);
+        assert_string_equal(url.user, forms[i].user);
+        (void)snprintf(place, sizeof(place), "unix:%s", forms[i].path);
+        assert_string_equal(url.place, place);
+    }
+    assert_int_equal(chdir("/tmp"), 0);
+    assert_non_null(getcwd(here, sizeof(here)));
+    (void)snprintf(text, sizeof(text), "%s/queue.sock", here);
+    assert_string_equal(read_good("unix:queue.sock").socket, text);
+    assert_string_equal(read_good("sluice://host").place, "host:7711");
+}
+
 static void test_url__what_is_wrong_is_named(void **state)
 {
     (void)state;
@@ -130,6 +161,13 @@ static void test_url__what_is_wrong_is_named(void **state)
         { "sluice://ann:%@host", "password has a %" },
         { "sluice://%:pw@host", "user has a %" },
         { "sluice://host#app", "#" },
+        { "unix:", "path" },
+        { "unix:/s?durability=never", "option \"durability\"" },
+        { "unix:/s?password=x", "option \"password\"" },
+        { "sluice://host?user=ann", "option \"user\"" },
+        { "unix:/12345678901234567890123456789012345678901234567890123456789012345678901234567890"
+          "123456789012345678901234567",
+          "at most 107 bytes, and /1234" },
     };
     for (size_t i = 0; TEST_ROW_NAMED(i, wrong, wrong[i].text); i++) {
         struct url url;
@@ -222,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_url__a_server_in_every_form),
         cmocka_unit_test(test_url__a_folder_in_every_form),
+        cmocka_unit_test(test_url__a_socket_in_every_form),
         cmocka_unit_test(test_url__what_is_wrong_is_named),
         cmocka_unit_test(test_url__parts_have_a_size),
         cmocka_unit_test(test_url__a_sentence_never_shows_a_password),
