@@ -21,7 +21,7 @@ struct top {
     struct order order; // that waits for a yes
     char trouble[SLUICE_MESSAGE_SIZE];
     int switch_by; // to another namespace, so many further in their list; 0: not
-    bool touched; // something else may be in sight
+    bool touched;  // something else may be in sight
     bool over;
 };
 

@@ -277,7 +277,8 @@ static void read_queue(struct asking *asking, const struct sluice_value *map,
 static void look_queues(struct asking *asking)
 {
     struct look *look = asking->look;
-    struct sluice_value *answer = ASK(asking, "Q.QUEUES", "SORT", look_sort_word(asking->wish->sort));
+    struct sluice_value *answer =
+        ASK(asking, "Q.QUEUES", "SORT", look_sort_word(asking->wish->sort));
     const struct sluice_value *queues = sluice_value_get(answer, "queues");
     look->queue_count = sluice_value_count(queues);
     look->queues = look_allocate(look, look->queue_count * sizeof(*look->queues));
