@@ -170,9 +170,13 @@ static enum sluice_status add_password(const struct tool *tool, char **url,
 {
     const char *name = tool->password_file ? tool->password_file : getenv("SLUICE_PASSWORD_FILE");
     char line[PASSWORD_SIZE];
-    if (!name || !*name || !strstr(tool->url, "://") || url_is_folder(tool->url) ||
-        (!tool->password_file && url_has_password(tool->url))) {
+    bool host = strstr(tool->url, "://") && !url_is_folder(tool->url);
+    if (!name || !*name || (!tool->password_file && (!host || url_has_password(tool->url)))) {
         return SLUICE_OK;
+    }
+    if (!host) {
+        return fault(error, "--password-file needs an address with a host; %s%s",
+                     "for others set SLUICE_PASSWORD_FILE", "");
     }
     if (url_has_password(tool->url)) {
         return fault(error, "the address has a password, and %s another one%s", name, "");
