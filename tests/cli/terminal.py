@@ -103,6 +103,9 @@ class Terminal:
 
 
 def masked(text):
-    """Times of the day and lengths of time become T, at the same place."""
+    """Times of the day and lengths of time become T, and rates 0, at the same place."""
+    text = re.sub(r" +\S+/s in \S+/s out", lambda found: "0/s in 0/s out".rjust(len(found.group())),
+                  text)
+    text = re.sub(r" +0\.\d\d\b", lambda found: "0".rjust(len(found.group())), text)
     text = re.sub(r"\d\d:\d\d:\d\d", "TT:TT:TT", text)
     return re.sub(r" +\d+(m\d\d)?s\b", lambda found: "T".rjust(len(found.group())), text)

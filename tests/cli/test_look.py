@@ -348,9 +348,9 @@ class Settings(tool.ServerCase):
         self.good("limit", "set", "-q", "mail", "--domain", "customer-*", "--rate", "10",
                   "--period", "1m", "--burst", "5")
         self.good("limit", "set", "--concurrency", "3", "--weight", "2")
-        self.says("QUEUE  DOMAIN  RATE  PERIOD  BURST  CONCURRENCY  WEIGHT\n"
-                  "mail  customer-*  10  1m  5  -  -\n"
-                  "-  -  -  -  -  3  2\n", "limit", "list")
+        self.says("QUEUE  DOMAIN  RATE  PERIOD  BURST  CONCURRENCY  WEIGHT  WAITING  RUNNING  HELD\n"
+                  "mail  customer-*  10  1m  5  -  -  0  0  0\n"
+                  "-  -  -  -  -  3  2  1  0  0\n", "limit", "list")
         self.good("limit", "unset")
         self.assertEqual(len(self.lines("limit")), 1)
 

@@ -136,12 +136,9 @@ class Shows(Watched):
         self.ask("Q.PUT", "new-queue", "Send", "{}")
         terminal.wait_for("new-queue               1 ")
 
-        # Rates are those of the last full second, so jobs come until one is seen.
-        def has_rate(text):
-            self.ask("Q.PUT", "new-queue", "Send", "{}")
-            return any(line.startswith(" new-queue") and line.split()[7] not in ("0", ".")
-                       for line in text.splitlines())
-        terminal.wait_for(has_rate)
+        # A single job shows in the rates, which are those of a minute.
+        terminal.wait_for(lambda text: any(line.startswith(" new-queue") and line.split()[7] == "0.02"
+                                           for line in text.splitlines()))
         self.quit(terminal)
 
     def test_screen__more_room_is_used_and_less_too(self):
@@ -191,14 +188,49 @@ class Keys(Watched):
         terminal.keys("Down")
         terminal.wait_for(">reports")
         terminal.keys("p")
+        terminal.wait_for("Pause queue reports? y/n")
+        terminal.keys("n")
+        terminal.wait_for("nothing done")
+        self.assertIn('"paused", :0', self.ask("Q.QUEUE", "reports"))
+        terminal.keys("p", "y")
         terminal.wait_for("Queue reports is paused")
         self.assertIn('"paused", :1', self.ask("Q.QUEUE", "reports"))
         terminal.wait_for(lambda text: any(line.startswith(">reports") and line.endswith("paused")
                                            for line in text.splitlines()))
         self.assertIn('"paused", :0', self.ask("Q.QUEUE", "mail"))
         terminal.keys("p")
+        terminal.wait_for("Let go on queue reports? y/n")
+        terminal.keys("y")
         terminal.wait_for("Queue reports goes on")
         self.assertIn('"paused", :0', self.ask("Q.QUEUE", "reports"))
+        self.quit(terminal)
+
+    def test_keys__sort_the_queues(self):
+        for number in range(9):
+            self.ask("Q.PUT", "archive", "Send", "{}", "JID", f"archive-{number}")
+        terminal = self.top()
+
+        def order(text):
+            names = [line[1:].split(" ")[0] for line in text.splitlines()]
+            return [name for name in names if name in ("mail", "reports", "archive")][:3]
+        terminal.wait_for(lambda text: order(text) == ["mail", "reports", "archive"])
+        terminal.keys("s")
+        terminal.wait_for(lambda text: "by name" in text
+                          and order(text) == ["archive", "mail", "reports"])
+        terminal.keys("s")
+        terminal.wait_for(lambda text: "by waiting" in text
+                          and order(text) == ["archive", "mail", "reports"])
+        self.quit(terminal)
+
+    def test_keys__go_to_another_namespace(self):
+        other = self.ns + "-other"
+        self.words.ask("Q.PUT", other, "elsewhere", "Send", "{}", "JID", "one")
+        terminal = self.top()
+        terminal.keys("n")  # they are in the order in which they were made
+        terminal.wait_for(">elsewhere")
+        self.assertNotIn("mail-0", terminal.text())
+        terminal.keys("N")
+        terminal.wait_for(">mail ")
         self.quit(terminal)
 
     def test_keys__cancel_asks_first(self):
@@ -421,7 +453,7 @@ class Away(Watched):
         terminal.wait_for(">3 Failures")
         self.start_again()
         terminal.wait_for("connected  every")
-        terminal.keys("1", "p")
+        terminal.keys("1", "p", "y")
         terminal.wait_for("Queue mail is paused")
         self.quit(terminal)
 

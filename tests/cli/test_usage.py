@@ -104,8 +104,8 @@ class Manual(unittest.TestCase):
         self.assertEqual(tool.run("man", "nothing").returncode, 2)
 
 
-class Completion(unittest.TestCase):
-    def complete(self, line):
+class Completion(tool.ServerCase):
+    def complete(self, line, **more):
         """What bash offers at the end of a line."""
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(tool.SLUICE, os.path.join(folder, "sluice"))
@@ -116,7 +116,7 @@ class Completion(unittest.TestCase):
                       'printf "%s\\n" "${COMPREPLY[@]}"\n')
             path = folder + os.pathsep + os.environ["PATH"]
             done = subprocess.run(["bash", "-euc", script], capture_output=True, text=True,
-                                  env=tool.environment(PATH=path), check=False)
+                                  env=tool.environment(PATH=path, **more), check=False)
             self.assertEqual(done.stderr, "")
             return done.stdout.split()
 
@@ -134,6 +134,34 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("sluice help explai"), ["explain", "explain-queue"])
         self.assertEqual(self.complete("sluice put --jid x --priori"), ["--priority"])
         self.assertNotIn("complete-words", self.complete("sluice ''"))
+
+    def test_names_that_the_server_knows_are_completed(self):
+        for queue in ("mail", "mail-out", "reports", "two words", "$(reboot)"):
+            self.put(f"in-{len(queue)}", queue)
+        self.good("recur", "add", "nightly", "reports", "Nightly", "--interval", "1d", "--delay", "1d")
+        self.take("bad", "mail")
+        self.good("fail", "bad", "smtp", "refused")
+        for line, wanted in (
+                ("sluice put ma", ["mail", "mail-out"]),
+                ("sluice queue rep", ["reports"]),
+                ("sluice pause mail rep", ["reports"]),
+                ("sluice jobs ''", ["mail", "mail-out", "reports"]),
+                ("sluice work -q mail-", ["mail-out"]),
+                ("sluice count --queue r", ["reports"]),
+                ("sluice failed s", ["smtp"]),
+                ("sluice unfail smtp m", ["mail", "mail-out"]),
+                ("sluice workers w", ["w1"]),
+                ("sluice recur get n", ["nightly"]),
+                ("sluice recur add n", []),
+                ("sluice queue mail ma", [])):
+            with self.subTest(line):
+                self.assertEqual(self.complete(line, SLUICE_URL=self.url), wanted)
+        ns = self.url.rsplit("/", 1)[1]
+        server = self.url.rsplit("/", 1)[0]
+        self.assertIn(ns, self.complete(f"sluice --url {server} --ns test_names", SLUICE_URL="nonsense"))
+        self.assertEqual(self.complete(f"sluice --url {server} --ns {ns} put rep"), ["reports"])
+        # Without a server there is nothing to offer, and nothing to read.
+        self.assertEqual(self.complete("sluice put ma", SLUICE_URL="sluice://127.0.0.1:1"), [])
 
     def test_there_are_scripts_for_other_shells(self):
         for shell in ("bash", "zsh", "fish"):

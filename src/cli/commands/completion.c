@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Completion in shells. The scripts are short: they hand the words of the line to a hidden command,
 // which knows the tables, so that they never know less than the tool.
+#include "cli/core/call.h"
 #include "cli/core/options.h"
 #include "cli/core/sets.h"
+#include "cli/core/url.h"
 
 #include <string.h>
 
@@ -125,11 +127,110 @@ struct line {
     const char *family;
     const struct option *awaiting;
     size_t arguments;
+    const char *url, *ns; // as the line gives them; or NULL
 };
+
+// ---------------------------------------------------------------------------------------------
+// Names that the server knows
+
+#define NAMES_TIMEOUT_S 1.0 // a user waits for the shell
+
+// What stands for names in arguments and options, and the command that lists them.
+static const struct names {
+    const char *stand_in, *words, *list, *key;
+} names_table[] = {
+    { "QUEUE", "Q.QUEUES SORT name COUNT 1000", "queues", "queue" },
+    { "GROUP", "Q.FAILURES COUNT 1000", "failures", "group" },
+    { "WORKER", "Q.WORKERS COUNT 1000", "workers", "worker" },
+    { "NAMESPACE", "Q.NAMESPACES", "", "name" },
+    { "RECURRING", "Q.RECURRING COUNT 1000", "jobs", "jid" },
+};
+
+// A name that a shell takes as one word, as it is. Others are not offered.
+static bool is_plain(const char *name)
+{
+    return !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "._:@%+,/=-")];
+}
+
+static void offer_names(const struct tool *tool, const struct names *names, const char *begun)
+{
+    struct words words = { 0 };
+    struct sluice_value *answer = NULL;
+    words_add_all(&words, names->words);
+    if (sluice_call(tool->queue, words.items, NULL, words.count, &answer, NULL)) {
+        return;
+    }
+    const struct sluice_value *list = *names->list ? sluice_value_get(answer, names->list) : answer;
+    for (size_t i = 0; i < sluice_value_count(list); i++) {
+        const char *name =
+            sluice_value_text(sluice_value_get(sluice_value_at(list, i), names->key), NULL);
+        if (name && begins(name, begun) && is_plain(name)) {
+            print(stdout, "%s\n", name);
+        }
+    }
+    sluice_value_free(answer);
+}
+
+// From a server that answers at once; a folder may be another process's at any time.
+static void offer_known(const struct tool *tool, const struct line *line, const char *stand_in,
+                        const char *begun)
+{
+    struct tool asking = *tool;
+    asking.url = line->url ? line->url : tool->url;
+    asking.ns = line->ns ? line->ns : tool->ns;
+    for (size_t i = 0; i < sizeof names_table / sizeof *names_table; i++) {
+        const struct sluice_open_options options = SLUICE_OPEN(.timeout = NAMES_TIMEOUT_S);
+        if (strcmp(names_table[i].stand_in, stand_in) != 0 || url_is_folder(asking.url) ||
+            tool_open(&asking, &options, &asking.queue, NULL)) {
+            continue;
+        }
+        offer_names(&asking, &names_table[i], begun);
+        sluice_close(asking.queue);
+    }
+}
+
+// "QUEUE" of "JID QUEUE KLASS [DATA]": what the argument at this place stands for. For tool_free.
+static char *stand_in_of(const struct tool_command *command, size_t place)
+{
+    const char *at = command->arguments;
+    for (size_t i = 0; i < place; i++) {
+        size_t size = strcspn(at, " ");
+        bool repeated = size > 3 && strstr(at, "...") && strstr(at, "...") < at + size;
+        if (!at[size] && !repeated) {
+            return tool_copy("", 0);
+        }
+        at += at[size] ? size + 1 : 0;
+    }
+    at += *at == '[';
+    size_t size = strcspn(at, " .]");
+    bool recurring = begins(command->name, "recur ") && strcmp(command->name, "recur add") != 0 &&
+                     size == 3 && begins(at, "JID");
+    bool deleted = !strcmp(command->name, "namespaces delete");
+    return recurring ? tool_format("RECURRING")
+           : deleted ? tool_format("NAMESPACE")
+                     : tool_copy(at, size);
+}
+
+static void offer_value(const struct tool *tool, const struct line *line, const char *begun)
+{
+    const struct option *option = line->awaiting;
+    if (option->choices) {
+        offer_choices(option->choices, begun);
+    } else if (!strcmp(option->name, "ns")) {
+        offer_known(tool, line, "NAMESPACE", begun);
+    } else if (option->value) {
+        offer_known(tool, line, begins(option->value, "QUEUE") ? "QUEUE" : option->value, begun);
+    }
+}
 
 static void read_line_word(struct line *line, const char *word)
 {
     if (line->awaiting) {
+        bool global = line->awaiting >= global_option_table &&
+                      line->awaiting < global_option_table + global_option_count;
+        line->url = global && !strcmp(line->awaiting->name, "url") ? word : line->url;
+        line->ns = global && !strcmp(line->awaiting->name, "ns") ? word : line->ns;
         line->awaiting = NULL;
     } else if (*word == '-') {
         line->awaiting = awaits_value(line->command, word);
@@ -166,7 +267,7 @@ static int words_run(struct tool *tool)
         read_line_word(&line, tool->arguments[i]);
     }
     if (line.awaiting) {
-        offer_choices(line.awaiting->choices ? line.awaiting->choices : "", begun);
+        offer_value(tool, &line, begun);
     } else if (*begun == '-') {
         if (line.command) {
             offer_options(line.command->options, line.command->option_count, begun);
@@ -176,8 +277,13 @@ static int words_run(struct tool *tool)
         offer_commands(line.family, begun);
     } else if (!strcmp(line.command->name, "help")) {
         offer_commands(NULL, begun);
-    } else if (!line.arguments) {
-        offer_argument(line.command, begun);
+    } else {
+        char *stand_in = stand_in_of(line.command, line.arguments);
+        if (!line.arguments) {
+            offer_argument(line.command, begun);
+        }
+        offer_known(tool, &line, stand_in, begun);
+        tool_free(stand_in);
     }
     return EXIT_DONE;
 }
@@ -190,6 +296,8 @@ static const struct tool_command commands[] = {
       .run = completion_run,
       .offline = true,
       .summary = "Prints a script that completes this tool's words in a shell",
+      .details = "Names of queues, namespaces, groups, workers and recurring jobs are those of the "
+                 "server that the line or SLUICE_URL names, if it answers within a second.",
       .examples = EXAMPLES({ "source <(sluice completion bash)", NULL }) },
     { .name = "complete-words",
       .arguments = "WORD...",

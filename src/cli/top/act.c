@@ -32,7 +32,7 @@ static void give(struct top *top, const struct order *order)
     }
 }
 
-// What changes jobs is asked about; `question` is a format with the name in it.
+// What changes jobs or queues is asked about; `question` is a format with the name in it.
 static void ask_first(struct top *top, const struct order *order, const char *question)
 {
     top->order = *order;
@@ -66,7 +66,15 @@ static void pause_or_not(struct top *top)
     }
     const struct look_queue *queue = &top->look->queues[list->rows[list->selected]];
     struct order order = order_of(queue->paused ? ORDER_UNPAUSE : ORDER_PAUSE, queue->name);
-    give(top, &order);
+    ask_first(top, &order, queue->paused ? "Let go on queue" : "Pause queue");
+}
+
+static void sort_next(struct top *top)
+{
+    struct look_wish *wish = &top->view.wish;
+    wish->sort = (enum look_sort)((wish->sort + 1) % SORT_COUNT);
+    top_note(top, false, "queues by %s",
+             wish->sort == SORT_SEEN ? "when they were first seen" : look_sort_word(wish->sort));
 }
 
 // The job that is chosen in a list, or whose details are seen, as far as it is known.
@@ -297,6 +305,9 @@ static bool act_key(struct top *top, int key)
     case 'e':
         explain(top);
         break;
+    case 's':
+        sort_next(top);
+        break;
     default:
         return false;
     }
@@ -312,6 +323,12 @@ static void other_key(struct top *top, int key)
         break;
     case '-':
         change_interval(top, 2);
+        break;
+    case 'n':
+        top->switch_by = 1;
+        break;
+    case 'N':
+        top->switch_by = -1;
         break;
     case 'q':
     case KEY_CTRL_C:

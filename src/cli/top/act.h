@@ -20,7 +20,8 @@ struct top {
     double noted;       // when the view's note was made, by steady_now
     struct order order; // that waits for a yes
     char trouble[SLUICE_MESSAGE_SIZE];
-    bool touched; // something else may be in sight
+    int switch_by; // to another namespace, so many further in their list; 0: not
+    bool touched;  // something else may be in sight
     bool over;
 };
 

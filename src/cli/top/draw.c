@@ -212,6 +212,8 @@ static void draw_help(struct screen *screen, struct top_view *view)
         { "esc", "back; without the filter" },
         { "e", "explain why a job is not running" },
         { "p", "pause a queue, or let it go on" },
+        { "s", "another order of the queues" },
+        { "n  N", "the next namespace, or the one before" },
         { "r", "retry: a group of failures, a failed job, or a running one" },
         { "c", "cancel a job" },
         { "/", "show only what has a text in its name" },

@@ -160,14 +160,6 @@ static const char *text_of(struct asking *asking, const struct sluice_value *map
     return look_copy(asking->look, sluice_value_text(sluice_value_get(map, key), NULL));
 }
 
-static int64_t ask_integer(struct asking *asking, const char *const *words, size_t count)
-{
-    struct sluice_value *answer = ask_words(asking, words, count);
-    int64_t value = sluice_value_integer(answer);
-    sluice_value_free(answer);
-    return value;
-}
-
 // A number as a word.
 struct digits {
     char text[24];
@@ -244,6 +236,21 @@ static void look_server(struct asking *asking)
 // ---------------------------------------------------------------------------------------------
 // Queues
 
+// Over the last minute: a rate of the last second would mostly be 0 where little happens.
+static void read_rates(const struct sluice_value *rates, double *in, double *out)
+{
+    *in = number_of(rates, "put");
+    *out = number_of(rates, "popped");
+}
+
+const char *look_sort_word(enum look_sort sort)
+{
+    static const char *const words[SORT_COUNT] = {
+        "seen", "name", "waiting", "running", "stalled", "failed", "age", "put", "completed",
+    };
+    return words[sort];
+}
+
 static void read_queue(struct asking *asking, const struct sluice_value *map,
                        struct look_queue *queue)
 {
@@ -256,7 +263,9 @@ static void read_queue(struct asking *asking, const struct sluice_value *map,
         .depends = integer_of(map, "depends"),
         .failed = integer_of(map, "failed"),
         .paused = sluice_value_boolean(sluice_value_get(map, "paused")),
+        .seen = true,
     };
+    read_rates(sluice_value_get(map, "rates"), &queue->in, &queue->out);
     struct look_totals *totals = &asking->look->totals;
     totals->waiting += queue->waiting;
     totals->running += queue->running;
@@ -265,24 +274,11 @@ static void read_queue(struct asking *asking, const struct sluice_value *map,
     totals->depends += queue->depends;
 }
 
-// Jobs put and popped a second, over the last full one.
-static void read_rates(struct sluice_value *metrics, double *in, double *out)
-{
-    *in = number_of(sluice_value_get(metrics, "queued"), "1s");
-    *out = number_of(sluice_value_get(metrics, "run"), "1s");
-    sluice_value_free(metrics);
-}
-
-static void look_closer(struct asking *asking, struct look_queue *queue)
-{
-    read_rates(ASK(asking, "Q.METRICS", queue->name), &queue->in, &queue->out);
-    queue->seen = !asking->look->error.status;
-}
-
 static void look_queues(struct asking *asking)
 {
     struct look *look = asking->look;
-    struct sluice_value *answer = ASK(asking, "Q.QUEUES");
+    struct sluice_value *answer =
+        ASK(asking, "Q.QUEUES", "SORT", look_sort_word(asking->wish->sort));
     const struct sluice_value *queues = sluice_value_get(answer, "queues");
     look->queue_count = sluice_value_count(queues);
     look->queues = look_allocate(look, look->queue_count * sizeof(*look->queues));
@@ -290,10 +286,8 @@ static void look_queues(struct asking *asking)
     for (size_t i = 0; i < look->queue_count; i++) {
         struct look_queue *queue = &look->queues[i];
         read_queue(asking, sluice_value_at(queues, i), queue);
-        if (look_queue_matches(queue, asking->wish->filter) &&
-            in_sight(asking->wish->queues, row++)) {
-            look_closer(asking, queue);
-        }
+        queue->in_sight = look_queue_matches(queue, asking->wish->filter) &&
+                          in_sight(asking->wish->queues, row++);
     }
     sluice_value_free(answer);
 }
@@ -301,11 +295,12 @@ static void look_queues(struct asking *asking)
 static void look_totals(struct asking *asking)
 {
     struct look_totals *totals = &asking->look->totals;
-    const char *failed[] = { "Q.COUNT", "STATE", "failed" };
-    totals->failed = ask_integer(asking, failed, 3);
-    const char *complete[] = { "Q.COUNT", "STATE", "complete" };
-    totals->complete = ask_integer(asking, complete, 3);
-    read_rates(ASK(asking, "Q.METRICS"), &totals->in, &totals->out);
+    struct sluice_value *all = ASK(asking, "Q.TOTALS");
+    const struct sluice_value *jobs = sluice_value_get(all, "jobs");
+    totals->failed = integer_of(jobs, "failed");
+    totals->complete = integer_of(jobs, "complete");
+    read_rates(sluice_value_get(all, "rates"), &totals->in, &totals->out);
+    sluice_value_free(all);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -386,7 +381,7 @@ static void look_running(struct asking *asking)
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < look->queue_count && asked < RUNNING_QUEUES_MAX; i++) {
             const struct look_queue *queue = &look->queues[i];
-            if (queue->seen != (round == 0) || list.count == list.count_max) {
+            if (queue->in_sight != (round == 0) || list.count == list.count_max) {
                 continue;
             }
             if (queue->running) {
@@ -540,7 +535,7 @@ static void look_workers(struct asking *asking)
         look->workers[i] = (struct look_worker){
             .name = text_of(asking, map, "worker"),
             .running = integer_of(map, "running"),
-            .expired = integer_of(map, "expired"),
+            .expired = integer_of(map, "stalled"),
             .seen = number_of(map, "seen"),
             .offline = sluice_value_boolean(sluice_value_get(map, "offline")),
         };

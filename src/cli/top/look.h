@@ -2,8 +2,8 @@
 // A look at a queue: what `sluice top` shows of it, as it was at one moment.
 //
 // What is asked for costs the server the same however many jobs there are: counts, which it keeps,
-// and pages of lists. What costs a request of its own for each row (rates of a queue, the newest
-// failure of a group) is asked only for the rows that are shown.
+// and pages of lists. What costs a request of its own for each row (the newest failure of a group)
+// is asked only for the rows that are shown.
 //
 // A look owns all its texts and does not change. It can be made by hand, as the tests do.
 #ifndef SLUICE_CLI_TOP_LOOK_H
@@ -22,7 +22,8 @@ struct look_queue {
     bool paused;
     bool seen; // what follows was asked for
     int64_t failed;
-    double in, out; // jobs a second
+    double in, out; // jobs put and popped a second, over the last minute
+    bool in_sight;  // its row is shown
 };
 
 // Texts are never NULL here, but empty. Moments are by the server's clock; 0: none.
@@ -67,6 +68,20 @@ enum look_list {
     LIST_WORKER, // that a worker holds
 };
 
+// In which order the queues are.
+enum look_sort {
+    SORT_SEEN, // when they were first seen
+    SORT_NAME,
+    SORT_WAITING, // from here on the largest first
+    SORT_RUNNING,
+    SORT_STALLED,
+    SORT_FAILED,
+    SORT_AGE, // of the oldest job in line
+    SORT_PUT,
+    SORT_COMPLETED,
+    SORT_COUNT,
+};
+
 // The first `count` rows behind the first `first` ones.
 struct look_window {
     size_t first, count;
@@ -84,7 +99,11 @@ struct look_wish {
     char name[SLUICE_NAME_SIZE]; // whose jobs
     char jid[SLUICE_NAME_SIZE];  // the job whose details are seen; "": none
     bool explain;                // only why it is not running
+    enum look_sort sort;         // of the queues
 };
+
+// The word of Q.QUEUES.
+const char *look_sort_word(enum look_sort sort);
 
 struct look {
     struct sluice_error error; // when not OK, there is nothing else in it

@@ -304,9 +304,11 @@ static void title_text(const struct top_view *view, const struct look *look, enu
         [LIST_WORKER] = " held by ",
     };
     bool listed = pane == PANE_JOBS;
-    (void)snprintf(text, size, "%s%s%s (%lld)", panes[pane].title,
+    bool sorted = pane == PANE_QUEUES && view->wish.sort != SORT_SEEN;
+    (void)snprintf(text, size, "%s%s%s (%lld)%s%s", panes[pane].title,
                    listed ? lists[view->wish.list] : "", listed ? view->wish.name : "",
-                   look ? (long long)pane_total(look, pane) : 0LL);
+                   look ? (long long)pane_total(look, pane) : 0LL, sorted ? " by " : "",
+                   sorted ? look_sort_word(view->wish.sort) : "");
 }
 
 static void draw_heads(struct pen *pen, const struct pane *pane, const char *title)

@@ -111,7 +111,67 @@ static void hear(struct top *top)
     }
 }
 
-static void watch(struct top *top)
+// ---------------------------------------------------------------------------------------------
+// Another namespace
+
+// The name so many further in the list of namespaces. For tool_free; NULL: there is no other, or it
+// was noted why it is not known.
+static char *namespace_beside(struct top *top, int by)
+{
+    static const char *const words[] = { "Q.NAMESPACES" };
+    struct sluice_value *list = NULL;
+    struct sluice_error error = { 0 };
+    if (sluice_call(top->queue, words, NULL, 1, &list, &error)) {
+        top_note(top, true, "%s", error.message);
+        return NULL;
+    }
+    size_t count = sluice_value_count(list);
+    size_t at = by > 0 ? count - 1 : 0; // of one that is not listed, so that the first is next
+    for (size_t i = 0; i < count; i++) {
+        const struct sluice_value *name = sluice_value_get(sluice_value_at(list, i), "name");
+        at = !strcmp(sluice_value_text(name, NULL), top->view.ns) ? i : at;
+    }
+    size_t next = count ? (at + (by > 0 ? 1 : count - 1)) % count : 0;
+    const char *name =
+        sluice_value_text(sluice_value_get(sluice_value_at(list, next), "name"), NULL);
+    char *copy = name && strcmp(name, top->view.ns) != 0 ? tool_copy(name, strlen(name)) : NULL;
+    if (!copy) {
+        top_note(top, true, "there is no other namespace");
+    }
+    sluice_value_free(list);
+    return copy;
+}
+
+static void switch_namespace(const struct tool *tool, struct top *top)
+{
+    char *name = namespace_beside(top, top->switch_by);
+    struct sluice *queue = NULL;
+    struct sluice_error error = { 0 };
+    top->switch_by = 0;
+    if (name && tool_open(tool, &SLUICE_OPEN(.ns = name, .timeout = TIMEOUT_S), &queue, &error)) {
+        top_note(top, true, "%s", error.message);
+    }
+    tool_free(name);
+    if (!queue) {
+        return;
+    }
+    asker_free(top->asker);
+    if (top->queue != tool->queue) {
+        sluice_close(top->queue);
+    }
+    top->queue = queue;
+    top->view.ns = sluice_namespace(queue);
+    view_restart(&top->view);
+    look_free(top->look);
+    top->look = NULL;
+    top->view.link = LINK_OPENING;
+    top->answered = steady_now();
+    top->asker = asker_new(queue, &top->view.wish, top->view.interval, terminal_wake);
+    top->over = !top->asker;
+    top_note(top, false, "namespace %s", top->view.ns);
+}
+
+static void watch(const struct tool *tool, struct top *top)
 {
     struct keys keys = { 0 };
     bool gone = false;
@@ -134,6 +194,13 @@ static void watch(struct top *top)
             top->touched = true;
         }
         top->over = top->over || news.ended;
+        if (top->switch_by && !top->over) {
+            switch_namespace(tool, top);
+            top->touched = true;
+        }
+        if (!top->asker) {
+            break;
+        }
         hear(top);
     }
 }
@@ -148,7 +215,7 @@ static int run_live(struct tool *tool, struct top *top)
     top->answered = steady_now();
     top->asker = asker_new(top->queue, &top->view.wish, top->view.interval, terminal_wake);
     if (top->asker) {
-        watch(top);
+        watch(tool, top);
     }
     terminal_leave();
     if (!top->asker) {
@@ -273,13 +340,14 @@ static const struct tool_command top_commands[] = {
             "The arrow keys or j and k choose a row, tab or 1 to 4 the pane. Enter shows the jobs "
             "of "
             "a queue, a group of failures or a worker, and the details of a job; esc goes back. p "
-            "pauses a queue or lets it go on, r retries failures, c cancels a job, e explains why "
+            "pauses a queue or lets it go on, s changes the order of the queues, n and N go to "
+            "another namespace, r retries failures, c cancels a job, e explains why "
             "a job is not running, / shows only what has a text in its name, + and - change how "
-            "often it looks, ? shows all keys, q quits. What changes jobs asks first.\n\n"
+            "often it looks, ? shows all keys, q quits. What changes jobs or queues asks first.\n\n"
             "It asks for counts, and for details of what is in sight alone, so that it costs the "
             "same however many jobs there are. When the server goes away it says so, keeps what it "
             "has seen, and goes on once the server is back. Rates are jobs put into and taken out "
-            "of a queue in the last full second. COLUMNS says how wide --once prints.",
+            "of a queue each second, over the last minute. COLUMNS says how wide --once prints.",
         .examples = top_examples,
     },
 };

@@ -332,3 +332,17 @@ int view_rows_wanted(struct top_view *view, const struct look *look)
     }
     return rows;
 }
+
+void view_restart(struct top_view *view)
+{
+    enum look_sort sort = view->wish.sort;
+    view->wish = (struct look_wish){ .sort = sort };
+    view->page = PAGE_PANES;
+    view->focus = PANE_QUEUES;
+    view->line_first = 0;
+    for (int pane = 0; pane < PANE_COUNT; pane++) {
+        struct top_list *list = &view->lists[pane];
+        list->count = list->selected = list->first = 0;
+        *list->key = 0;
+    }
+}

@@ -81,6 +81,9 @@ void view_open_list(struct top_view *view, enum look_list list, const char *name
 void view_open_job(struct top_view *view, const char *jid, bool explain);
 void view_back(struct top_view *view);
 
+// To the first page as it was at the start, for another namespace. The order of the queues stays.
+void view_restart(struct top_view *view);
+
 // Fits lists into so many rows of a screen: what matches, what is chosen, how far it is scrolled.
 // Says in the view's wish what is in sight.
 void view_arrange(struct top_view *view, const struct look *look, int rows);
