@@ -229,11 +229,12 @@ test('acts on queues', async (t) => {
     await press('Settings');
     await form({ 'Largest concurrency': '' }, 'Set');
   }, ['-option mail-max-concurrency']);
+  await effect('a queue without jobs', () => server.ask('POST', 'ns/app/cancel', { jids: ['fax-1'] }), ['-job fax-1']);
   await open('queues/fax');
   await effect('forget', async () => {
     await press('Forget…');
     await dialog.getByRole('button', { name: 'Forget' }).click();
-  }, []);
+  }, ['-queue fax']);
   assert.deepEqual((await server.ask('GET', 'ns/app/queues')).queues.map(({ queue }) => queue), ['mail']);
 });
 
