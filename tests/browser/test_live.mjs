@@ -164,8 +164,8 @@ test('the columns of a list are chosen, with the keyboard too, and stay so', asy
   await row(page, 'mail').waitFor();
   assert.ok(await chosen());
   await page.locator('.columns-menu summary').click();
-  await page.getByRole('button', { name: 'As at first' }).click();
-  await until(async () => !(await chosen()), 'the columns as at first');
+  await page.getByRole('button', { name: 'Default columns' }).click();
+  await until(async () => !(await chosen()), 'the default columns');
 });
 
 test('queues are found by a part of their name, and sorted, among more than a page', async (t) => {

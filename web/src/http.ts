@@ -17,6 +17,9 @@ export class Problem extends Error {
 // X-Sluice proves that a request comes from this page and not from a form of another one.
 export const headers = (): Record<string, string> => ({ 'X-Sluice': '1' })
 
+// The browser would keep an entry for each request.
+performance.setResourceTimingBufferSize(0)
+
 const base = new URL('.', document.baseURI)
 export const address = (path: string): string => new URL(path.replace(/^\//, ''), base).href
 

@@ -278,7 +278,8 @@ export function useSteady<R>(rows: R[], key: (row: R) => string, held: boolean):
   const anew = old === null || !held || performance.now() - born.current < SETTLE_MS || (old.reloads !== reloads && reloading.value === 0)
   const now = new Map(rows.map((row) => [key(row), row]))
   if (anew) {
-    order.current = { keys: [...now.keys()], rows: now, reloads }
+    // While a reload is under way these rows are still those from before it.
+    order.current = { keys: [...now.keys()], rows: now, reloads: reloading.value === 0 ? reloads : (old?.reloads ?? reloads - 1) }
     return { rows, gone: new Set(), fresh: 0, show: () => {} }
   }
   const known = new Set(old.keys)

@@ -35,7 +35,7 @@ export function ColumnsMenu({ table, columns }: { table: string; columns: Named[
           <legend>Columns</legend>
           {columns.map((c) => <label key={c.name}><input type="checkbox" checked={isShown(choice, c)} onChange={(e) => set(c, e.currentTarget.checked)} />{c.name}</label>)}
         </fieldset>
-        <button type="button" class="wide-button" disabled={Object.keys(choice).length === 0} onClick={() => choose(table, {})}>As at first</button>
+        <button type="button" class="wide-button" disabled={Object.keys(choice).length === 0} onClick={() => choose(table, {})}>Default columns</button>
       </div>
     </details>
   )

@@ -1,7 +1,7 @@
 // A line without axes, for a row of a table. Its figures are in the label and in the page of the queue.
 interface Props { values: readonly (number | null)[]; label: string; width?: number; height?: number }
 
-export function Spark({ values, label, width = 76, height = 22 }: Props) {
+export function Spark({ values, label, width = 60, height = 22 }: Props) {
   let most = 0
   for (const v of values) if (v !== null && v > most) most = v
   const step = values.length > 1 ? width / (values.length - 1) : width

@@ -29,7 +29,7 @@ function forgetAll(list: Queue[], then: () => void): void {
   const what = list.length === 1 ? 'the queue ' + list[0]?.queue : plural(list.length, 'queue')
   confirm({
     title: 'Forget ' + what,
-    body: <p>{list.length === 1 ? 'It leaves the list of queues until it is used again.' : 'They leave the list of queues until they are used again.'}{jobs > 0 && ` ${list.length === 1 ? 'Its' : 'Their'} ${plural(jobs, 'job')} stay.`}</p>,
+    body: <p>{list.length === 1 ? 'It leaves the list of queues until it is used again.' : 'They leave the list of queues until they are used again.'}{jobs > 0 && ` ${plural(jobs, 'job is', 'jobs are')} not complete: the server refuses to forget a queue that has such jobs.`}</p>,
     verb: 'Forget',
     act: async () => {
       for (const q of list) await queues.forget(q.queue)

@@ -5,7 +5,7 @@ import { reload, useLive } from '../live.ts'
 import { Chip, Command, Empty, ErrorNote, Head, Name, Skeleton } from '../parts/basics.tsx'
 import { ask, confirm, FieldError } from '../parts/dialog.tsx'
 import { Table } from '../parts/table.tsx'
-import { to } from '../route.ts'
+import { ns, to } from '../route.ts'
 import { canServer, who } from '../state.ts'
 import type { User } from '../types.ts'
 
@@ -17,7 +17,7 @@ function edit(old: User | null): void {
     fields: [
       ...(old ? [] : [{ name: 'name', label: 'Name', required: true }]),
       { name: 'password', label: 'Password', kind: 'password', required: !old, hint: old ? 'Empty: as it was. Another password closes the connections and ends the sessions of the user.' : undefined },
-      { name: 'rights', label: 'Rights', kind: 'area', value: old?.rights.join('\n') ?? 'default:read', hint: 'One on a line: NAMESPACE[/QUEUE]:RIGHT[+RIGHT]. The rights are read, put, work, operate, write (these four) and admin; * stands for any namespace or queue.' },
+      { name: 'rights', label: 'Rights', kind: 'area', value: old?.rights.join('\n') ?? ns.value + ':read', hint: 'One on a line: NAMESPACE[/QUEUE]:RIGHT[+RIGHT]. The rights are read, put, work, operate, write (these four) and admin; * stands for any namespace or queue.' },
     ],
     verb: old ? 'Set' : 'Add',
     act: async (v) => {
