@@ -43,6 +43,13 @@ enum setting_source {
     SETTING_FLAG,
 };
 
+// Where all that is wrong is reported, not only the first of it.
+struct settings_problems {
+    void (*report)(void *context, const struct error *problem);
+    void *context;
+    size_t count;
+};
+
 struct settings_list {
     char **items; // owned
     size_t count;
@@ -110,6 +117,7 @@ struct settings {
     uint64_t events_kept; // events of a namespace, for listeners that reconnect
     int64_t events_kept_for_us;
     int64_t events_heartbeat_us;
+    int64_t events_retry_us;
     bool dashboard;                              // the dashboard is served
     bool metrics_open;                           // /metrics needs no authentication
     uint64_t metrics_namespaces, metrics_queues; // with metrics of their own
@@ -146,6 +154,7 @@ struct settings {
     char *const *argv;
     int argc;
     char *const *environment;
+    struct settings_problems *problems; // during settings_examine; else NULL. Borrowed
 };
 
 // What the command line requests.
@@ -154,6 +163,7 @@ enum settings_request {
     SETTINGS_HELP,          // --help: settings_help
     SETTINGS_VERSION,       // --version
     SETTINGS_HASH_PASSWORD, // --hash-password: password_hash_line (server/password.h)
+    SETTINGS_CHECK_CONFIG,  // --check-config: settings_examine
 };
 
 // Fills `settings` (which needs no init) from the flags after argv[0], the environment and the
@@ -169,6 +179,16 @@ void settings_release(struct settings *settings);
 // a password, users or (for tls-listen) client certificates; tls-listen without a certificate; a
 // limit for requests below the one for payloads. No setting turns this check off.
 MUST_USE enum status settings_check(const struct settings *settings, struct error *error);
+
+// Whether --check-config is among the flags, wherever.
+bool settings_wants_check(int argc, char *const *argv);
+
+// settings_load and settings_check for --check-config: reports everything that is wrong, and goes on
+// behind it. NO_MEMORY is the only failure; otherwise `settings` has what could be read, and is to
+// be released.
+MUST_USE enum status settings_examine(struct settings *settings, const struct allocator *allocator,
+                                      int argc, char *const *argv, char *const *environment,
+                                      struct settings_problems *problems, struct error *error);
 
 // Receives messages about the setting `name`, without a full stop.
 struct settings_listener {
