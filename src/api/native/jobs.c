@@ -566,7 +566,7 @@ static const struct command commands[] = {
         .details = "All must be failed or scheduled, or none is touched: others are refused with "
                    "STATE. A failed job starts anew, as by Q.UNFAIL; one whose lock (UNIQUE) "
                    "another job holds by now is refused with EXISTS. For all jobs that a filter "
-                   "matches there is `Q.BULK ns retry`.",
+                   "matches there is Q.BULK (retry).",
         .replies = "The number of jobs that were kicked; a job that is named twice counts once.",
         EXAMPLES(
             { "Q.KICK app gil", "(integer) 1" },

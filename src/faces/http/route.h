@@ -33,8 +33,7 @@ enum {
     HTTP_ROUTE_NULL_EMPTY = 4,   // null says that there is nothing: 204
     HTTP_ROUTE_NAMES = 8,        // the keys of the answer are names that users gave
     HTTP_ROUTE_IDEMPOTENT = 16,  // Idempotency-Key is understood
-    HTTP_ROUTE_NUMBERED =
-        32, // what is made, or was there before (200), is at the path and its number
+    HTTP_ROUTE_NUMBERED = 32,    // what is made has a number; 200: it was there before
 };
 
 // What a page takes besides its path, for the description.
@@ -48,6 +47,7 @@ struct http_parameter {
 struct http_route {
     const char *method;
     const char *path;    // "/v1/ns/{ns}/queues/{queue}/jobs"
+    const char *id;      // "putJob": the name of the function in generated clients
     const char *command; // "Q.PUT"; NULL for a page
     const char *many;    // "Q.MPUT": the body may be an array, or must be when `command` is NULL
     unsigned status;     // when it worked: 200, 201 or, without a body, 204
@@ -57,9 +57,10 @@ struct http_route {
     // "pattern", the first argument: the body is an object, for many. The name of each member is
     // that argument; its value is an object of the others, or a string that is the second.
     const char *key;
+    const char *location; // of 201: what was made is below this path, under its number or name
     enum http_page page;
     const char *summary;                     // of a page
-    const char *content;                     // its type
+    const char *contents[2];                 // its types; NULL: none
     const struct http_parameter *parameters; // or NULL
 };
 
