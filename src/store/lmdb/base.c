@@ -10,6 +10,7 @@
 #include "store/key.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <lmdb.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -119,6 +120,10 @@ static int open_env(struct base *base, const char *path, unsigned flags)
     }
     if (!code) {
         code = mdb_env_get_fd(base->env, &base->fd);
+    }
+    // LMDB opens the file without O_CLOEXEC. A child of the process must not keep it open.
+    if (!code && fcntl(base->fd, F_SETFD, FD_CLOEXEC)) {
+        code = errno;
     }
     return code;
 }
