@@ -303,11 +303,24 @@ static const struct command *find_command(struct connection *connection, struct 
     return may ? command : NULL;
 }
 
+// Not the arguments: there are secrets among them.
+static void log_command(const struct connection *connection, const struct command *command,
+                        struct slices words, int64_t took_us, bool failed)
+{
+    struct slice ns =
+        (command->flags & COMMAND_NAMESPACE) && words.count > 1 ? words.items[1] : SLICE_EMPTY;
+    log_line(LOG_LEVEL_DEBUG, "command", LOG_STRING("command", command->name), LOG_TEXT("ns", ns),
+             LOG_NUMBER("us", took_us), LOG_STRING("outcome", failed ? "error" : "ok"),
+             LOG_STRING("user", connection->user ? connection->user->name : ""),
+             LOG_NUMBER("connection", connection->id));
+}
+
 void execute(struct connection *connection, struct slices words)
 {
     struct schedule *schedule = &connection->server->schedule;
     const struct slices all = words;
     int64_t began_us = schedule->now_us;
+    uint64_t errors = connection->server->figures.errors;
     connection->server->figures.commands++;
     const struct command *command = find_command(connection, words);
     if (!command) {
@@ -318,7 +331,12 @@ void execute(struct connection *connection, struct slices words)
     if (!transaction_takes(connection, command, words)) {
         run_command(connection, command, words);
     }
-    slow_commands_note(connection, command, all, schedule_now(schedule) - began_us);
+    int64_t took_us = schedule_now(schedule) - began_us;
+    slow_commands_note(connection, command, all, took_us);
+    if (log_has_level(LOG_LEVEL_DEBUG)) {
+        log_command(connection, command, all, took_us,
+                    connection->server->figures.errors != errors);
+    }
 }
 
 // With a session, a worker is connected until the connection closes. Otherwise a client may open a

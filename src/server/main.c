@@ -3,6 +3,7 @@
 #include "server/config/password.h"
 #include "server/http/dashboard.h"
 #include "server/log/log.h"
+#include "server/net/tls.h"
 #include "server/server.h"
 
 #include <stdio.h>
@@ -58,8 +59,62 @@ static void greet(const struct server *server)
     (void)fflush(stdout);
 }
 
+// ---------------------------------------------------------------------------------------------
+// --check-config
+
+static void print_problem(void *context, const struct error *problem)
+{
+    (void)context;
+    (void)fprintf(stderr, "sluiced: %s\n", error_sentence(problem));
+}
+
+static void print_warning(void *context, const char *name, const char *sentence)
+{
+    (void)context;
+    (void)fprintf(stderr, "sluiced: warning: %s: %s\n", name, sentence);
+}
+
+// The files that the settings name are read as a start would read them.
+static enum status check_certificates(const struct settings *settings, struct error *error)
+{
+    struct tls *tls = NULL;
+    if (!*settings->tls_cert || !*settings->tls_key) {
+        return STATUS_OK; // none, or settings_check has said that one is missing
+    }
+    enum status status = tls_new(settings->allocator, settings, &tls, error);
+    tls_free(tls);
+    return status;
+}
+
+static int check_config(int argc, char **argv)
+{
+    struct settings settings;
+    struct settings_problems problems = { .report = print_problem };
+    struct error error;
+    if (settings_examine(&settings, &allocator_system, argc, argv, environ, &problems, &error)) {
+        return refuse(&error);
+    }
+    if (check_certificates(&settings, &error)) {
+        problems.count++;
+        print_problem(NULL, &error);
+    }
+    const struct settings_listener listener = { .report = print_warning };
+    settings_warn(&settings, &listener);
+    settings_release(&settings);
+    if (problems.count) {
+        (void)fprintf(stderr, "sluiced: the settings have %zu error%s\n", problems.count,
+                      problems.count == 1 ? "" : "s");
+        return EXIT_FAILURE;
+    }
+    (void)printf("the settings are valid\n");
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
+    if (settings_wants_check(argc, argv)) {
+        return check_config(argc, argv);
+    }
     struct settings settings;
     struct error error;
     enum settings_request request;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum {
     SWEEP_US = 1000000,
@@ -27,6 +28,7 @@ enum {
     TURN_SIZE_MAX = 1 << 20,
     TURN_SIZE_MIN = 64 << 10,
     TURN_ROOM_PARTS = 4,
+    DURABILITY_SIZE_MAX = 64, // of the setting as a text
 };
 
 int64_t server_now(struct server *server)
@@ -405,6 +407,18 @@ static void on_changed(void *context, const char *name, const char *sentence)
     log_line(LOG_LEVEL_INFO, "setting", LOG_STRING("name", name), LOG_STRING("says", sentence));
 }
 
+// The first line: which program runs, and what it keeps to.
+static void log_start_of(const struct settings *settings)
+{
+    struct buffer durability;
+    buffer_init(&durability, settings->allocator, DURABILITY_SIZE_MAX);
+    settings_append_value(settings, settings_find(SLICE("durability")), &durability);
+    log_line(LOG_LEVEL_INFO, "starting", LOG_STRING("version", SLUICE_VERSION),
+             LOG_NUMBER("pid", getpid()), LOG_TEXT("durability", buffer_slice(&durability)),
+             *settings->config ? LOG_STRING("config", settings->config) : LOG_NO_PAIRS);
+    buffer_release(&durability);
+}
+
 static void set_log_rate(const struct settings *settings)
 {
     log_set_rate((struct log_rate){ .rate = settings->log_rate, .burst = settings->log_burst });
@@ -676,6 +690,7 @@ enum status server_init(struct server *server, struct settings *settings, char *
     commit_init(&server->commit);
     schedule_init(&server->schedule, host_clock_monotonic);
     memory_init(&server->memory, settings->max_memory);
+    log_start_of(&server->settings);
     log_line(LOG_LEVEL_INFO, "memory", LOG_NUMBER("limit", server->memory.limit),
              LOG_NUMBER("used", memory_resident(&server->memory)));
     server_apply_settings(server);

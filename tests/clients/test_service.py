@@ -59,6 +59,122 @@ class CommandLine(unittest.TestCase):
         self.assertIn("--nothing", done.stderr)
 
 
+class CheckConfig(unittest.TestCase):
+    """--check-config: everything that is wrong, not only the first of it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "sluiced.conf")
+
+    def check(self, text, *flags, **variables):
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(self.path, 0o600)
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("SLUICE_")}
+        return run("--config", self.path, *flags, "--check-config",
+                   env={**environment, **variables})
+
+    def test_all_errors_are_printed_and_counted(self):
+        done = self.check("max-payload much\n"
+                          "max-paylode 1M\n"
+                          "listen 0.0.0.0:7711\n"
+                          "tls-cert /nowhere/cert.pem\n"
+                          "log-level loud\n"
+                          "user ann secret app:read\n"
+                          "user 'unended\n",
+                          "--nothing", "1", "--max-connections", "none", "--http", "[::]:7712",
+                          SLUICE_DURABILITY="sometimes", SLUICE_QUEUES="4")
+        lines = done.stderr.splitlines()
+        parts = (":1: max-payload", ":2: unknown setting", ":5: log-level", ":7:", "--nothing:",
+                 "--max-connections", "SLUICE_DURABILITY", "SLUICE_QUEUES",
+                 "tls-cert and tls-key need each other")
+        for part in parts:
+            self.assertEqual(len([line for line in lines if part in line]), 1,
+                             f"{part} in {done.stderr}")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "")
+
+    def test_the_number_of_errors_is_that_of_the_lines(self):
+        done = self.check("listen 0.0.0.0:1\nlisten 0.0.0.0:2\nhttp 0.0.0.0:3\nsegment-size 70000\n")
+        self.assertEqual(done.returncode, 1)
+        *problems, last = done.stderr.splitlines()
+        self.assertEqual(len(problems), 4, done.stderr)
+        self.assertTrue(all(line.startswith("sluiced: ") for line in problems))
+        self.assertEqual(last, "sluiced: the settings have 4 errors")
+
+    def test_certificates_are_read(self):
+        for name in "cert", "key":
+            with open(f"{self.path}.{name}", "w", encoding="utf-8") as file:
+                file.write("no PEM\n")
+        done = self.check(f"tls-cert {self.path}.cert\ntls-key {self.path}.key\n"
+                          "tls-listen 127.0.0.1:7713\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("sluiced.conf.cert", done.stderr)
+        self.assertIn("the settings have 1 error\n", done.stderr)
+
+    def test_a_file_that_is_not_there_is_an_error(self):
+        done = run("--config", self.path, "--check-config")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"the config file {self.path} cannot be opened", done.stderr)
+
+    def test_what_a_start_would_take_is_valid(self):
+        done = self.check("max-payload 2M\nuser ann secret app:read\nhttp 0.0.0.0:7712\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "the settings are valid\n"),
+                         done.stderr)
+        os.chmod(self.path, 0o644)
+        done = run("--config", self.path, "--check-config")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "^sluiced: warning: config: .*readable by all")
+
+    def test_nothing_is_started_or_made(self):
+        data = os.path.join(os.path.dirname(self.path), "data")
+        self.assertEqual(self.check("", "--data", data).returncode, 0)
+        self.assertFalse(os.path.exists(data))
+
+
+class Log(unittest.TestCase):
+    def test_the_first_line_says_what_was_started(self):
+        with sluiced.Server("--durability", "interval:50") as server:
+            first = server.log[0]
+            self.assertIn(" info starting version=", first)
+            self.assertIn(f" pid={server.process.pid} ", first)
+            self.assertIn(" durability=interval:50", first)
+            self.assertNotIn("config=", first)
+            path = server.path("sluiced.conf")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("max-payload 2M\n")
+            server.stop()
+            server.log.clear()
+            server.flags = ("--config", path)
+            server.start()
+            self.assertIn(f" config={path}", server.log[0])
+            self.assertIn(" durability=always", server.log[0])
+
+    def test_debug_tells_of_connections_and_commands_but_not_of_their_arguments(self):
+        with sluiced.Server("--log-level", "debug") as server:
+            with sluiced.Client(server) as client:
+                client.expect("Q.PUT app mail Send {} JID hidden", '"hidden"')
+                client.ask("Q.GET app")
+                client.ask("AUTH secret")
+            line = server.hear(" debug connection accepted ")
+            self.assertRegex(line, r" id=\d+ address=127\.0\.0\.1:\d+ protocol=resp tls=no")
+            self.assertRegex(server.hear(" command=Q.PUT "), r" ns=app us=\d+ outcome=ok user=\S+ ")
+            self.assertIn(" outcome=error ", server.hear(" command=Q.GET "))
+            server.hear(" debug connection closed ")
+            said = "".join(server.log)
+            self.assertNotIn("hidden", said)
+            self.assertNotIn("secret", said)
+
+    def test_without_debug_nothing_is_said_of_them(self):
+        with sluiced.Server() as server:
+            with sluiced.Client(server) as client:
+                client.expect("PING", "+PONG")
+            server.stop()
+            self.assertFalse([line for line in server.log if "command" in line or " debug " in line])
+
+
 class Settings(unittest.TestCase):
     def setUp(self):
         self.server = sluiced.Server()

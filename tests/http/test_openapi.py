@@ -58,6 +58,19 @@ def references(value):
             yield from references(inner)
 
 
+def sentences(value, path):
+    """Where there are descriptions and summaries, and what they say."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key in ("description", "summary") and isinstance(inner, str):
+                yield path, inner
+            else:
+                yield from sentences(inner, f"{path}/{key}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from sentences(inner, f"{path}/{index}")
+
+
 class Wellformed(unittest.TestCase):
     """What the specification asks for, part by part."""
 
@@ -68,7 +81,7 @@ class Wellformed(unittest.TestCase):
     def test_it_says_what_it_is(self):
         self.assertEqual(self.document["openapi"], "3.1.0")
         self.assertLessEqual({"title", "version"}, set(self.document["info"]))
-        allowed = {"openapi", "info", "security", "paths", "components"}
+        allowed = {"openapi", "info", "servers", "security", "paths", "components"}
         self.assertLessEqual(set(self.document), allowed)
 
     def test_paths_have_methods_and_no_two_are_alike(self):
@@ -85,10 +98,33 @@ class Wellformed(unittest.TestCase):
         for method, path, operation in operations(self.document):
             with self.subTest(f"{method} {path}"):
                 self.assertTrue(operation["summary"])
-                self.assertIn("default", operation["responses"])
+                self.assertLessEqual({"4XX", "5XX"}, set(operation["responses"]))
                 for status, response in operation["responses"].items():
-                    self.assertRegex(status, r"^([1-5][0-9][0-9]|default)$")
+                    self.assertRegex(status, r"^([1-5][0-9][0-9]|[45]XX)$")
                     self.assertTrue("$ref" in response or response["description"])
+
+    def test_operations_have_the_names_of_functions(self):
+        for method, path, operation in operations(self.document):
+            self.assertRegex(operation["operationId"], r"^[a-z]+([A-Z][a-z]+)*$", f"{method} {path}")
+            self.assertLessEqual(len(operation["operationId"]), 25)
+
+    def test_sentences_have_no_words_of_resp(self):
+        known = {"ASCII", "CAP", "HTTP", "INFO", "JITTER", "JSON", "NAMESPACE", "POST", "QUEUE",
+                 "RFC", "RIGHT", "SIGUSR1", "UTC", "UUID"}
+        count = 0
+        for path, sentence in sentences(self.document, ""):
+            count += 1
+            found = set(re.findall(r"[A-Z][A-Z0-9_.-]*[A-Z0-9]", re.sub("`[^`]*`", "", sentence)))
+            self.assertLessEqual(found, known, f"{path}: {sentence}")
+            self.assertNotRegex(sentence, r"\bmaps?\b|\b[QT]\.[A-Z]", path)
+        self.assertGreater(count, 1000)
+
+    def test_operations_that_sentences_name_are_there(self):
+        names = {operation["operationId"] for _, _, operation in operations(self.document)}
+        told = {name for _, sentence in sentences(self.document, "")
+                for name in re.findall("`([a-z]+[A-Z][A-Za-z]*)`", sentence)}
+        self.assertGreater(len(told), 10)
+        self.assertLessEqual(told, names)
 
     def test_parameters_of_a_path_are_described(self):
         for method, path, operation in operations(self.document):

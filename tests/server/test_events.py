@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Events over HTTP: who is told what, when, and how one that was cut off goes on."""
 
+import json
 import os
 import signal
 import socket
@@ -60,6 +61,30 @@ class Telling(Case):
         client.expect("Q.CANCEL app bob", ":1")
         self.hear(listener, ("put", "ann"), ("completed", "ann"), ("put", "bob"),
                   ("canceled", "bob"))
+
+    def test_a_completed_job_names_its_worker(self):
+        server = self.serve()
+        client, listener = self.client(server), self.listen(server).started()
+        client.expect("Q.PUT app mail Send {} JID ann", '"ann"')
+        for queue, more in (("mail", " NEXT fax"), ("fax", "")):
+            self.assertIn('"ann"', client.ask(f"Q.POP app w-{queue} 1 {queue}"))
+            client.ask(f"Q.COMPLETE app ann w-{queue}{more}")
+        workers = {}
+        while "completed" not in workers:
+            event = listener.next()
+            workers[event.kind] = event.data.get("worker")
+        self.assertEqual(workers, {"put": None, "advanced": "w-mail", "completed": "w-fax"})
+        with web.Connection(server) as connection:
+            _, body = connection.get("/v1/ns/app/jobs/ann/history")
+        self.assertEqual([(entry["what"], entry["worker"]) for entry in
+                          json.loads(body)["history"]],
+                         [("put", None), ("popped", "w-mail"), ("done", "w-mail"), ("put", None),
+                          ("popped", "w-fax"), ("done", "w-fax")])
+
+    def test_the_stream_says_when_to_come_back(self):
+        server = self.serve("--events-retry", "250ms")
+        listener = self.listen(server)
+        self.assertEqual(listener.any().retry, 250)
 
     def test_filters(self):
         server = self.serve()

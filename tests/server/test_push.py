@@ -415,6 +415,26 @@ class Requests(PushTest):
         self.assertEqual(worker.seen(jid)[0].headers["webhook-id"],
                          "a%20b:%201%25%C3%A9")
 
+    def test_while_a_secret_is_replaced_requests_are_signed_with_both(self):
+        def signed(key, request):
+            content = (f'{request.headers["webhook-id"]}.{request.headers["webhook-timestamp"]}.'
+                       .encode() + request.body)
+            return "v1," + base64.b64encode(
+                hmac.new(key, content, hashlib.sha256).digest()).decode()
+
+        old, new = b"0123456789abcdef-old", b"0123456789abcdef-new"
+        worker = self.worker()
+        for jid, keys in (("first", (old,)), ("second", (new, old)), ("third", (new,))):
+            words = [text for name, key in zip(("SECRET", "OLD-SECRET"), keys)
+                     for text in (name, key.decode())]
+            self.push(worker, *words)
+            self.assertEqual(self.client.do("Q.PUSHES", "app")[0]["old-secret"], len(keys) > 1)
+            self.client.put(jid)
+            self.client.until_state(jid, "complete")
+            request = worker.seen(jid)[0]
+            self.assertEqual(request.headers["webhook-signature"].split(" "),
+                             [signed(key, request) for key in keys])
+
     def test_connections_are_used_again(self):
         worker = self.worker()
         ports = set()

@@ -87,7 +87,7 @@ class Connection:
 
 class Event:
     def __init__(self, text):
-        self.id = self.kind = self.data = self.comment = None
+        self.id = self.kind = self.data = self.comment = self.retry = None
         for line in text.split("\n"):
             name, _, value = line.partition(":")
             value = value[1:] if value.startswith(" ") else value
@@ -97,6 +97,8 @@ class Event:
                 self.kind = value
             elif name == "data":
                 self.data = json.loads(value)
+            elif name == "retry":
+                self.retry = int(value)
             elif name == "":
                 self.comment = value
             else:

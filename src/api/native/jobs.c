@@ -84,7 +84,14 @@ static enum status run_history(struct call *call, struct error *error)
     job_view(call->engine, job, &view);
     reply_list(call->reply, view.history_count);
     struct history_view entry;
+    struct slice worker = SLICE_EMPTY; // of the last run
     for (size_t position = 0; job_history_next(call->engine, job, &position, &entry);) {
+        if (!entry.noted && slice_equal(entry.what, SLICE("popped"))) {
+            worker = entry.worker;
+        } else if (!entry.noted && slice_equal(entry.what, SLICE("done"))) {
+            entry.worker = worker; // it is not stored: the worker that popped the job completed it
+            worker = SLICE_EMPTY;
+        }
         write_entry(call->reply, &entry);
     }
     reply_end(call->reply);
@@ -466,7 +473,7 @@ static const struct command commands[] = {
                                         "4) 1# \"when\" => (double) 1784000030.5\n"
                                         "   2# \"what\" => \"done\"\n"
                                         "   3# \"queue\" => (nil)\n"
-                                        "   4# \"worker\" => (nil)\n"
+                                        "   4# \"worker\" => \"worker-1\"\n"
                                         "   5# \"group\" => (nil)\n"
                                         "   6# \"message\" => (nil)\n"
                                         "   7# \"data\" => (nil)\n"
@@ -582,7 +589,7 @@ static const struct command commands[] = {
         .details = "All must be failed or scheduled, or none is touched: others are refused with "
                    "STATE. A failed job starts anew, as by Q.UNFAIL; one whose lock (UNIQUE) "
                    "another job holds by now is refused with EXISTS. For all jobs that a filter "
-                   "matches there is `Q.BULK ns retry`.",
+                   "matches there is Q.BULK (retry).",
         .replies = "The number of jobs that were kicked; a job that is named twice counts once.",
         EXAMPLES(
             { "Q.KICK app gil", "(integer) 1" },

@@ -540,7 +540,7 @@ static const struct command commands[] = {
             "Their retries start anew. A job whose lock (UNIQUE) another job holds by now stays "
             "failed; EXISTS names the holder when no other job is found. For more than a thousand, "
             "or each into the queue "
-            "that it failed in, there is `Q.BULK ns retry GROUP group`.",
+            "that it failed in, there is Q.BULK (retry, with GROUP).",
         .replies = "How many were put.",
         EXAMPLES({ "Q.UNFAIL app smtp mail COUNT 1", "(integer) 1" }),
     },

@@ -216,6 +216,7 @@ static void announce(struct engine *engine, int64_t now_us, const struct job *jo
                                          .when_us = now_us,
                                          .jid = job_jid(job),
                                          .queue = queue_name(job->queue),
+                                         .worker = worker_name(job_lease(job)->worker),
                                          .to = to });
 }
 

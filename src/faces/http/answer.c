@@ -14,8 +14,8 @@
 enum {
     BODY_KEPT = 256 << 10, // a buffer that is larger is released after use
     GZIP_SIZE_MIN = 1024,  // smaller bodies are not compressed
-    // The common headers, and a path with the escaped name of a namespace and a number.
-    LOCATION_SIZE = 256 + 3 * ENGINE_NAME_SIZE_MAX,
+    // The common headers, and a path with the escaped names of a namespace and of a job.
+    LOCATION_SIZE = 256 + 6 * ENGINE_NAME_SIZE_MAX,
     HEAD_SIZE_MAX = 1024 + LOCATION_SIZE, // of an answer, without the headers of the call
 };
 
@@ -240,6 +240,7 @@ struct reply *http_face_reply(struct http_face *face, const struct http_call *ca
                        .wrap = route->wrap,
                        .each = call->many,
                        .first = route->flags & HTTP_ROUTE_FIRST,
+                       .named = route->location && !call->many,
                        .names = route->flags & HTTP_ROUTE_NAMES,
                        .command = call->command->each ? call->command->each : call->command,
                        .size_max = face->options.reply_max,
@@ -271,11 +272,12 @@ static bool answer_null(struct http_face *face, const struct http_call *call, st
     return true;
 }
 
-// Appends the header Location: the path of the request and the number of what was made. The answer
-// is written in the same turn of the loop as the request is read, so call->ns is still valid.
-static void append_location(const struct http_call *call, uint64_t number, struct buffer *out)
+// Appends the header Location: the path of what was made. The answer is written in the same turn of
+// the loop as the request is read, so call->ns is still valid.
+static void append_location(const struct http_call *call, const struct http_json *json,
+                            struct buffer *out)
 {
-    struct slice rest = slice_from_cstr(call->route->path);
+    struct slice rest = slice_from_cstr(call->route->location);
     struct slice segment;
     buffer_append(out, SLICE("Location: "));
     while (http_path_next(&rest, &segment)) {
@@ -287,7 +289,11 @@ static void append_location(const struct http_call *call, uint64_t number, struc
         }
     }
     buffer_append_char(out, '/');
-    num_append_u64(out, number);
+    if (json->made) {
+        num_append_u64(out, json->made);
+    } else {
+        http_escape(slice_make(json->name, json->name_size), out);
+    }
     buffer_append(out, SLICE("\r\n"));
 }
 
@@ -297,8 +303,8 @@ static void answer_created(struct http_face *face, const struct http_call *call,
     char bytes[LOCATION_SIZE + 1];
     struct buffer headers = { .data = bytes, .capacity = LOCATION_SIZE, .size_max = LOCATION_SIZE };
     buffer_append(&headers, SLICE(COMMON_HEADERS));
-    append_location(call, face->json.made, &headers);
-    assert(!headers.status); // LOCATION_SIZE covers the longest name of a namespace
+    append_location(call, &face->json, &headers);
+    assert(!headers.status); // LOCATION_SIZE covers the longest names
     answer.headers = buffer_slice(&headers);
     http_answer_write(face, call, &answer, out);
 }
@@ -323,7 +329,8 @@ void http_face_answer(struct http_face *face, const struct http_call *call, stru
         .content_type = JSON_TYPE,
         .body = buffer_slice(&face->body),
     };
-    if (face->json.made && !call->many && call->route->flags & HTTP_ROUTE_NUMBERED) {
+    bool made = face->json.made || face->json.name_size;
+    if (made && !call->many && call->route->location) {
         answer_created(face, call, answer, out);
         return;
     }

@@ -71,6 +71,10 @@ static void write_text(struct reply *reply, struct slice bytes)
         write_key(json, bytes);
         return;
     }
+    if (json->options.named && at_answer(json) && bytes.size <= sizeof(json->name)) {
+        memcpy(json->name, bytes.data, bytes.size);
+        json->name_size = bytes.size;
+    }
     json_write_string(&begin_value(reply)->writer, bytes);
     end_value(json);
 }

@@ -69,7 +69,7 @@ static void write_path_parameter(struct paper *paper, const struct http_route *r
     const struct argument *argument = command ? http_member_find(command, name, true) : NULL;
     open_parameter(paper, name, "path", true);
     if (argument) {
-        text(paper, "description", argument->summary);
+        prose(paper, "description", argument->summary);
         key(paper, "schema");
         http_schema_argument(paper, route, argument, true);
     } else {
@@ -104,7 +104,7 @@ static void write_query_parameters(struct paper *paper, const struct http_route 
         }
         http_member_of(argument, &member);
         open_parameter(paper, member.name, "query", http_schema_is_required(route, argument));
-        text(paper, "description", argument->summary);
+        prose(paper, "description", argument->summary);
         key(paper, "schema");
         http_schema_argument(paper, route, argument, false);
         close_object(paper);
@@ -243,7 +243,7 @@ static void write_keyed(struct paper *paper, const struct http_route *route,
     open_list(paper, "oneOf");
     open_object(paper, NULL);
     text(paper, "type", "string");
-    text(paper, "description", command->arguments[1].summary);
+    prose(paper, "description", command->arguments[1].summary);
     close_object(paper);
     (void)http_schema_object(paper, route, command);
     close_list(paper);
@@ -376,14 +376,14 @@ static void open_response(struct paper *paper, unsigned status, const char *desc
     char code[16];
     (void)snprintf(code, sizeof(code), "%u", status);
     open_object(paper, code);
-    text(paper, "description", description);
+    prose(paper, "description", description);
 }
 
 static void write_location(struct paper *paper)
 {
     open_object(paper, "headers");
     open_object(paper, "Location");
-    text(paper, "description", "where it is");
+    text(paper, "description", "the path of what was made");
     open_object(paper, "schema");
     text(paper, "type", "string");
     close_object(paper);
@@ -422,7 +422,7 @@ static void write_response(struct paper *paper, const struct http_route *route,
 {
     const char *shape = http_shape_of(command->name);
     open_response(paper, response->status, response->description);
-    if (response->one && route->flags & HTTP_ROUTE_NUMBERED) {
+    if (response->one && route->location && response->status == 201) {
         write_location(paper);
     }
     if (response->status != 204) {
@@ -437,23 +437,28 @@ static void write_response(struct paper *paper, const struct http_route *route,
     close_object(paper);
 }
 
-static void write_problem_response(struct paper *paper)
+static void write_problem_responses(struct paper *paper)
 {
-    open_object(paper, "default");
-    text(paper, "$ref", "#/components/responses/Problem");
-    close_object(paper);
+    static const char *const codes[] = { "4XX", "5XX" };
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        open_object(paper, codes[i]);
+        text(paper, "$ref", "#/components/responses/Problem");
+        close_object(paper);
+    }
 }
 
-static void write_page_content(struct paper *paper, const char *type)
+static void write_page_contents(struct paper *paper, const char *const types[2])
 {
     open_object(paper, "content");
-    open_object(paper, type);
-    open_object(paper, "schema");
-    if (strcmp(type, "application/json") != 0) {
-        text(paper, "type", "string");
+    for (size_t i = 0; i < 2 && types[i]; i++) {
+        open_object(paper, types[i]);
+        open_object(paper, "schema");
+        if (strcmp(types[i], JSON_TYPE) != 0) {
+            text(paper, "type", "string");
+        }
+        close_object(paper);
+        close_object(paper);
     }
-    close_object(paper);
-    close_object(paper);
     close_object(paper);
 }
 
@@ -473,8 +478,8 @@ static void write_responses(struct paper *paper, const struct http_route *route,
     open_object(paper, "responses");
     if (!command) {
         open_response(paper, route->status, route->summary);
-        if (route->content) {
-            write_page_content(paper, route->content);
+        if (route->contents[0]) {
+            write_page_contents(paper, route->contents);
         }
         close_object(paper);
     } else {
@@ -497,52 +502,12 @@ static void write_responses(struct paper *paper, const struct http_route *route,
             close_object(paper);
         }
     }
-    write_problem_response(paper);
+    write_problem_responses(paper);
     close_object(paper);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Operations
-
-// The path without the prefix that most paths share.
-static const char *path_of_its_own(const char *path)
-{
-    static const char in_namespace[] = "/v1/ns", version[] = "/v1";
-    bool inside = strncmp(path, "/v1/ns/{ns}/", strlen("/v1/ns/{ns}/")) == 0;
-    const char *begin = inside ? in_namespace : version;
-    return strncmp(path, begin, strlen(begin)) == 0 ? path + strlen(begin) : path;
-}
-
-// "get" and the words of the path: getNsQueuesQueueJobs.
-static void write_id(struct paper *paper, const struct http_route *route)
-{
-    char id[ID_SIZE_MAX];
-    size_t size = 0;
-    bool capital = false;
-    for (const char *c = route->method; *c; c++) {
-        id[size++] = ascii_lower(*c);
-    }
-    for (const char *c = path_of_its_own(route->path); *c && size < sizeof(id); c++) {
-        if (ascii_lower(*c) >= 'a' && ascii_lower(*c) <= 'z') {
-            id[size++] = (char)(capital ? ascii_upper(*c) : *c);
-            capital = false;
-        } else {
-            capital = true;
-        }
-    }
-    key(paper, "operationId");
-    json_write_string(&paper->writer, slice_make(id, size));
-}
-
-static void write_description(struct paper *paper, const struct command *command)
-{
-    char description[TEXT_SIZE_MAX];
-    int size = snprintf(description, sizeof(description), "%s%sIn RESP this is `%s`.",
-                        command->details ? command->details : "", command->details ? " " : "",
-                        command->name);
-    assert(size > 0 && (size_t)size < sizeof(description));
-    text(paper, "description", description);
-}
 
 static void write_operation(struct paper *paper, const struct http_route *route)
 {
@@ -553,14 +518,18 @@ static void write_operation(struct paper *paper, const struct http_route *route)
         method[size++] = ascii_lower(*c);
     }
     method[size] = '\0';
+    paper->command = command;
     open_object(paper, method);
-    write_id(paper, route);
+    text(paper, "operationId", route->id);
     open_list(paper, "tags");
     json_write_string(&paper->writer, slice_from_cstr(command ? command->group : "server"));
     close_list(paper);
-    text(paper, "summary", command ? command->summary : route->summary);
+    prose(paper, "summary", command ? command->summary : route->summary);
+    if (command && command->details) {
+        prose(paper, "description", command->details);
+    }
     if (command) {
-        write_description(paper, command);
+        text(paper, "x-command", command->name);
     }
     write_parameters(paper, route, command);
     if (command) {
@@ -570,6 +539,7 @@ static void write_operation(struct paper *paper, const struct http_route *route)
     }
     write_responses(paper, route, command);
     close_object(paper);
+    paper->command = NULL;
 }
 
 static bool opens_path(const struct paper *paper, size_t index)
@@ -704,13 +674,32 @@ static void write_info(struct paper *paper, const char *version)
     text(paper, "version", version);
     text(paper, "description",
          "A job queue: programs put jobs in, workers take them out under a lease, and nothing that "
-         "was acknowledged is lost. Every request is a command of the same table that RESP has; "
-         "members are named as the command's arguments, in small letters.");
+         "was acknowledged is lost. Each operation runs a command, which clients of Redis's "
+         "protocol "
+         "call by the name in `x-command`.");
     open_object(paper, "license");
     text(paper, "name", "MIT");
     text(paper, "identifier", "MIT");
     close_object(paper);
     close_object(paper);
+}
+
+// The address that sluiced listens on unless it is told otherwise. It is a variable, since clients
+// reach a server by its own name or behind a proxy.
+static void write_servers(struct paper *paper)
+{
+    open_list(paper, "servers");
+    open_object(paper, NULL);
+    text(paper, "url", "{server}");
+    text(paper, "description", "A sluiced, or a proxy in front of it.");
+    open_object(paper, "variables");
+    open_object(paper, "server");
+    text(paper, "default", "http://127.0.0.1:7712");
+    text(paper, "description", "scheme, host, port and, behind a proxy, its path");
+    close_object(paper);
+    close_object(paper);
+    close_object(paper);
+    close_list(paper);
 }
 
 static void write_security(struct paper *paper)
@@ -736,6 +725,7 @@ void http_openapi(const struct commands *commands, const char *version, struct b
     open_object(&paper, NULL);
     text(&paper, "openapi", "3.1.0");
     write_info(&paper, version);
+    write_servers(&paper);
     write_security(&paper);
     open_object(&paper, "paths");
     for (size_t i = 0; i < http_routes.count; i++) {

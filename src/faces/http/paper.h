@@ -5,10 +5,16 @@
 
 #include "api/command.h"
 #include "base/json_writer.h"
+#include "faces/http/prose.h"
 
 struct paper {
     struct json_writer writer;
     const struct commands *commands;
+    const struct command *command; // of the operation that is being described, or NULL
+};
+
+enum {
+    PROSE_SIZE_MAX = 16 << 10,
 };
 
 static inline void key(struct paper *paper, const char *name)
@@ -20,6 +26,17 @@ static inline void text(struct paper *paper, const char *name, const char *value
 {
     key(paper, name);
     json_write_string(&paper->writer, slice_from_cstr(value));
+}
+
+// Sentences of the table of commands, in HTTP's words. Without memory they stay unchanged.
+static inline void prose(struct paper *paper, const char *name, const char *value)
+{
+    struct buffer words;
+    buffer_init(&words, paper->writer.buffer->allocator, PROSE_SIZE_MAX);
+    http_prose(paper->commands, paper->command, value, &words);
+    key(paper, name);
+    json_write_string(&paper->writer, words.status ? slice_from_cstr(value) : buffer_slice(&words));
+    buffer_release(&words);
 }
 
 // A member of an object has a name, an item of a list has none (NULL).

@@ -47,6 +47,7 @@ struct http_parameter {
 struct http_route {
     const char *method;
     const char *path;    // "/v1/ns/{ns}/queues/{queue}/jobs"
+    const char *id;      // "putJob": the name of the function in generated clients
     const char *command; // "Q.PUT"; NULL for a page
     const char *many;    // "Q.MPUT": the body may be an array, or must be when `command` is NULL
     unsigned status;     // on success: 200, 201 or, without a body, 204
@@ -57,9 +58,10 @@ struct http_route {
     // member is that argument; its value is an object with the other arguments, or a string that is
     // the second.
     const char *key;
+    const char *location; // of 201: what was made is below this path, under its number or name
     enum http_page page;
     const char *summary;                     // of a page
-    const char *content;                     // its type
+    const char *contents[2];                 // its types; NULL: none
     const struct http_parameter *parameters; // or NULL
 };
 

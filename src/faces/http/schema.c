@@ -165,7 +165,7 @@ void http_schema_argument(struct paper *paper, const struct http_route *route,
             json_write_raw(&paper->writer, value);
         }
     }
-    text(paper, "description", argument->summary);
+    prose(paper, "description", argument->summary);
     close_object(paper);
 }
 

@@ -149,7 +149,8 @@ static const struct http_shape answers[] = {
     { "Q.PUSHES",
       "[{pattern:string,href:string,source:string,concurrency:integer,timeout:seconds,"
       "report_within:seconds,backoff:seconds,failures:integer,cooldown:seconds,fail_4xx:boolean,"
-      "headers:[string],signed:boolean,queues:[string],breaker:string,running:integer,"
+      "headers:[string],signed:boolean,old-secret:boolean,queues:[string],breaker:string,running:"
+      "integer,"
       "waiting_for_report:integer,last_error:string?,last_error_at:moment?,"
       "next_try:moment?,counts:{*:integer}}]" },
     { "Q.BULK", "Operation" },

@@ -41,6 +41,9 @@ const struct argument push_takes[PUSH_TAKES] = {
                 "a header to send, 'Name: value', of up to 8192 bytes", .about = ABOUT_SECRET),
     OPTION(push_arguments, secret, TEXT, "SECRET",
            "what requests are signed with: whsec_ and base64, or a text", .about = ABOUT_SECRET),
+    OPTION(push_arguments, old_secret, TEXT, "OLD-SECRET",
+           "the secret before: requests are signed with both, until all workers know the new one",
+           .about = ABOUT_SECRET),
     OPTION_EACH(push_arguments, queues, NAME, "QUEUE",
                 "only jobs of this queue; without it, of all"),
 };

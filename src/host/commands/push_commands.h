@@ -7,7 +7,7 @@
 #include "api/call.h"
 
 enum {
-    PUSH_TAKES = 13, // rows of the table
+    PUSH_TAKES = 14, // rows of the table
 };
 
 // The arguments of Q.PUSH.SET.
@@ -27,7 +27,7 @@ struct push_arguments {
     bool has_concurrency, has_timeout, has_report, has_backoff, has_failures, has_cooldown;
     bool has_free_attempts;
     struct slices headers, queues;
-    struct slice secret;
+    struct slice secret, old_secret;
 };
 
 // The arguments of Q.PUSH.UNSET and Q.PUSH.TRY.

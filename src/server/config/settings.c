@@ -47,6 +47,18 @@ void settings_append_value(const struct settings *settings, size_t index, struct
     setting_append(&settings_table[index], settings, out);
 }
 
+enum status settings_note(const struct settings *settings, enum status status,
+                          const struct error *error)
+{
+    struct settings_problems *problems = settings->problems;
+    if (!status || !problems || status == STATUS_NO_MEMORY) {
+        return status;
+    }
+    problems->count++;
+    problems->report(problems->context, error);
+    return STATUS_OK;
+}
+
 static enum status refuse_unknown(const char *where, struct slice name, struct error *error)
 {
     struct nearest nearest = nearest_to(name);
@@ -211,13 +223,13 @@ static enum status put_file(struct settings *settings, struct error *error)
         return STATUS_OK;
     }
     buffer_init(&bytes, settings->allocator, SETTINGS_FILE_MAX);
-    enum status status = read_file(settings->config, &bytes, error);
+    enum status status = settings_note(settings, read_file(settings->config, &bytes, error), error);
     struct slice rest = buffer_slice(&bytes);
     for (size_t number = 1; status == STATUS_OK && rest.data && rest.size; number++) {
         const char *end = memchr(rest.data, '\n', rest.size);
         struct slice line = slice_make(rest.data, end ? (size_t)(end - rest.data) : rest.size);
         rest = slice_sub(rest, line.size + 1, rest.size);
-        status = put_line(settings, line, number, error);
+        status = settings_note(settings, put_line(settings, line, number, error), error);
     }
     if (bytes.data) {
         OPENSSL_cleanse(bytes.data, bytes.capacity);
@@ -283,7 +295,8 @@ static enum status put_values(struct settings *settings, const struct found *fou
     while (*text && status == STATUS_OK) {
         size_t size = strcspn(text, apart);
         if (size) {
-            status = put_text(settings, found, slice_make(text, size), error);
+            status = settings_note(settings,
+                                   put_text(settings, found, slice_make(text, size), error), error);
         }
         text += size + (text[size] != '\0');
     }
@@ -326,7 +339,7 @@ static enum status put_environment(struct settings *settings, struct error *erro
 {
     enum status status = STATUS_OK;
     for (char *const *at = settings->environment; *at && status == STATUS_OK; at++) {
-        status = put_variable(settings, *at, error);
+        status = settings_note(settings, put_variable(settings, *at, error), error);
     }
     return status;
 }
@@ -383,8 +396,9 @@ static bool read_request(const struct flag *flag, enum settings_request *request
         [SETTINGS_HELP] = { "help", 4 },
         [SETTINGS_VERSION] = { "version", 7 },
         [SETTINGS_HASH_PASSWORD] = { "hash-password", 13 },
+        [SETTINGS_CHECK_CONFIG] = { "check-config", 12 },
     };
-    for (size_t i = SETTINGS_HELP; i <= SETTINGS_HASH_PASSWORD; i++) {
+    for (size_t i = SETTINGS_HELP; i <= SETTINGS_CHECK_CONFIG; i++) {
         if (!flag->value && slice_equal(flag->name, names[i])) {
             *request = (enum settings_request)i;
             return true;
@@ -416,47 +430,51 @@ static enum status take_value(const struct settings *settings, struct flag *flag
     return STATUS_OK;
 }
 
-// Parses all flags, or only --config if `config_only` is set. A request such as --help ends the
-// parsing.
+// The flag at `*at`, or only --config when `config_only` is set. Moves on to its value.
+static enum status put_flag(struct settings *settings, int *at, bool config_only,
+                            enum settings_request *request, struct error *error)
+{
+    char where[VARIABLE_SIZE];
+    struct flag flag = { 0 };
+    enum status status = read_flag(settings->argv[*at], &flag, error);
+    if (status || read_request(&flag, request)) {
+        return status;
+    }
+    if (flag.index == SIZE_MAX) {
+        (void)snprintf(where, sizeof(where),
+                       "--%.*s:", flag.name.size > 40 ? 40 : (int)flag.name.size, flag.name.data);
+        return refuse_unknown(where, flag.name, error);
+    }
+    status = take_value(settings, &flag, at, error);
+    if (status || (config_only && !slice_equal(flag.name, SLICE("config")))) {
+        return status;
+    }
+    (void)snprintf(where, sizeof(where), "--%s", settings_table[flag.index].name);
+    const struct found found = { SETTING_FLAG, where, flag.index };
+    return put_text(settings, &found, slice_from_cstr(flag.value ? flag.value : ""), error);
+}
+
+// All flags. A request ends it, but for --check-config, which is about the other flags.
 static enum status put_flags(struct settings *settings, bool config_only,
                              enum settings_request *request, struct error *error)
 {
-    char where[VARIABLE_SIZE];
+    enum status status = STATUS_OK;
     *request = SETTINGS_RUN;
-    for (int i = 1; i < settings->argc; i++) {
-        struct flag flag = { 0 };
-        enum status status = read_flag(settings->argv[i], &flag, error);
-        if (status) {
-            return status;
-        }
-        if (read_request(&flag, request)) {
-            return STATUS_OK;
-        }
-        if (flag.index == SIZE_MAX) {
-            (void)snprintf(where, sizeof(where),
-                           "--%.*s:", flag.name.size > 40 ? 40 : (int)flag.name.size,
-                           flag.name.data);
-            return refuse_unknown(where, flag.name, error);
-        }
-        status = take_value(settings, &flag, &i, error);
-        if (status) {
-            return status;
-        }
-        (void)snprintf(where, sizeof(where), "--%s", settings_table[flag.index].name);
-        const struct found found = { SETTING_FLAG, where, flag.index };
-        bool is_config = slice_equal(flag.name, SLICE("config"));
-        if (!config_only || is_config) {
-            status =
-                put_text(settings, &found, slice_from_cstr(flag.value ? flag.value : ""), error);
-        }
-        if (status) {
-            return status;
-        }
+    for (int i = 1; i < settings->argc && !status && *request == SETTINGS_RUN; i++) {
+        status =
+            settings_note(settings, put_flag(settings, &i, config_only, request, error), error);
+        *request = *request == SETTINGS_CHECK_CONFIG ? SETTINGS_RUN : *request;
     }
-    return STATUS_OK;
+    return status;
 }
 
 // ---------------------------------------------------------------------------------------------
+
+static void ignore(void *context, const struct error *problem)
+{
+    (void)context;
+    (void)problem;
+}
 
 static enum status put_all(struct settings *settings, enum settings_request *request,
                            struct error *error)
@@ -472,7 +490,12 @@ static enum status put_all(struct settings *settings, enum settings_request *req
         status = put_text(settings, &found, slice_from_cstr(config), error);
     }
     if (status == STATUS_OK) {
+        // What is wrong with the flags is reported when they are all put.
+        struct settings_problems unheard = { .report = ignore };
+        struct settings_problems *problems = settings->problems;
+        settings->problems = problems ? &unheard : NULL;
         status = put_flags(settings, true, request, error);
+        settings->problems = problems;
     }
     if (status || *request != SETTINGS_RUN) {
         return status;
@@ -493,6 +516,37 @@ enum status settings_load(struct settings *settings, const struct allocator *all
     };
     enum status status = put_all(settings, request, error);
     if (status || *request != SETTINGS_RUN) {
+        settings_release(settings);
+    }
+    return status;
+}
+
+bool settings_wants_check(int argc, char *const *argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--check-config") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum status settings_examine(struct settings *settings, const struct allocator *allocator, int argc,
+                             char *const *argv, char *const *environment,
+                             struct settings_problems *problems, struct error *error)
+{
+    enum settings_request request;
+    *settings = (struct settings){ .allocator = allocator,
+                                   .argc = argc,
+                                   .argv = argv,
+                                   .environment = environment,
+                                   .problems = problems };
+    enum status status = put_all(settings, &request, error);
+    if (!status) {
+        status = settings_check(settings, error);
+    }
+    settings->problems = NULL;
+    if (status) {
         settings_release(settings);
     }
     return status;

@@ -43,6 +43,13 @@ enum setting_source {
     SETTING_FLAG,
 };
 
+// Where all that is wrong is reported, not only the first of it.
+struct settings_problems {
+    void (*report)(void *context, const struct error *problem);
+    void *context;
+    size_t count;
+};
+
 struct settings_list {
     char **items; // owned
     size_t count;
@@ -113,6 +120,7 @@ struct settings {
     uint64_t events_kept; // events of a namespace, for listeners that reconnect
     int64_t events_kept_for_us;
     int64_t events_heartbeat_us;
+    int64_t events_retry_us;
     bool dashboard;                              // the dashboard is served
     bool metrics_open;                           // /metrics needs no authentication
     uint64_t metrics_namespaces, metrics_queues; // with metrics of their own
@@ -149,6 +157,7 @@ struct settings {
     char *const *argv;
     int argc;
     char *const *environment;
+    struct settings_problems *problems; // during settings_examine; else NULL. Borrowed
 };
 
 // What the command line requests.
@@ -157,6 +166,7 @@ enum settings_request {
     SETTINGS_HELP,          // --help: settings_help
     SETTINGS_VERSION,       // --version
     SETTINGS_HASH_PASSWORD, // --hash-password: password_hash_line (password.h)
+    SETTINGS_CHECK_CONFIG,  // --check-config: settings_examine
 };
 
 // Fills `settings` (which needs no init) from the flags after argv[0], the environment and the
@@ -178,6 +188,16 @@ static inline bool settings_use_tls(const struct settings *settings)
 {
     return settings->tls_listen.count || *settings->tls_http || *settings->tls_grpc;
 }
+
+// Whether --check-config is among the flags, wherever.
+bool settings_wants_check(int argc, char *const *argv);
+
+// settings_load and settings_check for --check-config: reports everything that is wrong, and goes on
+// behind it. NO_MEMORY is the only failure; otherwise `settings` has what could be read, and is to
+// be released.
+MUST_USE enum status settings_examine(struct settings *settings, const struct allocator *allocator,
+                                      int argc, char *const *argv, char *const *environment,
+                                      struct settings_problems *problems, struct error *error);
 
 // Receives messages about the setting `name`, without a full stop.
 struct settings_listener {

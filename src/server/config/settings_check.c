@@ -28,45 +28,44 @@ static bool is_local(const char *text)
            address_is_local(&address);
 }
 
-static enum status check_one_reach(const char *name, const char *address,
-                                   const struct settings *settings, struct error *error)
+static bool is_open(const char *address, const struct settings *settings)
 {
-    if (*address && !has_users(settings) && !is_local(address)) {
-        return error_set(error, STATUS_INVALID,
-                         "%s %.100s can be reached from other machines: set password or user, or "
-                         "listen on 127.0.0.1",
-                         name, address);
+    return *address && !has_users(settings) && !is_local(address);
+}
+
+static enum status check_address(const char *name, const char *address, bool open, const char * or,
+                                 const struct settings *settings, struct error *error)
+{
+    if (!open) {
+        return STATUS_OK;
     }
-    return STATUS_OK;
+    enum status status = error_set(error, STATUS_INVALID,
+                                   "%s %.100s can be reached from other machines: set %s, or "
+                                   "listen on 127.0.0.1",
+                                   name, address, or);
+    return settings_note(settings, status, error);
 }
 
 static enum status check_reach(const struct settings *settings, struct error *error)
 {
-    for (size_t i = 0; i < settings->listen.count && !has_users(settings); i++) {
-        if (!is_local(settings->listen.items[i])) {
-            return error_set(error, STATUS_INVALID,
-                             "listen %.100s can be reached from other machines: set password or "
-                             "user, or listen on 127.0.0.1",
-                             settings->listen.items[i]);
-        }
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < settings->listen.count && !status; i++) {
+        const char *item = settings->listen.items[i];
+        status = check_address("listen", item, is_open(item, settings), "password or user",
+                               settings, error);
     }
-    for (size_t i = 0; i < settings->tls_listen.count && !has_users(settings); i++) {
-        if (!is_local(settings->tls_listen.items[i]) && !*settings->tls_ca) {
-            return error_set(error, STATUS_INVALID,
-                             "tls-listen %.100s can be reached from other machines: set password, "
-                             "user or tls-ca, or listen on 127.0.0.1",
-                             settings->tls_listen.items[i]);
-        }
+    for (size_t i = 0; i < settings->tls_listen.count && !status; i++) {
+        const char *item = settings->tls_listen.items[i];
+        status = check_address("tls-listen", item, is_open(item, settings) && !*settings->tls_ca,
+                               "password, user or tls-ca", settings, error);
     }
-    enum status status = check_one_reach("http", settings->http, settings, error);
-    if (!status) {
-        status = check_one_reach("tls-http", settings->tls_http, settings, error);
-    }
-    if (!status) {
-        status = check_one_reach("grpc", settings->grpc, settings, error);
-    }
-    if (!status) {
-        status = check_one_reach("tls-grpc", settings->tls_grpc, settings, error);
+    const char *const others[][2] = { { "http", settings->http },
+                                      { "tls-http", settings->tls_http },
+                                      { "grpc", settings->grpc },
+                                      { "tls-grpc", settings->tls_grpc } };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !status; i++) {
+        status = check_address(others[i][0], others[i][1], is_open(others[i][1], settings),
+                               "password or user", settings, error);
     }
     if (!status && !settings->listen.count && !settings->tls_listen.count && !*settings->http &&
         !*settings->tls_http && !*settings->grpc && !*settings->tls_grpc) {
@@ -77,7 +76,7 @@ static enum status check_reach(const struct settings *settings, struct error *er
     return status;
 }
 
-static enum status check_tls(const struct settings *settings, struct error *error)
+static enum status check_tls_pair(const struct settings *settings, struct error *error)
 {
     if (!*settings->tls_cert != !*settings->tls_key) {
         return error_set(error, STATUS_INVALID,
@@ -90,13 +89,17 @@ static enum status check_tls(const struct settings *settings, struct error *erro
                          : *settings->tls_http      ? "tls-http"
                                                     : "tls-grpc");
     }
-    if (*settings->tls_crl && !*settings->tls_ca) {
+    return STATUS_OK;
+}
+
+static enum status check_tls_clients(const struct settings *settings, struct error *error)
+{
+    const char *const name = *settings->tls_crl                 ? "tls-crl"
+                             : settings->tls_client_names.count ? "tls-client-names"
+                                                                : NULL;
+    if (name && !*settings->tls_ca) {
         return error_set(error, STATUS_INVALID,
-                         "tls-crl needs tls-ca: without it clients show no certificate");
-    }
-    if (settings->tls_client_names.count && !*settings->tls_ca) {
-        return error_set(error, STATUS_INVALID,
-                         "tls-client-names needs tls-ca: without it clients show no certificate");
+                         "%s needs tls-ca: without it clients show no certificate", name);
     }
     return STATUS_OK;
 }
@@ -114,14 +117,17 @@ static enum status check_push_address(const char *item, struct error *error)
     return status;
 }
 
-static enum status check_push(const struct settings *settings, struct error *error)
+static enum status check_pushes(const struct settings *settings, struct error *error)
 {
-    for (size_t i = 0; i < settings->push.count && !settings->push_allow_private; i++) {
-        enum status status = check_push_address(settings->push.items[i], error);
-        if (status) {
-            return status;
-        }
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < settings->push.count && !settings->push_allow_private && !status; i++) {
+        status = settings_note(settings, check_push_address(settings->push.items[i], error), error);
     }
+    return status;
+}
+
+static enum status check_push_ca(const struct settings *settings, struct error *error)
+{
     if (!*settings->push_ca) {
         return STATUS_OK;
     }
@@ -143,22 +149,28 @@ static struct slice user_name(const char *line)
     return slice_make(line, strcspn(line, " "));
 }
 
-static enum status check_users(const struct settings *settings, struct error *error)
+static enum status check_user(const struct settings *settings, size_t index, struct error *error)
 {
-    for (size_t i = 0; i < settings->user.count; i++) {
-        struct slice name = user_name(settings->user.items[i]);
-        if (*settings->password && slice_equal(name, SLICE("default"))) {
-            return error_set(error, STATUS_INVALID,
-                             "password and 'user default' are the same user: set one of them");
-        }
-        for (size_t j = 0; j < i; j++) {
-            if (slice_equal(name, user_name(settings->user.items[j]))) {
-                return error_set(error, STATUS_INVALID, "user '%.*s' is set twice",
-                                 SLICE_PRINT(name));
-            }
+    struct slice name = user_name(settings->user.items[index]);
+    if (*settings->password && slice_equal(name, SLICE("default"))) {
+        return error_set(error, STATUS_INVALID,
+                         "password and 'user default' are the same user: set one of them");
+    }
+    for (size_t i = 0; i < index; i++) {
+        if (slice_equal(name, user_name(settings->user.items[i]))) {
+            return error_set(error, STATUS_INVALID, "user '%.*s' is set twice", SLICE_PRINT(name));
         }
     }
     return STATUS_OK;
+}
+
+static enum status check_users(const struct settings *settings, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < settings->user.count && !status; i++) {
+        status = settings_note(settings, check_user(settings, i, error), error);
+    }
+    return status;
 }
 
 // An origin in the form that browsers send: a scheme and a host, without a path.
@@ -189,42 +201,44 @@ static enum status check_origins(const struct settings *settings, struct error *
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < settings->http_origins.count && !status; i++) {
-        status = check_origin(settings->http_origins.items[i], settings, error);
+        status = settings_note(
+            settings, check_origin(settings->http_origins.items[i], settings, error), error);
     }
     return status;
 }
 
-static enum status check_sizes(const struct settings *settings, struct error *error)
+static enum status check_segment(const struct settings *settings, struct error *error)
 {
-    if (settings->segment_size % SEGMENT_STEP) {
-        return error_set(error, STATUS_INVALID, "segment-size is not a multiple of 4KiB");
-    }
-    if (settings->max_payload > settings->max_request) {
-        return error_set(error, STATUS_INVALID,
-                         "max-payload is larger than max-request, which it has to fit in");
-    }
-    if (!*settings->data) {
-        return error_set(error, STATUS_INVALID, "data is empty and needs a folder");
-    }
-    return STATUS_OK;
+    return settings->segment_size % SEGMENT_STEP
+               ? error_set(error, STATUS_INVALID, "segment-size is not a multiple of 4KiB")
+               : STATUS_OK;
+}
+
+static enum status check_payload(const struct settings *settings, struct error *error)
+{
+    return settings->max_payload > settings->max_request
+               ? error_set(error, STATUS_INVALID,
+                           "max-payload is larger than max-request, which it has to fit in")
+               : STATUS_OK;
+}
+
+static enum status check_data(const struct settings *settings, struct error *error)
+{
+    return *settings->data ? STATUS_OK
+                           : error_set(error, STATUS_INVALID, "data is empty and needs a folder");
 }
 
 enum status settings_check(const struct settings *settings, struct error *error)
 {
-    enum status status = check_reach(settings, error);
-    if (status == STATUS_OK) {
-        status = check_tls(settings, error);
+    static enum status (*const checks[])(const struct settings *, struct error *) = {
+        check_reach, check_tls_pair, check_tls_clients, check_pushes,  check_push_ca,
+        check_users, check_origins,  check_segment,     check_payload, check_data,
+    };
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !status; i++) {
+        status = settings_note(settings, checks[i](settings, error), error);
     }
-    if (status == STATUS_OK) {
-        status = check_push(settings, error);
-    }
-    if (status == STATUS_OK) {
-        status = check_users(settings, error);
-    }
-    if (status == STATUS_OK) {
-        status = check_origins(settings, error);
-    }
-    return status ? status : check_sizes(settings, error);
+    return status;
 }
 
 static void warn_of_mode(const struct settings_listener *listener, const char *name,

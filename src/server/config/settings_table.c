@@ -240,6 +240,10 @@ const struct setting settings_table[] = {
       SECOND, HOUR, .initial = "15s", .value = "TIME",
       .summary = "After what time of silence a listener of HTTP is told that the server is still "
                  "there." },
+    { "events-retry", EVENTS, SETTING_TIME, SETTING_RELOADS, AT(events_retry_us), 100000,
+      HOUR, .initial = "3s", .value = "TIME",
+      .summary = "How long a listener of HTTP that was disconnected should wait before it connects "
+                 "again (retry in event streams)." },
     { "metrics-open", EVENTS, SETTING_BOOLEAN, SETTING_RELOADS, AT(metrics_open),
       .initial = "no", .value = "yes|no",
       .summary = "Whether /metrics needs no authentication; otherwise it needs a user with the "
@@ -322,7 +326,8 @@ const struct setting settings_table[] = {
       .summary = "The config file, with a setting on each line: its name and its value." },
     { "log-level", REST, SETTING_LEVEL, SETTING_RELOADS, AT(log_level), .initial = "info",
       .value = "LEVEL",
-      .summary = "What is logged: debug, info, warning or error, and all that is graver." },
+      .summary = "What is logged: debug, info, warning or error, and all that is graver. debug "
+                 "also logs each connection and each command, without its arguments." },
     { "log-rate", REST, SETTING_COUNT, SETTING_RELOADS, AT(log_rate), 0, 1000000,
       .initial = "10", .value = "COUNT",
       .summary = "How many lines a second of one kind are logged; the number of further ones is "

@@ -46,6 +46,10 @@ struct setting {
 extern const struct setting settings_table[];
 extern const size_t settings_count;
 
+// An error in one place: STATUS_OK when it was reported, so that reading or checking goes on.
+MUST_USE enum status settings_note(const struct settings *settings, enum status status,
+                                   const struct error *error);
+
 static inline bool setting_is_list(const struct setting *setting)
 {
     return setting->type >= SETTING_TEXTS;

@@ -78,6 +78,10 @@ void settings_help(struct buffer *out)
     help_line(out, "help", "", "Print this.");
     help_line(out, "version", "", "Print the version.");
     help_line(out, "hash-password", "", "Read a password from standard input and print its hash.");
+    help_line(
+        out, "check-config", "",
+        "Check all settings, files and variables, print everything that is wrong, and end with "
+        "status 1 if anything is.");
     buffer_append(out,
                   SLICE("\n"
                         "Every setting can also be a line of the config file (max-payload 2M) "

@@ -406,6 +406,15 @@ static void write_gap(const struct event_stream *stream)
     append(stream, slice_make(text, (size_t)size));
 }
 
+// How long a client that is cut off waits before it comes back.
+static void write_retry(const struct event_stream *stream)
+{
+    char text[64];
+    int64_t retry_us = stream->connection->server->settings.events_retry_us;
+    int size = snprintf(text, sizeof(text), "retry: %lld\n\n", (long long)(retry_us / 1000));
+    append(stream, slice_make(text, (size_t)size));
+}
+
 // Sends the events that the listener has missed; if some of them are no longer kept, all that are
 // kept.
 static void write_missed(const struct event_stream *stream)
@@ -432,6 +441,7 @@ static void begin(struct event_stream *stream, const struct http_call *call)
     connection_output_begin(connection);
     http_face_stream(connection->server->web.face, call, "text/event-stream",
                      &connection->output.bytes);
+    write_retry(stream);
     if (stream->filter.has_last_id) {
         write_missed(stream);
     }

@@ -131,6 +131,11 @@ static bool deliver(const struct log_kind *kind, const char *line, size_t size)
     return done;
 }
 
+bool log_has_level(enum log_level level)
+{
+    return level >= atomic_load(&lowest);
+}
+
 void log_write(enum log_level level, const char *what, const struct log_pair *pairs, size_t count)
 {
     if (level < atomic_load(&lowest)) {

@@ -37,6 +37,10 @@ void log_write(enum log_level level, const char *what, const struct log_pair *pa
 // Lines below the level are not written. May be called from any thread.
 void log_set_level(enum log_level level);
 
+// Whether lines of that level are written, for callers whose lines cost something to make. From any
+// thread.
+bool log_has_level(enum log_level level);
+
 // Sets the rate above which lines of a kind are suppressed. Before the first call there is no
 // limit, so all lines of the start are written. May be called from any thread.
 void log_set_rate(struct log_rate rate);

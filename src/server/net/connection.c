@@ -103,6 +103,10 @@ void connection_open(const struct listener *listener, int fd,
     connection->source = place.source;
     link_open(server, connection);
     server->figures.connections++;
+    log_line(LOG_LEVEL_DEBUG, "connection accepted", LOG_NUMBER("id", connection->id),
+             LOG_STRING("address", connection->address),
+             LOG_STRING("protocol", connection->protocol->name),
+             LOG_STRING("tls", listener->secure ? "yes" : "no"));
     connection_update_reading(connection);
 }
 
@@ -178,6 +182,10 @@ void connection_close(struct connection *connection)
     if (connection->protocol->close) {
         connection->protocol->close(connection);
     }
+    log_line(LOG_LEVEL_DEBUG, "connection closed", LOG_NUMBER("id", connection->id),
+             LOG_STRING("address", connection->address),
+             LOG_SECONDS("open", server_elapsed(server) - connection->began_us),
+             LOG_STRING("last", connection->last_command ? connection->last_command : ""));
     unlink_open(server, connection);
     if (!connection->parent) {
         socket_close(&connection->socket);

@@ -168,6 +168,8 @@ static void write_options(struct reply *reply, const struct push_arguments *give
     write_headers(reply, given->headers);
     reply_key(reply, "signed");
     reply_boolean(reply, given->secret.size > 0);
+    reply_key(reply, "old-secret");
+    reply_boolean(reply, given->old_secret.size > 0);
     reply_key(reply, "queues");
     write_texts(reply, given->queues);
 }
@@ -234,7 +236,7 @@ static void write_entry(struct reply *reply, const struct push_entry *entry, int
                         bool admin)
 {
     static const char *const states[] = { "closed", "open", "trying" };
-    reply_map(reply, 21);
+    reply_map(reply, 22);
     reply_key(reply, "pattern");
     reply_text(reply, entry->plan.given.pattern);
     reply_key(reply, "href");

@@ -313,10 +313,15 @@ static bool add_signature(struct push_delivery *delivery)
     buffer_clear(&line);
     buffer_printf(&line, "webhook-timestamp: %.*s", SLICE_PRINT(when));
     good = good && !line.status && add_header(delivery, buffer_slice(&line));
-    if (delivery->entry->plan.given.secret.size) {
+    const struct push_arguments *given = &delivery->entry->plan.given;
+    if (given->secret.size) {
         buffer_clear(&line);
         buffer_append(&line, SLICE("webhook-signature: "));
-        push_sign(delivery->entry->plan.given.secret, content, &line);
+        push_sign(given->secret, content, &line);
+        if (given->old_secret.size) {
+            buffer_append_char(&line, ' ');
+            push_sign(given->old_secret, content, &line);
+        }
         good = good && !line.status && add_header(delivery, buffer_slice(&line));
     }
     buffer_release(&line);

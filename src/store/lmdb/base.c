@@ -121,8 +121,7 @@ static int open_env(struct base *base, const char *path, unsigned flags)
     if (!code) {
         code = mdb_env_get_fd(base->env, &base->fd);
     }
-    // A program that this process starts must not hold the file open. LMDB sets it for its other
-    // files.
+    // LMDB opens the file without O_CLOEXEC. A child of the process must not keep it open.
     if (!code && fcntl(base->fd, F_SETFD, FD_CLOEXEC)) {
         code = errno;
     }

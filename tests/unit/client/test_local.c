@@ -4,6 +4,7 @@
 
 #include "test.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -388,6 +389,63 @@ static void test_local__refused_tasks_are_listed(void **state)
     sluice_value_free(all);
 }
 
+// The descriptors that a program has which this process starts: their numbers and what they are, a
+// line each. The descriptors of the shell and of ls are the same each time.
+static void child_descriptors(char *out, size_t size)
+{
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)dup2(ends[1], STDOUT_FILENO);
+        (void)execl("/bin/sh", "sh", "-c",
+                    "for fd in /proc/self/fd/*; do echo \"${fd##*/} $(readlink "
+                    "/proc/$$/fd/${fd##*/})\"; done",
+                    (char *)NULL);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    size_t used = 0;
+    ssize_t got;
+    while (used + 1 < size && (got = read(ends[0], out + used, size - used - 1)) > 0) {
+        used += (size_t)got;
+    }
+    out[used] = '\0';
+    (void)close(ends[0]);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void test_local__a_program_that_is_started_gets_no_descriptor(void **state)
+{
+    struct local_test *test = *state;
+    char after[8192];
+    local_test_put(test, "mail", "ann");
+    struct sluice_job *job; // its keeper runs
+    assert_int_equal(sluice_next(test->queue, "mail", 0, &job, &test->error), SLUICE_OK);
+    child_descriptors(after, sizeof(after));
+    if (strstr(after, test->folder)) {
+        fail_msg("a child has files of %s open:\n%s", test->folder, after);
+    }
+    // Of what has no name (eventfd, epoll, sockets) there is as much as without a queue.
+    assert_int_equal(sluice_done(job, NULL, NULL), SLUICE_OK);
+    sluice_job_free(job);
+    sluice_close(test->queue);
+    test->queue = NULL;
+    char before[8192];
+    child_descriptors(before, sizeof(before));
+    size_t lines[2] = { 0 };
+    for (const char *at = before; (at = strchr(at, '\n')); at++) {
+        lines[0]++;
+    }
+    for (const char *at = after; (at = strchr(at, '\n')); at++) {
+        lines[1]++;
+    }
+    assert_int_equal(lines[1], lines[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +467,7 @@ int main(void)
         TEST(another_process_is_told_who_has_it),
         TEST(a_child_cannot_use_what_its_parent_opened),
         TEST(what_is_missing_is_said),
+        TEST(a_program_that_is_started_gets_no_descriptor),
     };
     return cmocka_run_group_tests_name("local", tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ function edit(old: Push | null): void {
       { name: 'fail_4xx', label: 'A 4xx response fails the job at once', kind: 'check', value: String(old?.fail_4xx ?? false) },
       { name: 'headers', label: 'Headers', kind: 'area', hint: 'One on a line: Name: value' },
       { name: 'secret', label: 'Secret', kind: 'password', hint: 'What requests are signed with' },
+      { name: 'old_secret', label: 'Old secret', kind: 'password', hint: 'The secret before: requests are signed with both' },
     ],
     verb: 'Set',
     act: async (v) => {
@@ -37,7 +38,7 @@ function edit(old: Push | null): void {
         href, queues: listOf(v['queues'] ?? ''), concurrency: numberOf('concurrency', v['concurrency'] ?? ''), timeout: secondsOf('timeout', v['timeout'] ?? ''),
         report_within: secondsOf('report_within', v['report_within'] ?? ''), backoff: secondsOf('backoff', v['backoff'] ?? ''), failures: numberOf('failures', v['failures'] ?? ''),
         cooldown: secondsOf('cooldown', v['cooldown'] ?? ''), fail_4xx: v['fail_4xx'] === 'true' || undefined,
-        headers: (v['headers'] ?? '').split('\n').map((l) => l.trim()).filter(Boolean), secret: v['secret'] || undefined, free_attempts: old?.free_attempts,
+        headers: (v['headers'] ?? '').split('\n').map((l) => l.trim()).filter(Boolean), secret: v['secret'] || undefined, old_secret: v['old_secret'] || undefined, free_attempts: old?.free_attempts,
       })
       reload()
     },

@@ -151,6 +151,12 @@ static enum status check(const struct push_arguments *given, struct error *error
     if (!status && given->secret.size) {
         status = push_secret_check(given->secret, error);
     }
+    if (!status && given->old_secret.size && !given->secret.size) {
+        status = error_set(error, STATUS_INVALID, "OLD-SECRET needs SECRET, which replaces it");
+    }
+    if (!status && given->old_secret.size) {
+        status = push_secret_check(given->old_secret, error);
+    }
     return status;
 }
 
@@ -337,7 +343,7 @@ void push_words_show(struct slices words, struct buffer *out)
         if (i > 0) {
             buffer_append_char(out, ' ');
         }
-        if (ascii_equal(before, SLICE("SECRET"))) {
+        if (ascii_equal(before, SLICE("SECRET")) || ascii_equal(before, SLICE("OLD-SECRET"))) {
             buffer_append(out, SLICE("(hidden)"));
         } else if (ascii_equal(before, SLICE("HEADER"))) {
             buffer_printf(out, "\"%.*s: (hidden)\"", SLICE_PRINT(header_name(words.items[i])));

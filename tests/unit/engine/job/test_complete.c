@@ -31,7 +31,7 @@ static void test_complete__a_job_is_done(void **state)
     lease(w, 0, "a");
     assert_string_equal(complete_with(w, 8, (struct complete_request){ .holder = HOLDER("a") }),
                         "complete");
-    expect_events(w, "tracker: completed a; log: completed a in q");
+    expect_events(w, "tracker: completed a; log: completed a in q by w1");
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 8 done");
     struct job_view view = view_of(w, "a");
     assert_int_equal(view.state, JOB_COMPLETE);
@@ -77,7 +77,7 @@ static void test_complete__with_a_next_queue_goes_on_there(void **state)
     assert_string_equal(
         complete_with(w, 2, (struct complete_request){ .holder = HOLDER("a"), .next = SLICE("r") }),
         "waiting");
-    expect_events(w, "tracker: completed a; log: advanced a in q to r");
+    expect_events(w, "tracker: completed a; log: advanced a in q by w1 to r");
     assert_string_equal(history_of(w, "a"), "0 put in q; 0 popped by w1; 2 done; 2 put in r");
     assert_slice_equal(view_of(w, "a").queue, "r");
     assert_string_equal(queues(w), "q,r");

@@ -396,7 +396,7 @@ static void test_progress__waiters_are_told_in_the_order_in_which_they_came(void
     assert_false(wait_for(w, 1, "a", 10));
     assert_false(wait_for(w, 2, "a", 20));
     complete(w, 3, "w1", "a");
-    expect_events(w, "tracker: completed a; log: completed a in q; "
+    expect_events(w, "tracker: completed a; log: completed a in q by w1; "
                      "waiter 30: finished a state complete; "
                      "waiter 10: finished a state complete; "
                      "waiter 20: finished a state complete");
@@ -421,7 +421,7 @@ static void test_progress__a_waiter_comes_after_the_dependents(void **state)
     assert_false(wait_for(w, 1, "child", 2));
     forget_events(w);
     complete(w, 3, "w1", "a");
-    expect_events(w, "tracker: completed a; log: completed a in q; "
+    expect_events(w, "tracker: completed a; log: completed a in q by w1; "
                      "waiter 1: finished a state complete");
     assert_int_equal(cancel(w, 4, "child"), 1);
     expect_events(w, "log: canceled child in q; waiter 2: finished child state canceled");
@@ -443,8 +443,9 @@ static void test_progress__what_is_not_an_end_is_not_told(void **state)
     put(w, 5, "q", "a");
     pop(w, 5, "q", "w1", 1);
     pop(w, 65, "q", "w1", 1);
-    expect_events(w, "worker+log: lock_lost a by w1; log: advanced a in q to r; log: put a in q; "
-                     "worker+log: lock_lost a by w1");
+    expect_events(
+        w, "worker+log: lock_lost a by w1; log: advanced a in q by w1 to r; log: put a in q; "
+           "worker+log: lock_lost a by w1");
     assert_int_equal(cancel(w, 66, "a"), 1);
     expect_events(w, "worker+log: canceled a in q by w1; waiter 1: finished a state canceled");
 }
@@ -546,7 +547,7 @@ static void test_progress__a_waiter_may_go(void **state)
     engine_wait_end(w->engine, 5);
     engine_wait_end(w->engine, 99);
     complete(w, 1, "w1", "a");
-    expect_events(w, "tracker: completed a; log: completed a in q; "
+    expect_events(w, "tracker: completed a; log: completed a in q by w1; "
                      "waiter 2: finished a state complete; waiter 4: finished a state complete");
     engine_wait_end(w->engine, 2);
     put(w, 2, "q", "b");
@@ -568,7 +569,7 @@ static void test_progress__waiters_are_not_saved(void **state)
     buffer_release(&after);
     reload(w);
     complete(w, 1, "w1", "a");
-    expect_events(w, "tracker: completed a; log: completed a in q");
+    expect_events(w, "tracker: completed a; log: completed a in q by w1");
 }
 
 int main(void)

@@ -79,7 +79,7 @@ static void test_track__the_tracker_hears_the_whole_life_of_a_job(void **state)
                      "log: put a in q; tracker: put a; "
                      "log: put quiet in r; "
                      "tracker: popped a; "
-                     "tracker: completed a; log: completed a in q");
+                     "tracker: completed a; log: completed a in q by w1");
 }
 
 int main(void)

@@ -19,6 +19,10 @@ static void test_http__a_job_is_put_popped_and_completed(void **state)
     says(site, "POST " NS "/queues/mail/jobs",
          "{\"klass\":\"Send\",\"data\":{\"to\":\"ann\"},\"jid\":\"ann\",\"tags\":[\"paid\"]}",
          "201 {\"jid\":\"ann\"}");
+    assert_true(has_header(site, "Location: /v1/ns/app/jobs/ann"));
+    says(site, "POST /v1/ns/a%20b/queues/fax/jobs",
+         "{\"klass\":\"Send\",\"data\":1,\"jid\":\"x/\\u00e4\"}", "201 ...");
+    assert_true(has_header(site, "Location: /v1/ns/a%20b/jobs/x%2F%C3%A4"));
     says(site, "GET " NS "/queues/mail/length", NULL, "200 {\"length\":1}");
     says(site, "POST " NS "/pop", "{\"queues\":[\"mail\"],\"worker\":\"w\"}",
          "200 {\"jobs\":[{\"jid\":\"ann\",\"klass\":\"Send\",\"queue\":\"mail\","

@@ -106,6 +106,8 @@ static void test_push_plan__what_is_wrong_is_refused_and_shows_no_secret(void **
         { "Mail|http://x/|HEADER|content-length: 1", "server's to say" },
         { "Mail|http://x/|HEADER|Webhook-Id: 1", "server's to say" },
         { "Mail|http://x/|SECRET|hunter2", "at least 16" },
+        { "Mail|http://x/|OLD-SECRET|hunter2hunter2hunter2", "OLD-SECRET needs SECRET" },
+        { "Mail|http://x/|SECRET|0123456789abcdef|OLD-SECRET|hunter2", "at least 16" },
         { "Mail|http://x/|CONCURRENCY|0", "CONCURRENCY" },
         { "Mail|http://x/|CONCURRENCY|100001", "CONCURRENCY" },
         { "Mail|http://x/|TIMEOUT|0", "TIMEOUT" },
@@ -198,18 +200,22 @@ test_push_plan__an_item_is_split_as_it_was_written_and_shown_without_secrets(voi
     struct slice ns, json;
     buffer_init(&item, &allocator_system, 4096);
     buffer_init(&shown, &allocator_system, 4096);
-    push_item_write(SLICE("a:1 b"),
-                    words_of("Mail*|http://x/|SECRET|0123456789abcdef|header|X-Key: sesame|QUEUE|a "
-                             "\"b\"",
-                             words),
-                    &item);
+    push_item_write(
+        SLICE("a:1 b"),
+        words_of(
+            "Mail*|http://x/|SECRET|0123456789abcdef|old-secret|fedcba9876543210|header|X-Key: "
+            "sesame|QUEUE|a "
+            "\"b\"",
+            words),
+        &item);
     push_item_split(buffer_slice(&item), &ns, &json);
     assert_true(slice_equal(ns, SLICE("a:1 b")));
     assert_int_equal(json.data[0], '[');
     push_item_show(buffer_slice(&item), &shown);
     buffer_append_char(&shown, '\0');
-    assert_string_equal(shown.data, "\"a:1 b\" Mail* http://x/ SECRET (hidden) header \"X-Key: "
-                                    "(hidden)\" QUEUE \"a \\\"b\\\"\"");
+    assert_string_equal(
+        shown.data, "\"a:1 b\" Mail* http://x/ SECRET (hidden) old-secret (hidden) header \"X-Key: "
+                    "(hidden)\" QUEUE \"a \\\"b\\\"\"");
     buffer_release(&item);
     buffer_release(&shown);
 }
