@@ -197,6 +197,7 @@ static const struct http_route routes[] = {
     { "GET", "/v1/audit", "listAuditEntries", "Q.AUDIT", NULL, 200, "entries" },
     { "POST", "/v1/backup", "startBackup", "Q.BACKUP", NULL, 200, "path" },
     { "POST", "/v1/drain", "drainServer", "Q.DRAIN", NULL, 204 },
+    { "POST", "/v1/reload", "reloadSettings", "Q.RELOAD", NULL, 204 },
     // Pages
     { "GET", NS "/events", "streamEvents", .status = 200, .page = HTTP_PAGE_EVENTS,
       .summary = "What happens in a namespace, as server-sent events.",
