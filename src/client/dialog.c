@@ -98,7 +98,8 @@ void peer_name(char out[PEER_NAME_SIZE], const char *text)
 {
     size_t size = 0;
     for (; text[size] && size < PEER_NAME_SIZE - 1; size++) {
-        out[size] = text[size] > ' ' && text[size] <= '~' ? text[size] : '-';
+        bool accepted = text[size] > ' ' && text[size] <= '~';
+        memcpy(&out[size], accepted ? &text[size] : "-", 1);
     }
     out[size] = '\0';
 }

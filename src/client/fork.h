@@ -26,6 +26,6 @@ void fork_guard_remove(struct fork_guard *guard);
 // readable.
 void fork_renew_event(int fd);
 // For `forget`: a lock that a thread of the parent may have held.
-void fork_renew_mutex(pthread_mutex_t *mutex);
+void fork_renew_mutex(pthread_mutex_t *renewed);
 
 #endif

@@ -286,7 +286,7 @@ static int64_t wait_deadline(int64_t wait_us)
         return deadline_us;
     }
     int64_t left_us = limit_us - monotonic_us();
-    limit_us -= left_us > 2 * ANSWER_US ? ANSWER_US : left_us / 2;
+    limit_us -= left_us / 2 > ANSWER_US ? ANSWER_US : left_us / 2;
     return deadline_us < limit_us ? deadline_us : limit_us;
 }
 

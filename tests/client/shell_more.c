@@ -269,7 +269,7 @@ static enum sluice_status next_items(struct request *request)
     const struct sluice_value *item = NULL;
     enum sluice_status status = SLUICE_OK;
     bool end = false;
-    for (double i = word_number(request, 1); i > 0 && !status && !end; i--) {
+    for (long i = (long)word_number(request, 1); i > 0 && !status && !end; i--) {
         status = sluice_list_next(list, &item, &request->error);
         end = !status && !item;
         if (item) {

@@ -10,6 +10,7 @@ import unittest
 
 from both import Local
 from real import TestCase, sluiced
+from shell import LIMIT_S, Shell
 
 
 class Serving(Local):
@@ -45,6 +46,22 @@ class Serving(Local):
         client.expect("Q.LENGTH default", "-...")
         client.expect("Q.NOTHING default", "-...")
         client.expect("q.length default q", ":2")
+
+    def test_another_program_with_libsluice(self):
+        with Shell() as other:
+            other.open("q", f"unix:{self.path}")
+            self.put("a")
+            job = other.ok("next", "q", "q", LIMIT_S, "job")
+            self.assertEqual(job["jobs"], ["a"])
+            self.assertEqual(self.field("a", "state"), "running")
+            other.ok("done", "job", "7")
+            other.ok("free", "job")
+            other.ok("listen", "q", "log", "events")
+            self.put("b")
+            self.assertEqual(other.ok("event", "events", LIMIT_S)["event"]["jid"], "b")
+            other.ok("unlisten", "events")
+            other.ok("close", "q")
+        self.assertEqual(self.field("a", "state"), "complete")
 
     def test_the_protocol(self):
         client = self.client()
