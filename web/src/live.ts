@@ -228,7 +228,10 @@ export function useLive<R>(key: string, load: (signal: AbortSignal) => Promise<R
     }
     const soon = (): void => {
       if (wait !== undefined || document.hidden) return
-      wait = setTimeout(ask, Math.max(0, last + every - performance.now()))
+      wait = setTimeout(() => {
+        wait = undefined
+        if (!frozen.peek()) void ask()
+      }, Math.max(0, last + every - performance.now()))
     }
     // What is on its way may be older than the act that made the reload.
     const answer = async (): Promise<void> => {
