@@ -134,6 +134,9 @@ static void append_flags(const struct command *command, struct buffer *out)
         }
     }
     append(out, ".\n");
+    if (command->flags & COMMAND_AUDITED) {
+        append(out, "It is recorded in the audit log.\n");
+    }
 }
 
 // ---------------------------------------------------------------------------------------------
