@@ -166,6 +166,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *context)
     sessions_expire(&server->sessions, server_elapsed(server));
     events_sweep(server);
     grpc_sweep(server);
+    metrics_streams_sweep(server);
     namespaces_measure(&server->namespaces, server_now(server));
     events_tick(server);
     notify_watchdog(&server->notify);
@@ -318,6 +319,7 @@ void server_end_turn(struct server *server)
     bool more;
     remove_some(server, &more);
     grpc_tell_health(server);
+    metrics_streams_go_on(server);
     commit_turn(server);
     push_send(server);
     more |= grpc_send(server);
@@ -339,6 +341,7 @@ void server_end_turn(struct server *server)
         int64_t look_us = server_now(server) + STOP_LOOK_US;
         next_us = look_us < next_us ? look_us : next_us;
     }
+    more |= metrics_streams_are_due(server);
     set_due(server, more || schedule_count(&server->schedule) ? 0 : next_us);
     histogram_add(&server->figures.turns, host_clock_monotonic() - server->turn_began_us);
     server->turn_us = 0;

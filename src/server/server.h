@@ -30,6 +30,7 @@
 #include "server/config/settings.h"
 #include "server/grpc/grpc.h"
 #include "server/http/event_stream.h"
+#include "server/http/metrics_stream.h"
 #include "server/http/web.h"
 #include "server/loop.h"
 #include "server/net/connection.h"
@@ -80,6 +81,7 @@ struct server {
     struct memory memory;
     struct pubsub pubsub;
     struct event_feeds events;
+    struct metrics_streams metrics_streams;
     unsigned wanted; // bits of enum event_channel: the optional events that have listeners
     struct push push;
     struct background background;

@@ -1,8 +1,11 @@
 #!/usr/bin/python3
 """/metrics: figures against what was done, in both forms; and that there are never too many."""
 
+import json
 import os
 import re
+import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -119,17 +122,17 @@ class Case(case.Case):
         self.assertEqual(given, OPEN)
         return Page(body, True)
 
-    def promtool(self, text):
-        """What the tool of Prometheus finds wrong."""
-        folder = os.environ.get("PROMTOOL") or os.path.join(tempfile.gettempdir(), "promtool")
-        here = os.path.dirname(os.path.abspath(__file__))
-        found = subprocess.run([os.path.join(here, "get-promtool"), folder],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    def promtool(self, *words, text=None):
+        found = subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "get-promtool"),
+                                os.environ["PROMTOOL"]], text=True, capture_output=True, check=False)
         if found.returncode:
             self.skipTest("no promtool: " + found.stderr.strip().splitlines()[-1])
-        checked = subprocess.run([found.stdout.strip(), "check", "metrics"], input=text, text=True,
+        checked = subprocess.run([found.stdout.strip(), *words], input=text, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         return checked.returncode, checked.stdout
+
+    def check(self, text):
+        return self.promtool("check", "metrics", text=text)
 
 
 class Figures(Case):
@@ -200,6 +203,53 @@ class Figures(Case):
         self.assertEqual(page.value("sluice_job_latency_seconds_count", namespace="app", queue=""), 0)
         self.assertEqual(page.total("sluice_jobs_queued_total"), 13)
 
+    def test_how_jobs_ended(self):
+        server = self.serve()
+        client = self.client(server)
+        client.expect("Q.CONFIG.SET app grace-period 0", "+OK")
+        for i in range(6):
+            client.expect(f"Q.PUT app mail Send {{}} JID m{i} RETRIES 2", f'"m{i}"')
+        client.ask("Q.POP app w 5 mail")
+        client.expect("Q.COMPLETE app m0 w", '"complete"')
+        client.ask("Q.COMPLETE app m1 w NEXT fax")
+        client.ask("Q.FAIL app m2 w broken bad")
+        client.ask("Q.RETRY app m3 w")
+        client.expect("Q.CANCEL app m5", ":1")
+        client.expect("Q.TIMEOUT app m4", "+OK")
+        mail = {"namespace": "app", "queue": "mail"}
+        page = self.page(server)
+        for name, count in (("completed", 1), ("failed", 1), ("retried", 1), ("canceled", 1)):
+            self.assertEqual(page.value(f"sluice_jobs_{name}_total", **mail), count, name)
+            self.assertEqual(page.total(f"sluice_jobs_{name}_total"), count, name)
+        self.assertEqual(page.value("sluice_jobs_completed_total", namespace="app", queue="fax"), 0)
+        client.expect("Q.PUT app tel Send {} JID lost LEASE 0.01", '"lost"')
+        client.ask("Q.POP app w 1 tel")
+        sluiced.until(lambda: self.page(server).value("sluice_jobs_lost_total", namespace="app",
+                                                      queue="tel") == 1)
+
+    def test_pauses_workers_and_ages(self):
+        server = self.serve()
+        client = self.client(server)
+        for queue in ("mail", "fax"):
+            client.ask(f"Q.PUT app {queue} Send {{}}")
+        client.expect("Q.PAUSE app fax", "+OK")
+        client.ask("Q.POP app w1 1 mail")
+        client.ask("Q.POP app w2 1 mail tel")
+        page = self.page(server)
+        for name, mail, fax in (("paused", 0, 1), ("workers", 2, 0)):
+            for queue, wanted in (("mail", mail), ("fax", fax)):
+                self.assertEqual(page.value(f"sluice_queue_{name}", namespace="app", queue=queue),
+                                 wanted, (name, queue))
+        self.assertEqual(page.value("sluice_queues", namespace="app"), 2)
+        self.assertEqual(page.value("sluice_queues_paused", namespace="app"), 1)
+        self.assertEqual(page.value("sluice_workers", namespace="app"), 2)
+        age = "sluice_queue_oldest_waiting_seconds"
+        self.assertEqual(page.value(age, namespace="app", queue="mail"), 0)
+        sluiced.until(lambda: self.page(server).value(age, namespace="app", queue="fax") > 0)
+        page = self.page(server)
+        self.assertEqual(page.value("sluice_oldest_waiting_seconds", namespace="app"),
+                         page.value(age, namespace="app", queue="fax"))
+
     def test_the_server_itself(self):
         server = self.serve()
         client = self.work(server)
@@ -250,8 +300,8 @@ class Figures(Case):
         for name in ('a "name"\\\n\xff', b"not\xffutf-8", b"a\0b\x1b[2J"):
             self.assertEqual(client.ask("Q.PUT", "any", name, "k", "{}")[0], '"')
         text = self.text(server)[0]
-        self.assertEqual(self.promtool(text), (0, ""))
-        self.assertEqual(self.promtool(text + "wrong 1 2 3 4\n")[0], 1)
+        self.assertEqual(self.check(text), (0, ""))
+        self.assertEqual(self.check(text + "wrong 1 2 3 4\n")[0], 1)
         page = self.page(server)
         self.assertEqual(page.total("sluice_jobs", queue='a "name"\\\n\xff'), 1)
         self.assertEqual(page.total("sluice_jobs", queue="not\\xFFutf-8"), 1)
@@ -288,7 +338,7 @@ class Pushes(Case):
         self.assertEqual(page.value("sluice_push_requests_total", **good), 3)
         self.assertEqual(page.value("sluice_push_running", **good), 0)
         self.assertEqual(page.value("sluice_push_breakers_open", **good), 0)
-        self.assertEqual(self.promtool(self.text(server)[0]), (0, ""))
+        self.assertEqual(self.check(self.text(server)[0]), (0, ""))
         client.do("Q.PUSH.UNSET", "app", "Good")
         self.assertEqual({labels["pattern"] for labels, _ in
                           self.page(server).rows("sluice_push_running")}, {"Bad"})
@@ -299,6 +349,13 @@ class Pushes(Case):
         self.assertEqual(page.rows("sluice_push_requests_total"),
                          [({"namespace": "app", "pattern": "Good"}, 3),
                           ({"namespace": "", "pattern": ""}, 1)])
+
+
+class Reader(web.Connection):
+    """A client that takes little at a time, so that a page is not in the system's buffers."""
+
+    def prepare(self):
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 
 
 class Bounds(Case):
@@ -357,13 +414,206 @@ class Bounds(Case):
         self.assertEqual(page.value("sluice_job_latency_seconds_count", namespace="", queue=""), 3)
         self.assertEqual(page.total("sluice_jobs"), 5)
 
-    def test_a_page_that_does_not_fit_is_refused_by_name(self):
+    def test_a_page_that_is_larger_than_a_reply_is_sent_in_chunks(self):
         server = self.serve("--max-output", "64K")
         self.fill(server, 100, 0)
         with web.Connection(server) as connection:
+            answer = connection.ask("GET", "/metrics", Accept=OPEN)
+            self.assertEqual((answer.status, answer.headers["transfer-encoding"]), (200, "chunked"))
+            page = Page(answer.body(), True)
+            self.assertEqual(page.total("sluice_jobs"), 100)
+            # The connection goes on.
+            self.assertEqual(connection.get("/healthz"), (200, "ok\n"))
             status, body = connection.get("/metrics")
-        self.assertNotEqual(status, 200)
-        self.assertIn("lower metrics-queues or metrics-namespaces", body)
+            self.assertEqual((status, Page(body, False).total("sluice_jobs")), (200, 100))
+
+    def test_a_page_of_ten_thousand_queues_is_sent_while_others_are_served(self):
+        queues = 1000 if outside.SANITIZED else 10000
+        server = self.serve("--metrics-queues", "10000", "--slow-command", "0")
+        client = self.fill(server, queues, 0)
+        before = self.text(server)[0].count("\n")
+        self.assertGreater(before, queues * 16)
+        with web.Connection(server) as slow:
+            # It asks and does not read: the page waits for it, and the others do not.
+            slow.send("GET", "/metrics")
+            for _ in range(20):
+                client.expect("Q.LENGTH app q0", ":1")
+            answer = web.Answer(slow.file)
+            page = Page(answer.body(), False)
+        self.assertEqual(len(page.rows("sluice_queue_paused")), queues)
+        self.assertEqual(page.total("sluice_jobs"), queues)
+        self.assertLessEqual(len({labels["queue"] for labels, _ in
+                                  page.rows("sluice_job_latency_seconds_count")}), 101)
+
+    def test_what_changes_while_a_page_is_sent_is_not_in_it(self):
+        server = self.serve("--max-output", "64K", "--metrics-queues", "10000")
+        client = self.fill(server, 3000, 0)
+        with Reader(server) as reader:
+            reader.send("GET", "/metrics")
+            answer = web.Answer(reader.file)
+            client.send_raw(b"".join(outside.request("Q.PUT", "app", f"q{i}", "k", "{}")
+                                     for i in range(3000)))
+            for _ in range(3000):
+                client.read()
+            page = Page(answer.body(), False)
+        self.assertEqual(page.total("sluice_jobs"), 3000)
+        self.assertEqual(page.total("sluice_jobs_queued_total"), 3000)
+
+    def test_only_some_clients_are_sent_large_pages_at_a_time(self):
+        server = self.serve("--max-output", "64K", "--max-unread", "16K", "--metrics-queues", "10000")
+        client = self.fill(server, 3000, 0)
+        readers = [Reader(server) for _ in range(4)]
+        for reader in readers:
+            self.addCleanup(reader.close)
+            reader.send("GET", "/metrics")
+            self.assertEqual(web.Answer(reader.file).status, 200)
+        with web.Connection(server) as another:
+            status, body = another.get("/metrics")
+            self.assertEqual(status, 503, body)
+            self.assertIn("4 clients are being sent metrics", body)
+            readers[0].close()
+            sluiced.until(lambda: another.get("/metrics")[0] == 200)
+        client.expect("PING", "+PONG")
+
+    def test_details_are_of_the_first_queues(self):
+        server = self.serve("--metrics-details", "1")
+        client = self.fill(server, 3, 0)
+        for i in range(3):
+            self.assertIn('"jid"', client.ask(f"Q.POP app w 1 q{i}"))
+        client.send_raw(b"".join(outside.request("Q.PUT", "app", f"q{i}", "k", "{}", "PRIORITY", n)
+                                 for i in range(3) for n in range(-8, 8)))
+        for _ in range(48):
+            client.read()
+        page = self.page(server)
+        self.assertEqual({labels["queue"]: value for labels, value in
+                          page.rows("sluice_job_latency_seconds_count")}, {"q0": 1, "": 2})
+        self.assertEqual({labels["queue"] for labels, _ in page.rows("sluice_jobs_run_total")},
+                         {"q0", "q1", "q2", ""})
+        self.assertEqual(page.total("sluice_jobs_by_priority"), 51)
+        self.assertEqual(page.total("sluice_jobs_by_priority", queue="q0"), 17)
+        self.assertEqual(page.total("sluice_jobs_by_priority", queue="", priority="-8"), 2)
+        self.assertEqual(page.total("sluice_jobs_by_priority", state="running"), 3)
+
+
+class Monitoring(Case):
+    """docs/monitoring: rules and a dashboard that use what there is."""
+
+    FOLDER = os.path.join(os.environ["TEST_SOURCE"], "docs", "monitoring")
+    # Those that are there once something has happened, and no server has by itself.
+    VARIABLES = {"datasource", "instance", "namespace", "queue", "__rate_interval"}
+
+    def read(self, name):
+        with open(os.path.join(self.FOLDER, name), encoding="utf-8") as file:
+            return file.read()
+
+    def expressions(self):
+        """Of the dashboard."""
+        found = []
+        for panel in json.loads(self.read("grafana.json"))["panels"]:
+            found += [target["expr"] for target in panel.get("targets", [])]
+        self.assertGreater(len(found), 30)
+        return found
+
+    def write(self, name, text):
+        folder = tempfile.mkdtemp(prefix="sluice-rules-")
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_all_metrics_that_they_name_are_there(self):
+        server = self.serve("--push-allow-private", "yes")
+        client = self.client(server)
+        client.expect("Q.PUT app mail Send {} JID a", '"a"')
+        client.ask("Q.PUSH.SET app Other http://127.0.0.1:9/")
+        names = {name for name, _ in self.page(server).samples} | {"up"}
+        for text in [self.read("alerts.yml"), *self.expressions()]:
+            used = set(re.findall(r"\b(?:sluice|process)_[a-z_]+", text))
+            self.assertLessEqual(used, names, text)
+        self.assertGreater(len(set(re.findall(r"\bsluice_[a-z_]+", self.read("alerts.yml")))), 10)
+
+    def test_labels_that_they_select_by_are_there(self):
+        server = self.serve()
+        self.client(server).expect("Q.PUT app mail Send {} JID a", '"a"')
+        labels = {}
+        for name, pairs in self.page(server).samples:
+            labels.setdefault(name, set()).update(key for key, _ in pairs)
+        for text in [self.read("alerts.yml"), *self.expressions()]:
+            for name, selector in re.findall(r"\b(sluice_[a-z_]+)\{([^}]*)\}", text):
+                if name in labels:
+                    used = set(re.findall(r"([a-z]+)(?:=~|!=|=)", selector))
+                    self.assertLessEqual(used, labels[name] | {"instance"}, f"{name} {selector}")
+
+    def test_the_dashboard_has_the_variables_that_it_uses(self):
+        text = self.read("grafana.json")
+        dashboard = json.loads(text)
+        known = {variable["name"] for variable in dashboard["templating"]["list"]}
+        self.assertEqual(known | {"__rate_interval"}, self.VARIABLES)
+        used = {name.strip("{}") for name in re.findall(r"\$(\{?[a-z_]+\}?)", text)}
+        self.assertLessEqual(used, self.VARIABLES | {"__all"})
+        ids = [panel["id"] for panel in dashboard["panels"]]
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_promtool_finds_nothing_wrong_with_the_rules(self):
+        path = os.path.join(self.FOLDER, "alerts.yml")
+        code, said = self.promtool("check", "rules", path)
+        self.assertEqual(code, 0, said)
+        self.assertIn(f"{self.read('alerts.yml').count('- alert:')} rules found", said)
+        wrong = self.write("wrong.yml", self.read("alerts.yml").replace("== 0", "=="))
+        self.assertNotEqual(self.promtool("check", "rules", wrong)[0], 0)
+
+    def test_promtool_finds_nothing_wrong_with_the_dashboard(self):
+        rules = "groups:\n  - name: dashboard\n    rules:\n"
+        for number, expression in enumerate(self.expressions()):
+            expression = re.sub(r"\$[a-z]+\b", "x", expression.replace("$__rate_interval", "5m"))
+            rules += f"      - record: panel:{number}\n        expr: {json.dumps(expression)}\n"
+        code, said = self.promtool("check", "rules", self.write("dashboard.yml", rules))
+        self.assertEqual(code, 0, said)
+
+    def test_rules_fire_when_they_should(self):
+        queue = 'instance="a",namespace="app",queue="mail"'
+        cases = (("SluiceQueueHasNoWorkers", "20m", True,
+                  (f'sluice_jobs{{{queue},state="waiting"}}', "5x30"),
+                  (f"sluice_queue_workers{{{queue}}}", "0x30"),
+                  (f"sluice_queue_paused{{{queue}}}", "0x30")),
+                 ("SluiceQueueHasNoWorkers", "20m", False,
+                  (f'sluice_jobs{{{queue},state="waiting"}}', "5x30"),
+                  (f"sluice_queue_workers{{{queue}}}", "1x30"),
+                  (f"sluice_queue_paused{{{queue}}}", "0x30")),
+                 ("SluiceJobsWait", "20m", False,
+                  (f"sluice_queue_oldest_waiting_seconds{{{queue}}}", "1000x30"),
+                  (f"sluice_queue_paused{{{queue}}}", "1x30")),
+                 ("SluiceJobsWait", "20m", True,
+                  (f"sluice_queue_oldest_waiting_seconds{{{queue}}}", "1000x30"),
+                  (f"sluice_queue_paused{{{queue}}}", "0x30")),
+                 ("SluiceStoreNotReady", "5m", True,
+                  ('sluice_store_state{instance="a",state="full"}', "1x30")),
+                 ("SluiceStoreNotReady", "5m", False,
+                  ('sluice_store_state{instance="a",state="ready"}', "1x30")),
+                 ("SluiceJobsFail", "30m", True,
+                  (f"sluice_jobs_failed_total{{{queue}}}", "0+1x60"),
+                  (f"sluice_jobs_run_total{{{queue}}}", "0+10x60")),
+                 ("SluiceJobsFail", "30m", False,
+                  (f"sluice_jobs_failed_total{{{queue}}}", "0+1x60"),
+                  (f"sluice_jobs_run_total{{{queue}}}", "0+100x60")),
+                 ("SluiceConnectionsNearLimit", "10m", True,
+                  ('sluice_connections{instance="a",protocol="resp"}', "50x30"),
+                  ('sluice_connections{instance="a",protocol="http"}', "40x30"),
+                  ('sluice_connections_limit{instance="a"}', "100x30")))
+        rules = os.path.join(self.FOLDER, "alerts.yml")
+        for name, when, fires, *series in cases:
+            with self.subTest(f"{name} {series}"):
+                # Which alerts fire; of those that do, promtool would also compare the sentences.
+                text = json.dumps({"rule_files": [rules], "evaluation_interval": "1m", "tests": [{
+                    "interval": "1m",
+                    "input_series": [{"series": series_name, "values": values}
+                                     for series_name, values in series],
+                    "alert_rule_test": [{"eval_time": when, "alertname": name, "exp_alerts": []}]}]})
+                code, said = self.promtool("test", "rules", self.write("test.yml", text))
+                self.assertEqual(code != 0, fires, said)
+                if fires:
+                    self.assertIn(f'alertname="{name}"', said)
 
 
 class Rights(Case):

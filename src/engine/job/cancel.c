@@ -7,6 +7,7 @@
 #include "engine/job/waiter.h"
 #include "engine/lease/lease.h"
 #include "engine/lease/worker.h"
+#include "engine/measure/metrics.h"
 #include "engine/queue/queue.h"
 #include "engine/relations/depends.h"
 #include "engine/relations/failure.h"
@@ -31,6 +32,7 @@ void cancel_job(struct engine *engine, struct job *job, int64_t now_us)
 {
     assert(job->state != JOB_COMPLETE);
     announce(engine, now_us, job);
+    metrics_canceled(engine, job->queue);
     waiters_finish(engine, job, now_us, SLICE("canceled"));
     failure_forget(engine, job);
     job_take_out(engine, job);

@@ -11,6 +11,7 @@
 #include "engine/job/waiter.h"
 #include "engine/lease/lease.h"
 #include "engine/lease/worker.h"
+#include "engine/measure/metrics.h"
 #include "engine/measure/stats.h"
 #include "engine/queue/queue.h"
 #include "engine/queue/quota.h"
@@ -202,7 +203,7 @@ static enum status retry_again(struct engine *engine, int64_t now_us,
         return engine_no_memory(error);
     }
     history_append(engine, job, &entry);
-    series_count(engine, to, SERIES_RETRIED);
+    metrics_retried(engine, to);
     job_take_out(engine, job);
     job_move_to(engine, job, to);
     if (!request->uncounted) {

@@ -10,6 +10,7 @@
 #include "engine/lanes/lane.h"
 #include "engine/lanes/watch.h"
 #include "engine/lease/worker.h"
+#include "engine/measure/metrics.h"
 #include "engine/measure/stats.h"
 #include "engine/queue/queue.h"
 #include "engine/relations/failure.h"
@@ -217,7 +218,7 @@ static void announce_end(struct engine *engine, struct job *job, int64_t when_us
                    &(struct history_entry){ .kind = HISTORY_TIMED_OUT, .when_us = when_us });
     struct stats_day *day = stats_find(job->queue, when_us);
     day->lost_leases++;
-    series_count(engine, job->queue, SERIES_LOST);
+    metrics_lost(engine, job->queue);
     stats_changed(engine, job->queue, day);
     job_changed(engine, job, JOB_DIRTY_HEAD);
 }

@@ -39,15 +39,23 @@ static struct metrics *metrics_of(struct engine *engine, struct queue *queue)
         }                                                                                          \
     } while (0)
 
+// Counts in the metrics of the whole, and in those of a queue.
+#define COUNT(engine, own, member)                                                                 \
+    do {                                                                                           \
+        (engine)->metrics.member++;                                                                \
+        if (own) {                                                                                 \
+            (own)->member++;                                                                       \
+        }                                                                                          \
+    } while (0)
+
 void metrics_queued(struct engine *engine, struct queue *queue, int64_t now_us)
 {
     struct metrics *own = metrics_of(engine, queue);
     series_count(engine, queue, SERIES_PUT);
     meter_add(&engine->metrics.queued, now_us, 1);
-    engine->metrics.queued_count++;
+    COUNT(engine, own, queued_count);
     if (own) {
         meter_add(&own->queued, now_us, 1);
-        own->queued_count++;
     }
 }
 
@@ -63,10 +71,9 @@ void metrics_popped(struct engine *engine, const struct job *job, int64_t now_us
     struct metrics *own = metrics_of(engine, job->queue);
     series_count(engine, job->queue, SERIES_POPPED);
     meter_add(&engine->metrics.run, now_us, 1);
-    engine->metrics.run_count++;
+    COUNT(engine, own, run_count);
     if (own) {
         meter_add(&own->run, now_us, 1);
-        own->run_count++;
     }
     if (job->attempts == 0) {
         int64_t latency_us = now_us - since(job);
@@ -92,6 +99,7 @@ void metrics_completed(struct engine *engine, const struct job *job, int64_t now
     MEASURE(engine, own, lifetime, lifetime_us);
     MEASURE(engine, own, time_to_completion, since_first_run_us);
     MEASURE(engine, own, attempts, job->attempts);
+    COUNT(engine, own, completed_count);
 }
 
 void metrics_failed(struct engine *engine, const struct job *job, int64_t when_us)
@@ -99,5 +107,26 @@ void metrics_failed(struct engine *engine, const struct job *job, int64_t when_u
     struct metrics *own = metrics_of(engine, job->queue);
     int64_t lifetime_us = when_us - job->created_us;
     MEASURE(engine, own, time_to_failure, lifetime_us);
+    COUNT(engine, own, failed_count);
     series_count(engine, job->queue, SERIES_FAILED);
+}
+
+void metrics_retried(struct engine *engine, struct queue *queue)
+{
+    struct metrics *own = metrics_of(engine, queue);
+    COUNT(engine, own, retried_count);
+    series_count(engine, queue, SERIES_RETRIED);
+}
+
+void metrics_lost(struct engine *engine, struct queue *queue)
+{
+    struct metrics *own = metrics_of(engine, queue);
+    COUNT(engine, own, lost_count);
+    series_count(engine, queue, SERIES_LOST);
+}
+
+void metrics_canceled(struct engine *engine, struct queue *queue)
+{
+    struct metrics *own = queue ? metrics_of(engine, queue) : NULL;
+    COUNT(engine, own, canceled_count);
 }

@@ -21,7 +21,9 @@ struct metrics {
     struct histogram attempts;           // of complete jobs: runs in the queue they completed in
     struct meter queued;                 // puts, and jobs made by recurring ones
     struct meter run;                    // pops
-    uint64_t queued_count, run_count;    // the same, of all time
+    uint64_t completed_count, failed_count, canceled_count; // jobs that ended so, for good
+    uint64_t retried_count, lost_count; // runs that ended so: by retry, or with the lease
+    uint64_t queued_count, run_count;   // the same, of all time
 };
 
 // Of a queue, or with an empty name of all. NULL for a queue where nothing was measured. Borrowed.
@@ -53,6 +55,12 @@ size_t engine_priorities(const struct engine *engine, struct slice name, int32_t
 // For the other files of the engine. Where there is no memory for it nothing is measured.
 
 void metrics_free(struct engine *engine, struct metrics *metrics);
+
+// A job is given back to be tried again, into that queue; a lease in it expires.
+void metrics_retried(struct engine *engine, struct queue *queue);
+void metrics_lost(struct engine *engine, struct queue *queue);
+// A job is canceled. The queue may be NULL.
+void metrics_canceled(struct engine *engine, struct queue *queue);
 
 void metrics_queued(struct engine *engine, struct queue *queue, int64_t now_us);
 // A job is being popped, completes a run, completes for good, has failed; it is still as before.

@@ -508,3 +508,61 @@ enum status engine_totals(struct engine *engine, int64_t now_us, struct totals_v
     }
     return STATUS_OK;
 }
+
+// ---------------------------------------------------------------------------------------------
+// For metrics
+
+static void count_states(const struct engine *engine, int64_t now_us, struct slice queue,
+                         uint64_t states[JOB_STATE_COUNT])
+{
+    for (int state = 0; state < JOB_STATE_COUNT; state++) {
+        states[state] = engine_count(engine, &(struct count_filter){
+                                                 .queue = queue,
+                                                 .has_state = true,
+                                                 .state = (enum job_state)state,
+                                                 .now_us = now_us,
+                                             });
+    }
+}
+
+bool engine_queue_figures(struct engine *engine, int64_t now_us, size_t index,
+                          struct queue_figures *out)
+{
+    struct index_node *node = index_at(&engine->queue_order, index);
+    if (!node) {
+        return false;
+    }
+    struct queue *queue = queue_of_order(node);
+    *out = (struct queue_figures){
+        .name = queue_name(queue),
+        .metrics = queue->metrics,
+        .oldest_us = oldest_of(engine, queue),
+        .workers = queue->listeners.count,
+        .paused = queue->paused,
+    };
+    if (engine->clock == ENGINE_CLOCK_CLIENT) {
+        count_states(engine, now_us, out->name, out->states);
+    } else {
+        for (int state = 0; state < JOB_STATE_COUNT; state++) {
+            out->states[state] = queue->tallies.counts[state];
+        }
+    }
+    return true;
+}
+
+void engine_figures(const struct engine *engine, int64_t now_us, struct engine_figures *out)
+{
+    *out = (struct engine_figures){
+        .metrics = &engine->metrics,
+        .queues = engine->queue_order.count,
+        .paused = engine->paused_count,
+        .workers = engine->worker_order.count,
+    };
+    count_states(engine, now_us, SLICE_EMPTY, out->states);
+}
+
+int64_t engine_oldest(struct engine *engine)
+{
+    look_for_oldest(engine);
+    return engine->oldest.since_us;
+}

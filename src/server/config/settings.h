@@ -123,6 +123,7 @@ struct settings {
     int64_t events_retry_us;
     bool dashboard;                              // the dashboard is served
     bool metrics_open;                           // /metrics needs no authentication
+    uint64_t metrics_details;                    // queues with histograms of their own
     uint64_t metrics_namespaces, metrics_queues; // with metrics of their own
     uint64_t audit_kept;                         // entries: acts, and as many refusals
 

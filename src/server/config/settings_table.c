@@ -256,6 +256,11 @@ const struct setting settings_table[] = {
       .summary = "How many queues, and how many pushes, of all namespaces /metrics tells by name; "
                  "the others are added up." },
 
+    { "metrics-details", EVENTS, SETTING_COUNT, SETTING_RELOADS, AT(metrics_details), 0, 1000,
+      .initial = "100", .value = "COUNT",
+      .summary = "How many of the queues that /metrics tells by name have histograms and priorities "
+                 "of their own; those of the others are added up." },
+
     { "password", ACCESS, SETTING_PASSWORD, SETTING_RELOADS, AT(password), .initial = "",
       .value = "PASSWORD",
       .summary = "The password of the user default, who has every right; plain, or a hash as "

@@ -3,6 +3,7 @@
 
 #include "server/execute.h"
 #include "server/http/metrics_jobs.h"
+#include "server/http/metrics_stream.h"
 #include "server/http/metrics_text.h"
 #include "server/log/log.h"
 #include "server/process.h"
@@ -14,7 +15,9 @@
 #define PLAIN_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 enum {
-    LABEL_MAX = 4096, // of a sample
+    LABEL_MAX = 4096,        // of a sample
+    AT_ONCE_MAX = 256 << 10, // a page that is larger is sent in chunks
+    TEXT_MAX = 64 << 20,     // of what is written and not sent
 };
 
 static void gauge(struct metrics_text *text, const char *name, const char *help, uint64_t value)
@@ -274,27 +277,18 @@ static void write_store(struct metrics_text *text, const struct server *server)
 
 // ---------------------------------------------------------------------------------------------
 
-static enum status write_all(struct metrics_text *text, struct server *server)
+const char *metrics_type(bool open)
 {
-    write_process(text, server);
-    write_connections(text, server);
-    write_traffic(text, server);
-    write_grpc(text, server);
-    write_log(text);
-    write_store(text, server);
-    enum status status =
-        metrics_jobs(text, &(struct metrics_jobs_options){
-                               .now_us = server_now(server),
-                               .allocator = server->settings.allocator,
-                               .namespaces = &server->namespaces,
-                               .namespaces_max = server->settings.metrics_namespaces,
-                               .queues_max = server->settings.metrics_queues,
-                           });
-    if (!status) {
-        status = metrics_push(text, &server->push, server->settings.metrics_queues);
-    }
+    return open ? OPEN_TYPE : PLAIN_TYPE;
+}
+
+void metrics_page_end(const struct server *server, struct metrics_text *text)
+{
+    enum status status = metrics_push(text, &server->push, server->settings.metrics_queues);
     metrics_end(text);
-    return status ? status : text->out->status;
+    if (status && !text->out->status) {
+        text->out->status = status;
+    }
 }
 
 static bool may_see(const struct connection *connection)
@@ -302,11 +296,52 @@ static bool may_see(const struct connection *connection)
     return connection->server->settings.metrics_open || (connection->user->everywhere & RIGHT_READ);
 }
 
+static enum status read_jobs(struct server *server, struct metrics_jobs **out, struct error *error)
+{
+    const struct settings *settings = &server->settings;
+    const struct metrics_jobs_options options = {
+        .now_us = server_now(server),
+        .allocator = settings->allocator,
+        .namespaces = &server->namespaces,
+        .namespaces_max = settings->metrics_namespaces,
+        .queues_max = settings->metrics_queues,
+        .details_max = settings->metrics_details,
+    };
+    enum status status = metrics_jobs_new(&options, out);
+    return status ? error_set(error, status, "no memory for the metrics") : STATUS_OK;
+}
+
+// Writes what comes before the jobs, and as much of them as is sent at once; says whether that is
+// all. Frees the jobs when they are written.
+static bool write_start(struct server *server, struct metrics_text *text,
+                        struct metrics_jobs **jobs)
+{
+    size_t size_max = server->settings.max_output / 4;
+    size_max = size_max < AT_ONCE_MAX ? size_max : AT_ONCE_MAX;
+    write_process(text, server);
+    write_connections(text, server);
+    write_traffic(text, server);
+    write_grpc(text, server);
+    write_log(text);
+    write_store(text, server);
+    while (text->out->size < size_max && !text->out->status) {
+        if (!metrics_jobs_step(*jobs, text)) {
+            metrics_jobs_free(*jobs);
+            *jobs = NULL;
+            metrics_page_end(server, text);
+            return text->out->size < size_max;
+        }
+    }
+    return false;
+}
+
 void metrics_page(struct connection *connection, const struct http_call *call)
 {
     struct server *server = connection->server;
     struct slice accept = SLICE_EMPTY;
+    struct metrics_jobs *jobs = NULL;
     struct buffer out;
+    struct error error;
     if (!may_see(connection)) {
         reply_error_code(connection, "NOPERM",
                          "user %s may not read every namespace, which /metrics shows",
@@ -314,20 +349,27 @@ void metrics_page(struct connection *connection, const struct http_call *call)
         return;
     }
     (void)http_request_header(&connection->web->request, SLICE("Accept"), &accept, NULL);
-    buffer_init(&out, server->settings.allocator, server->settings.max_output / 2);
-    struct metrics_text text = { .out = &out, .open = metrics_wants_open(accept) };
-    enum status status = write_all(&text, server);
-    if (status) {
-        struct error error;
-        (void)error_set(&error, status,
-                        status == STATUS_TOO_LARGE
-                            ? "the figures are larger than max-output allows: "
-                              "lower metrics-queues or metrics-namespaces"
-                            : "no memory for the figures");
+    if (read_jobs(server, &jobs, &error)) {
         connection_reply_error(connection, &error);
-    } else {
-        web_write_page(connection, call, 200, text.open ? OPEN_TYPE : PLAIN_TYPE,
-                       buffer_slice(&out));
+        return;
     }
+    buffer_init(&out, server->settings.allocator, TEXT_MAX);
+    struct metrics_text text = { .out = &out, .open = metrics_wants_open(accept) };
+    bool whole = write_start(server, &text, &jobs);
+    enum status status = STATUS_OK;
+    if (out.status) {
+        status = error_set(&error, out.status, "no memory for the metrics");
+    } else if (whole) {
+        web_write_page(connection, call, 200, metrics_type(text.open), buffer_slice(&out));
+    } else {
+        status = metrics_stream_begin(connection, call, &text, jobs, &error);
+        if (!status) {
+            return; // it has taken over both
+        }
+    }
+    if (status) {
+        connection_reply_error(connection, &error);
+    }
+    metrics_jobs_free(jobs);
     buffer_release(&out);
 }

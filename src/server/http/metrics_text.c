@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "wire/http_accept.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 enum {
@@ -184,25 +185,53 @@ static struct slice le_label(char text[LE_SIZE], int64_t bound, bool times)
     return slice_make(text, (size_t)size);
 }
 
-void metrics_histogram(struct metrics_text *text, struct slice labels,
-                       const struct histogram *histogram, const struct metric_bounds *bounds)
+void metrics_counts_add(struct metric_counts *counts, const struct histogram *histogram,
+                        const struct metric_bounds *bounds)
+{
+    size_t bucket = 0;
+    assert(bounds->count <= METRIC_BOUNDS_MAX);
+    for (size_t i = 0; i < bounds->count; i++) {
+        for (; histogram_bound(bucket) <= bounds->items[i]; bucket++) {
+            counts->buckets[i] += histogram->buckets[bucket];
+        }
+    }
+    counts->count += histogram->count;
+    counts->sum += histogram->sum;
+}
+
+void metrics_counts_subtract(struct metric_counts *counts, const struct metric_counts *part)
+{
+    for (size_t i = 0; i < METRIC_BOUNDS_MAX; i++) {
+        counts->buckets[i] -= part->buckets[i];
+    }
+    counts->count -= part->count;
+    counts->sum -= part->sum;
+}
+
+void metrics_counts_write(struct metrics_text *text, struct slice labels,
+                          const struct metric_counts *counts, const struct metric_bounds *bounds)
 {
     char le[LE_SIZE];
     uint64_t count = 0;
-    size_t bucket = 0;
     for (size_t i = 0; i < bounds->count; i++) {
-        for (; histogram_bound(bucket) <= bounds->items[i]; bucket++) {
-            count += histogram->buckets[bucket];
-        }
+        count += counts->buckets[i];
         sample_count(text, "_bucket", labels, le_label(le, bounds->items[i], bounds->times), count);
     }
-    sample_count(text, "_bucket", labels, SLICE("le=\"+Inf\""), histogram->count);
-    sample_count(text, "_count", labels, SLICE_EMPTY, histogram->count);
+    sample_count(text, "_bucket", labels, SLICE("le=\"+Inf\""), counts->count);
+    sample_count(text, "_count", labels, SLICE_EMPTY, counts->count);
     if (bounds->times) {
-        sample_time(text, "_sum", labels, (int64_t)histogram->sum);
+        sample_time(text, "_sum", labels, (int64_t)counts->sum);
     } else {
-        sample_count(text, "_sum", labels, SLICE_EMPTY, histogram->sum);
+        sample_count(text, "_sum", labels, SLICE_EMPTY, counts->sum);
     }
+}
+
+void metrics_histogram(struct metrics_text *text, struct slice labels,
+                       const struct histogram *histogram, const struct metric_bounds *bounds)
+{
+    struct metric_counts counts = { 0 };
+    metrics_counts_add(&counts, histogram, bounds);
+    metrics_counts_write(text, labels, &counts, bounds);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -64,6 +64,23 @@ extern const struct metric_bounds metric_bounds_long;  // times of jobs: a milli
 extern const struct metric_bounds metric_bounds_short; // times of the server: 15 us to 4 s
 extern const struct metric_bounds metric_bounds_few;   // numbers from 1 on
 
+enum {
+    METRIC_BOUNDS_MAX = 16,
+};
+
+// What is written of a histogram, for values that are read now and written later, or added up from
+// several histograms. All zero is empty. What is unsigned wraps, so that a part can be subtracted.
+struct metric_counts {
+    uint64_t count, sum;
+    uint64_t buckets[METRIC_BOUNDS_MAX]; // up to each bound, and above the one before
+};
+
+void metrics_counts_add(struct metric_counts *counts, const struct histogram *histogram,
+                        const struct metric_bounds *bounds);
+void metrics_counts_subtract(struct metric_counts *counts, const struct metric_counts *part);
+void metrics_counts_write(struct metrics_text *text, struct slice labels,
+                          const struct metric_counts *counts, const struct metric_bounds *bounds);
+
 void metrics_histogram(struct metrics_text *text, struct slice labels,
                        const struct histogram *histogram, const struct metric_bounds *bounds);
 

@@ -39,7 +39,20 @@ static void release(struct connection *connection)
 
 static bool streams(const struct connection *connection)
 {
-    return connection->events;
+    return connection->events || connection->web->metrics;
+}
+
+static void end_streams(struct connection *connection)
+{
+    event_stream_end(connection);
+    metrics_stream_end(connection);
+}
+
+// The end of the chunks is left out of metrics that are not whole.
+static void finish_streams(struct connection *connection)
+{
+    event_stream_finish(connection);
+    metrics_stream_end(connection);
 }
 
 // Closes the connection after a reply with "Connection: close".
@@ -299,7 +312,7 @@ static void give_up(struct connection *connection, const struct error *error)
     }
     background_forget(connection);
     login_forget(connection);
-    event_stream_end(connection);
+    end_streams(connection);
     web->call = (struct http_call){ .close = true, .head = false, .http_1_0 = web->call.http_1_0 };
     if (web->heads) {
         http_face_page(face, &web->call, 503, NULL, SLICE_EMPTY, &connection->output.bytes);
@@ -387,14 +400,14 @@ const struct protocol protocol_http = {
             "Content-Length: 0\r\n\r\n",
     .open = open,
     .release = release,
-    .close = event_stream_end,
+    .close = end_streams,
     .take = take,
     .needs = needs,
     .begin = begin,
     .end = end,
     .refuse = refuse,
     .streams = streams,
-    .finish_stream = event_stream_finish,
+    .finish_stream = finish_streams,
     .is_late = is_late,
     .write_late = write_late,
     .write_stopped = write_stopped,

@@ -10,6 +10,7 @@
 #include "server/http/session_page.h"
 
 struct connection;
+struct metrics_stream;
 struct server;
 
 enum {
@@ -32,12 +33,13 @@ void web_apply_settings(struct server *server);
 // The state of a connection that uses HTTP.
 struct web_side {
     struct http_request request;
-    struct http_call call;    // the request that is being handled
-    int64_t request_began_us; // when its first byte arrived; 0: no request is being read
-    bool admitted;            // its head was accepted
-    bool waits;               // for the check of a password
-    bool heads;               // one of the held requests is a HEAD, whose reply has no body
-    bool given_up;            // an error has replaced the held replies; nothing may follow it
+    struct http_call call;          // the request that is being handled
+    int64_t request_began_us;       // when its first byte arrived; 0: no request is being read
+    bool admitted;                  // its head was accepted
+    bool waits;                     // for the check of a password
+    struct metrics_stream *metrics; // a page that is being sent in chunks, or NULL; owned
+    bool heads;                     // one of the held requests is a HEAD, whose reply has no body
+    bool given_up;                  // an error has replaced the held replies; nothing may follow it
     // The user of the last header Authorization, so that the same password is not checked again.
     const struct user *known;
     uint64_t known_since; // value of `reloads` at that time
