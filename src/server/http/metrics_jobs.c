@@ -8,6 +8,7 @@
 
 enum {
     PRIORITIES_MAX = 10,   // of a row
+    NAMES_MAX = 16 << 20,  // bytes, of all rows
     LABELS_MAX = 32 << 20, // bytes, of all rows
     LABEL_MAX = 4096,      // of a sample
     TOTALS = 7,
@@ -35,8 +36,9 @@ enum row_kind {
 
 struct row {
     enum row_kind kind;
-    struct slice queue;               // borrowed, only while the rows are read
-    size_t labels_start, labels_size; // namespace and queue
+    struct slice queue; // borrowed, only while the rows are read
+    size_t names_start, ns_name_size, queue_name_size;
+    size_t labels_start, labels_size; // namespace and queue; 0: not made yet
     size_t ns_size;                   // of the labels: that of the namespace alone
     uint64_t states[JOB_STATE_COUNT];
     uint64_t totals[TOTALS];
@@ -50,7 +52,8 @@ struct metrics_jobs {
     int64_t now_us;
     struct row *rows; // owned
     size_t count, capacity;
-    struct buffer labels; // of all rows
+    struct buffer names;  // of all rows: namespace and queue
+    struct buffer labels; // of the rows that a step has come to
     struct buffer label;  // of the sample that is being written
     // The next step.
     size_t family, row;
@@ -211,17 +214,16 @@ static void take_off(const struct engine *engine, struct row *rest, const struct
 // ---------------------------------------------------------------------------------------------
 // Rows
 
-static enum status add_labels(struct metrics_jobs *jobs, struct row *row, struct slice ns,
-                              struct slice queue)
+// Only the names: labels take longer to make.
+static enum status add_names(struct metrics_jobs *jobs, struct row *row, struct slice ns,
+                             struct slice queue)
 {
-    buffer_clear(&jobs->label);
-    metrics_label(&jobs->label, "namespace", ns);
-    row->ns_size = jobs->label.size;
-    metrics_label(&jobs->label, "queue", queue);
-    row->labels_start = jobs->labels.size;
-    row->labels_size = jobs->label.size;
-    buffer_append(&jobs->labels, buffer_slice(&jobs->label));
-    return jobs->label.status ? jobs->label.status : jobs->labels.status;
+    row->names_start = jobs->names.size;
+    row->ns_name_size = ns.size;
+    row->queue_name_size = queue.size;
+    buffer_append(&jobs->names, ns);
+    buffer_append(&jobs->names, queue);
+    return jobs->names.status;
 }
 
 static enum status add_row(struct metrics_jobs *jobs, enum row_kind kind, struct slice ns,
@@ -247,7 +249,7 @@ static enum status add_row(struct metrics_jobs *jobs, enum row_kind kind, struct
     }
     jobs->count++;
     *out = row;
-    return add_labels(jobs, row, ns, queue);
+    return add_names(jobs, row, ns, queue);
 }
 
 static enum status add_queue(struct metrics_jobs *jobs, const struct ns *ns,
@@ -512,6 +514,19 @@ static void write_histogram(const struct metrics_jobs *jobs, const struct row *r
     }
 }
 
+// Labels are made once, when the first family comes to the row.
+static void make_labels(struct metrics_jobs *jobs, struct row *row)
+{
+    struct slice names = slice_sub(buffer_slice(&jobs->names), row->names_start, SIZE_MAX);
+    buffer_clear(&jobs->label);
+    metrics_label(&jobs->label, "namespace", slice_sub(names, 0, row->ns_name_size));
+    row->ns_size = jobs->label.size;
+    metrics_label(&jobs->label, "queue", slice_sub(names, row->ns_name_size, row->queue_name_size));
+    row->labels_start = jobs->labels.size;
+    row->labels_size = jobs->label.size;
+    buffer_append(&jobs->labels, buffer_slice(&jobs->label));
+}
+
 static void write_row_of(struct metrics_jobs *jobs, const struct row *row,
                          struct metrics_text *text)
 {
@@ -534,15 +549,20 @@ bool metrics_jobs_step(struct metrics_jobs *jobs, struct metrics_text *text)
         jobs->begun = true;
     }
     if (jobs->row < jobs->count) {
-        write_row_of(jobs, &jobs->rows[jobs->row++], text);
+        struct row *row = &jobs->rows[jobs->row++];
+        if (!row->labels_size) {
+            make_labels(jobs, row);
+        }
+        write_row_of(jobs, row, text);
     }
     if (jobs->row == jobs->count) {
         jobs->family++;
         jobs->row = 0;
         jobs->begun = false;
     }
-    if (jobs->label.status && !text->out->status) {
-        text->out->status = jobs->label.status;
+    enum status status = jobs->label.status ? jobs->label.status : jobs->labels.status;
+    if (status && !text->out->status) {
+        text->out->status = status;
     }
     return true;
 }
@@ -557,6 +577,7 @@ enum status metrics_jobs_new(const struct metrics_jobs_options *options, struct 
     }
     jobs->allocator = options->allocator;
     jobs->now_us = options->now_us;
+    buffer_init(&jobs->names, options->allocator, NAMES_MAX);
     buffer_init(&jobs->labels, options->allocator, LABELS_MAX);
     buffer_init(&jobs->label, options->allocator, LABEL_MAX);
     enum status status = add_rows(jobs, options);
@@ -580,5 +601,6 @@ void metrics_jobs_free(struct metrics_jobs *jobs)
     mem_free(jobs->allocator, jobs->rows, jobs->capacity * sizeof(*jobs->rows));
     buffer_release(&jobs->label);
     buffer_release(&jobs->labels);
+    buffer_release(&jobs->names);
     mem_free(jobs->allocator, jobs, sizeof(*jobs));
 }
