@@ -141,7 +141,7 @@ class Versions(unittest.TestCase):
         for code, text in said:
             self.assertNotEqual(code, 0, text)
             self.assertIn(f"{what} has version {NEWER} of the file format, and this program reads "
-                          "versions 1 to 2", text)
+                          "versions 1 to 2: it was written by a newer version of Sluice", text)
             self.assertNotIn("--repair", text)
         self.assertEqual(contents(self.data), before)
         self.assertFalse(os.path.exists(self.data + ".damaged"))

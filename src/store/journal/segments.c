@@ -86,12 +86,20 @@ bool segment_read_id(int fd, char id[STORE_ID_SIZE])
 
 enum status version_check(uint32_t version, const char *what, struct error *error)
 {
-    return version < STORE_VERSION_FIRST || version > STORE_VERSION
-               ? error_set(error, STATUS_UNSUPPORTED,
-                           "%s has version %u of the file format, and this program reads versions "
-                           "%d to %d; it needs a newer program, and was not changed",
-                           what, version, STORE_VERSION_FIRST, STORE_VERSION)
-               : STATUS_OK;
+    if (version > STORE_VERSION) {
+        return error_set(error, STATUS_UNSUPPORTED,
+                         "%s has version %u of the file format, and this program reads versions %d "
+                         "to %d: it was written by a newer version of Sluice; use that one or a "
+                         "later one. Nothing was changed",
+                         what, version, STORE_VERSION_FIRST, STORE_VERSION);
+    }
+    if (version < STORE_VERSION_FIRST) {
+        return error_set(error, STATUS_UNSUPPORTED,
+                         "%s has version %u of the file format, which does not exist: this program "
+                         "reads versions %d to %d. Nothing was changed",
+                         what, version, STORE_VERSION_FIRST, STORE_VERSION);
+    }
+    return STATUS_OK;
 }
 
 enum status segment_read_head(const struct segments *segments, uint32_t number, int fd,
