@@ -19,14 +19,15 @@ static int refuse(const struct error *error)
     return EXIT_FAILURE;
 }
 
-static int print_help(void)
+static int print(void (*write)(struct buffer *out))
 {
-    struct buffer help;
-    buffer_init(&help, &allocator_system, 1 << 20);
-    settings_help(&help);
-    (void)fwrite(help.data, 1, help.size, stdout);
-    buffer_release(&help);
-    return EXIT_SUCCESS;
+    struct buffer text;
+    buffer_init(&text, &allocator_system, 1 << 20);
+    write(&text);
+    bool good =
+        !text.status && fwrite(text.data, 1, text.size, stdout) == text.size && fflush(stdout) == 0;
+    buffer_release(&text);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static void warn(void *context, const char *name, const char *sentence)
@@ -122,7 +123,10 @@ int main(int argc, char **argv)
         return refuse(&error);
     }
     if (request == SETTINGS_HELP) {
-        return print_help();
+        return print(settings_help);
+    }
+    if (request == SETTINGS_MANUAL || request == SETTINGS_MANUAL_FILE) {
+        return print(request == SETTINGS_MANUAL ? settings_manual : settings_manual_file);
     }
     if (request == SETTINGS_VERSION) {
         (void)printf("sluiced %s\n", SLUICE_VERSION);

@@ -3,6 +3,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,51 @@ class Install(unittest.TestCase):
         for name in ("sluiced", "sluice"):
             path = os.path.join(self.root, "usr/local/bin", name)
             self.assertIn("0.1.0", call(path, "--version", LD_LIBRARY_PATH=self.libraries))
+
+    def path(self, *parts):
+        return os.path.join(self.root, "usr/local", *parts)
+
+    def read(self, *parts):
+        with open(self.path(*parts), encoding="utf-8") as file:
+            return file.read()
+
+    def test_each_command_has_a_manual_page(self):
+        pages = call(self.path("bin/sluice"), "man", "--list",
+                     LD_LIBRARY_PATH=self.libraries).split()
+        self.assertGreater(len(pages), 50)
+        there = set(os.listdir(self.path("share/man/man1")))
+        self.assertEqual({name + ".1" for name in pages}, there)
+
+    def test_the_server_has_manual_pages(self):
+        names = [line.split()[0] for line in
+                 call(self.path("bin/sluiced"), "--help").splitlines()
+                 if line.startswith("  --")]
+        self.assertGreater(len(names), 60)
+        for part in ("man8/sluiced.8", "man5/sluiced.conf.5"):
+            page = self.read("share/man", part).replace("\\-", "-")
+            self.assertTrue(page.startswith('.TH "SLUICED'), part)
+            for name in names:
+                if part.endswith("8") or name not in ("--help", "--version", "--hash-password",
+                                                      "--check-config", "--config"):
+                    self.assertIn(name if part.endswith("8") else name[2:], page)
+            if shutil.which("groff"):
+                done = subprocess.run(["groff", "-man", "-Tutf8", "-ww",
+                                       self.path("share/man", part)], capture_output=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_the_unit_starts_the_installed_program(self):
+        unit = self.read("lib/systemd/system/sluiced.service")
+        self.assertIn("ExecStart=/usr/local/bin/sluiced --config /etc/sluice/sluiced.conf\n", unit)
+        self.assertNotIn("@sluiced@", unit)
+        self.assertIn("SystemCallFilter=~@privileged @resources\n", unit)
+
+    def test_the_examples_are_there(self):
+        folder = "share/doc/sluice/examples"
+        self.assertEqual(set(os.listdir(self.path(folder))),
+                         {"alerts.yml", "grafana.json", "sluiced.conf"})
+        done = call(self.path("bin/sluiced"), "--config", self.path(folder, "sluiced.conf"),
+                    "--check-config")
+        self.assertEqual(done, "the settings are valid\n")
 
 
 if __name__ == "__main__":

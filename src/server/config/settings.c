@@ -396,6 +396,8 @@ static bool read_request(const struct flag *flag, enum settings_request *request
         [SETTINGS_HELP] = { "help", 4 },
         [SETTINGS_VERSION] = { "version", 7 },
         [SETTINGS_HASH_PASSWORD] = { "hash-password", 13 },
+        [SETTINGS_MANUAL] = { "manual", 6 },
+        [SETTINGS_MANUAL_FILE] = { "manual-file", 11 },
         [SETTINGS_CHECK_CONFIG] = { "check-config", 12 },
     };
     for (size_t i = SETTINGS_HELP; i <= SETTINGS_CHECK_CONFIG; i++) {

@@ -167,6 +167,8 @@ enum settings_request {
     SETTINGS_HELP,          // --help: settings_help
     SETTINGS_VERSION,       // --version
     SETTINGS_HASH_PASSWORD, // --hash-password: password_hash_line (password.h)
+    SETTINGS_MANUAL,        // --manual: settings_manual
+    SETTINGS_MANUAL_FILE,   // --manual-file: settings_manual_file
     SETTINGS_CHECK_CONFIG,  // --check-config: settings_examine
 };
 
@@ -237,6 +239,10 @@ void settings_append_value(const struct settings *settings, size_t index, struct
 
 // --help: all flags in groups, with at most 80 columns.
 void settings_help(struct buffer *out);
+
+// sluiced(8) and sluiced.conf(5), as troff.
+void settings_manual(struct buffer *out);
+void settings_manual_file(struct buffer *out);
 
 // docs/settings.md: a Markdown table for each group.
 void settings_markdown(struct buffer *out);
