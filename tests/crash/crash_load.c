@@ -152,7 +152,7 @@ static void test_load__there_is_a_record_of_every_kind(void **state)
 // When this fails, the bytes of a record have changed, or there is a new kind. A program that does
 // not know them takes them for damage. So raise STORE_VERSION, describe the change in
 // docs/file-format.md, keep a folder of the version before in tests/server, and then replace the table
-// by what the test prints.
+// by what the test prints. When only the workload of the tests has changed, replace the table alone.
 static void test_load__records_change_only_with_the_version(void **state)
 {
     const int version = 2;
@@ -160,12 +160,12 @@ static void test_load__records_change_only_with_the_version(void **state)
         size_t count;
         uint32_t sum;
     } wanted[KINDS] = {
-        [1] = { 3, 0x5c53993e },  [2] = { 3, 0x4b5180ba },    [3] = { 8, 0x45be1e49 },
-        [4] = { 7, 0x2cf19690 },  [5] = { 3, 0x5edc0a43 },    [6] = { 15, 0xf331bde8 },
-        [7] = { 23, 0x74b53b45 }, [8] = { 1, 0x8909e2ac },    [9] = { 12, 0xa8759125 },
-        [10] = { 5, 0x56056438 }, [11] = { 516, 0x3de816ba }, [12] = { 516, 0xca674fcc },
-        [13] = { 2, 0x3c5beaeb }, [14] = { 300, 0x49073733 }, [15] = { 3, 0x6b1f24fd },
-        [16] = { 3, 0x1ffe8c50 }, [17] = { 36, 0x80dfcc39 },  [18] = { 27, 0x644cfefb },
+        [1] = { 3, 0x64cc1ca6 },  [2] = { 3, 0xb7ba00e4 },    [3] = { 10, 0x1e0d4466 },
+        [4] = { 5, 0x446fe2d1 },  [5] = { 3, 0xed354d3d },    [6] = { 15, 0xcb74f712 },
+        [7] = { 17, 0x3984b2a4 }, [8] = { 6, 0xe31fb97a },    [9] = { 15, 0x01970c17 },
+        [10] = { 2, 0x39f9d98d }, [11] = { 522, 0xde05c445 }, [12] = { 522, 0x61623f03 },
+        [13] = { 3, 0x081f18f5 }, [14] = { 300, 0x85a9004d }, [15] = { 6, 0xeffb1cc1 },
+        [16] = { 3, 0x4c3382a5 }, [17] = { 43, 0x1274c55c },  [18] = { 19, 0x9042ada8 },
     };
     struct patient patient;
     struct scene *scene = *state;

@@ -512,21 +512,7 @@ enum status engine_totals(struct engine *engine, int64_t now_us, struct totals_v
 // ---------------------------------------------------------------------------------------------
 // For metrics
 
-static void count_states(const struct engine *engine, int64_t now_us, struct slice queue,
-                         uint64_t states[JOB_STATE_COUNT])
-{
-    for (int state = 0; state < JOB_STATE_COUNT; state++) {
-        states[state] = engine_count(engine, &(struct count_filter){
-                                                 .queue = queue,
-                                                 .has_state = true,
-                                                 .state = (enum job_state)state,
-                                                 .now_us = now_us,
-                                             });
-    }
-}
-
-bool engine_queue_figures(struct engine *engine, int64_t now_us, size_t index,
-                          struct queue_figures *out)
+bool engine_queue_figures(struct engine *engine, size_t index, struct queue_figures *out)
 {
     struct index_node *node = index_at(&engine->queue_order, index);
     if (!node) {
@@ -540,17 +526,13 @@ bool engine_queue_figures(struct engine *engine, int64_t now_us, size_t index,
         .workers = queue->listeners.count,
         .paused = queue->paused,
     };
-    if (engine->clock == ENGINE_CLOCK_CLIENT) {
-        count_states(engine, now_us, out->name, out->states);
-    } else {
-        for (int state = 0; state < JOB_STATE_COUNT; state++) {
-            out->states[state] = queue->tallies.counts[state];
-        }
+    for (int state = 0; state < JOB_STATE_COUNT; state++) {
+        out->states[state] = queue->tallies.counts[state];
     }
     return true;
 }
 
-void engine_figures(const struct engine *engine, int64_t now_us, struct engine_figures *out)
+void engine_figures(const struct engine *engine, struct engine_figures *out)
 {
     *out = (struct engine_figures){
         .metrics = &engine->metrics,
@@ -558,7 +540,9 @@ void engine_figures(const struct engine *engine, int64_t now_us, struct engine_f
         .paused = engine->paused_count,
         .workers = engine->worker_order.count,
     };
-    count_states(engine, now_us, SLICE_EMPTY, out->states);
+    for (int state = 0; state < JOB_STATE_COUNT; state++) {
+        out->states[state] = engine->tallies.counts[state];
+    }
 }
 
 int64_t engine_oldest(struct engine *engine)

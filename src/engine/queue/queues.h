@@ -185,24 +185,23 @@ void engine_stats_days(const struct engine *engine, struct stats_days_page *page
 struct metrics;
 
 struct queue_figures {
-    struct slice name;                // borrowed, as the metrics are
-    const struct metrics *metrics;    // NULL when nothing was measured
-    uint64_t states[JOB_STATE_COUNT]; // as engine_count counts with a time
-    int64_t oldest_us;                // see struct queue_view
-    size_t workers;                   // that listen to it
+    struct slice name;             // borrowed, as the metrics are
+    const struct metrics *metrics; // NULL when nothing was measured
+    uint64_t states[JOB_STATE_COUNT];
+    int64_t oldest_us; // see struct queue_view
+    size_t workers;    // that listen to it
     bool paused;
 };
 
 // The figures of a queue, by its index as in engine_queue_name.
-bool engine_queue_figures(struct engine *engine, int64_t now_us, size_t index,
-                          struct queue_figures *out);
+bool engine_queue_figures(struct engine *engine, size_t index, struct queue_figures *out);
 
 struct engine_figures {
     const struct metrics *metrics;
     uint64_t states[JOB_STATE_COUNT];
     size_t queues, paused, workers;
 };
-void engine_figures(const struct engine *engine, int64_t now_us, struct engine_figures *out);
+void engine_figures(const struct engine *engine, struct engine_figures *out);
 
 // The earliest `oldest_us` of all queues, or 0. With more than 1,024 queues each call looks at as many
 // of them, so that the answer is that of some calls ago.

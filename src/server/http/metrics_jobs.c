@@ -282,7 +282,7 @@ static enum status add_rest(struct metrics_jobs *jobs, const struct ns *ns, size
     if (status) {
         return status;
     }
-    engine_figures(ns->engine, jobs->now_us, &figures);
+    engine_figures(ns->engine, &figures);
     memcpy(row->states, figures.states, sizeof(row->states));
     row->queues = figures.queues;
     row->paused = figures.paused;
@@ -315,12 +315,10 @@ static enum status add_others(struct metrics_jobs *jobs, const struct ns *ns)
     rest->is_rest = true;
     for (; ns; ns = ns->next) {
         struct engine_figures figures;
-        engine_figures(ns->engine, jobs->now_us, &figures);
+        engine_figures(ns->engine, &figures);
         for (int state = 0; state < JOB_STATE_COUNT; state++) {
-            const struct count_filter filter = { .has_state = true,
-                                                 .state = (enum job_state)state };
             row->states[state] += figures.states[state];
-            rest->states[state] += engine_count(ns->engine, &filter);
+            rest->states[state] += figures.states[state];
         }
         row->queues += figures.queues;
         row->paused += figures.paused;
@@ -340,8 +338,7 @@ static enum status add_rows(struct metrics_jobs *jobs, const struct metrics_jobs
     for (; !status && ns && namespaces_left; ns = ns->next, namespaces_left--) {
         struct queue_figures figures;
         size_t first = jobs->count;
-        for (size_t i = 0;
-             !status && queues_left && engine_queue_figures(ns->engine, jobs->now_us, i, &figures);
+        for (size_t i = 0; !status && queues_left && engine_queue_figures(ns->engine, i, &figures);
              i++, queues_left--) {
             status = add_queue(jobs, ns, &figures, details_left > 0);
             details_left -= details_left > 0;
@@ -471,8 +468,7 @@ static const struct {
 } gauges[] = {
     { { "sluice_jobs", METRIC_GAUGE,
         "Jobs there are, by state; finished ones in the queue that they finished in. With an empty "
-        "queue: in queues without metrics of their own. With the client clock, jobs whose lease "
-        "has expired are stalled, as in Q.QUEUES." },
+        "queue: in queues without metrics of their own." },
       write_states },
     { { "sluice_jobs_by_priority", METRIC_GAUGE,
         "Jobs there are, by priority and state: those of each queue that run first, the others "
