@@ -122,6 +122,23 @@ class Versions(unittest.TestCase):
         sound = self.tool("doctor", self.data)
         self.assertEqual((sound.returncode, sound.stderr), (0, ""), sound.stdout)
 
+    def test_a_folder_of_version_2_is_read(self):
+        """version-2 was made as version-1 was, with minutes of the series and a request. Of what it
+        holds, dump.jsonl has what does not change with time."""
+        shutil.rmtree(self.data)
+        with tarfile.open(os.path.join(HERE, "version-2/folder.tar.xz")) as archive:
+            archive.extractall(self.server.folder)
+        sound = self.tool("doctor", self.data)
+        self.assertEqual((sound.returncode, sound.stderr), (0, ""), sound.stdout)
+        client = self.run_server()
+        items = dump(client)
+        with open(os.path.join(HERE, "version-2/dump.jsonl"), encoding="utf-8") as file:
+            for line in file:
+                item = json.loads(line)
+                self.assertTrue(any(holds(item, other) for other in items), line)
+        client.expect("Q.CHECK app", '{"broken": :0, "repair": #f, "sentences": []}')
+        self.assertIn('"result": "{"r":1}"', client.ask("Q.WAIT app kept"))
+
     def test_the_library_opens_it_too(self):
         done = self.tool("--url", f"file:{self.data}?ns=app&create=no", "--json", "queues")
         self.assertEqual(done.returncode, 0, done.stderr)
