@@ -46,6 +46,20 @@ class Audit(sluiced.TestCase):
         root.ask("EVAL", "error('Config(): no') redis.call('get', 'ql:' .. ARGV[1])", "0", "get")
         self.assertEqual(self.newest("NAMESPACE", "qless"), entry)
 
+    def test_acts_on_single_jobs_are_kept(self):
+        root = self.login("root")
+        root.expect("Q.PUT app q K {} JID one", '"one"')
+        for words, arguments in ((("Q.DATA", "app", "one", '{"n":1}'), 'one {"n":1}'),
+                                 (("Q.TAG", "app", "one", "red"), "one red"),
+                                 (("Q.REQUEUE", "app", "q", "K", "{}", "JID", "one"),
+                                  "q K {} JID one"),
+                                 (("Q.DEPENDS.CLEAR", "app", "one"), "one"),
+                                 (("Q.RESTORE", "app", '{"kind":"nothing"}'), "nothing")):
+            root.ask(*words)
+            entry = self.newest("NAMESPACE", "app", "KIND", "act")
+            self.assertIn(f'"command", "{words[0]}"', entry)
+            self.assertIn(arguments, entry)
+
     def test_a_denial_is_kept(self):
         bob = self.login("bob")
         bob.expect("Q.CANCEL app x", "-NOPERM ...")

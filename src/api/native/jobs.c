@@ -561,7 +561,7 @@ static const struct command commands[] = {
     {
         .name = "Q.DATA",
         .group = "jobs",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(data_arguments, data_takes),
         .run = run_data,
         .summary = "Replaces a job's data.",
@@ -609,7 +609,7 @@ static const struct command commands[] = {
     {
         .name = "Q.DEPENDS.ON",
         .group = "jobs",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(depends_arguments, depends_takes),
         .run = run_depends_on,
         .summary = "Makes a job that depends on others depend on more of them.",
@@ -622,7 +622,7 @@ static const struct command commands[] = {
     {
         .name = "Q.DEPENDS.OFF",
         .group = "jobs",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(depends_arguments, depends_takes),
         .run = run_depends_off,
         .summary = "Makes a job depend on some jobs no more; without any left it goes on.",
@@ -632,7 +632,7 @@ static const struct command commands[] = {
     {
         .name = "Q.DEPENDS.CLEAR",
         .group = "jobs",
-        .flags = SHRINKS,
+        .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(jid_arguments, jid_takes),
         .run = run_depends_clear,
         .summary = "Makes a job depend on no other any more: it goes on.",

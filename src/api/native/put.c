@@ -239,7 +239,7 @@ static const struct command commands[] = {
     [REQUEUE] = {
         .name = "Q.REQUEUE",
         .group = "work",
-        .flags = WRITES,
+        .flags = WRITES | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(put_arguments, requeue_takes),
         .run = run_requeue,
         .summary = "Like Q.PUT, for a job that must exist.",

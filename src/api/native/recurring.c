@@ -712,7 +712,7 @@ static const struct command commands[] = {
     {
         .name = "Q.RECUR.TAG",
         .group = "recurring",
-        .flags = WRITES | COMMAND_FITS,
+        .flags = WRITES | COMMAND_FITS | COMMAND_AUDITED,
         TAKES(tags_arguments, tags_takes),
         .run = run_tag,
         .summary = "Gives a recurring job tags, which the jobs that it makes from now on get.",
@@ -723,7 +723,7 @@ static const struct command commands[] = {
     {
         .name = "Q.RECUR.UNTAG",
         .group = "recurring",
-        .flags = SHRINKS | COMMAND_FITS,
+        .flags = SHRINKS | COMMAND_FITS | COMMAND_AUDITED,
         TAKES(tags_arguments, tags_takes),
         .run = run_untag,
         .summary = "Takes tags from a recurring job.",

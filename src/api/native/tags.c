@@ -201,7 +201,7 @@ static const struct command commands[] = {
     {
         .name = "Q.TAG",
         .group = "tags",
-        .flags = WRITES | COMMAND_FITS,
+        .flags = WRITES | COMMAND_FITS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(tags_arguments, tags_takes),
         .run = run_tag,
         .summary = "Gives a job tags; those that it has already are passed over.",
@@ -212,7 +212,7 @@ static const struct command commands[] = {
     {
         .name = "Q.UNTAG",
         .group = "tags",
-        .flags = SHRINKS | COMMAND_FITS,
+        .flags = SHRINKS | COMMAND_FITS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(tags_arguments, tags_takes),
         .run = run_untag,
         .summary = "Takes tags from a job; those that it has not are passed over.",

@@ -614,7 +614,7 @@ static const struct command commands[] = {
     {
         .name = "Q.RESTORE",
         .group = "transfer",
-        .flags = WRITES | COMMAND_ADMIN | COMMAND_FITS,
+        .flags = WRITES | COMMAND_ADMIN | COMMAND_FITS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(restore_arguments, restore_takes),
         .run = run_restore,
         .summary = "Restores things as they were elsewhere: jobs with their state and their past, "

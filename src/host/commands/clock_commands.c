@@ -65,7 +65,7 @@ static const struct command commands[] = {
     {
         .name = "Q.CLOCK.REPAIR",
         .group = "namespaces",
-        .flags = SHRINKS | COMMAND_ADMIN,
+        .flags = SHRINKS | COMMAND_ADMIN | COMMAND_AUDITED,
         .run = run_repair,
         .summary = "Sets a namespace whose time lies ahead back to its host's time.",
         .details = "A namespace that was stored while the machine's clock was ahead does this by "

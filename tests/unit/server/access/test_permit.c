@@ -151,6 +151,42 @@ static void test_permit__every_argument_that_is_a_queue_or_a_job_says_so(void **
     stop(&test);
 }
 
+// Whether a command that changes something is work, a put or a remark, and no administrative act.
+// qless's calls are recorded under their own names.
+static bool is_daily_work(const struct command *command)
+{
+    static const char *const exempt[] = { "Q.NOTE", "Q.TRACK", "Q.UNTRACK", "Q.WORKER.OFFLINE",
+                                          "EVAL",   "EVALSHA", "EVAL_RO",   "EVALSHA_RO" };
+    for (size_t i = 0; i < sizeof(exempt) / sizeof(exempt[0]); i++) {
+        if (!strcmp(command->name, exempt[i])) {
+            return true;
+        }
+    }
+    return command->flags & (COMMAND_PUTS | COMMAND_WORKS);
+}
+
+static void test_permit__every_administrative_act_is_audited_and_nothing_else(void **state)
+{
+    (void)state;
+    struct permit_test test;
+    const struct command *command;
+    start(&test, "--user=ann pa app:read");
+    for (size_t i = 0; (command = commands_at(test.commands, i)); i++) {
+        bool changes = command->flags & (COMMAND_WRITES | COMMAND_SHRINKS) ||
+                       (command->flags & COMMAND_ADMIN && !(command->flags & COMMAND_READS));
+        bool acts = changes && !is_daily_work(command);
+        bool audited = command->flags & COMMAND_AUDITED;
+        print_message("%s: %s\n", command->name, audited ? "audited" : "not audited");
+        if (acts != audited) {
+            fail_msg("%s %s", command->name,
+                     acts ? "is an administrative act, and is not audited"
+                          : "is audited, and is no administrative act");
+        }
+        assert_true(audited || !(command->flags & COMMAND_JOB_ACT));
+    }
+    stop(&test);
+}
+
 static void test_permit__a_user_without_rights_may_run_no_command(void **state)
 {
     (void)state;
@@ -276,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_permit__every_command_needs_one_right),
         cmocka_unit_test(test_permit__every_argument_that_is_a_queue_or_a_job_says_so),
+        cmocka_unit_test(test_permit__every_administrative_act_is_audited_and_nothing_else),
         cmocka_unit_test(test_permit__a_user_without_rights_may_run_no_command),
         cmocka_unit_test(test_permit__a_user_of_one_queue_may_name_no_other),
         cmocka_unit_test(test_permit__a_right_allows_its_commands_only),
