@@ -26,6 +26,7 @@ enum {
     HELD = 5000,
     WORKERS = 1000,
     RECURRING = 1000,
+    LIMITS = 1000,
 };
 
 struct site {
@@ -174,6 +175,11 @@ static void fill(struct site *site)
         (void)run(site, line);
     }
     (void)run(site, "Q.LIMIT.SET app QUEUE queue-0 DOMAIN customer-* CONCURRENCY 2");
+    for (uint64_t i = 0; i < LIMITS; i++) {
+        (void)snprintf(line, sizeof(line),
+                       "Q.LIMIT.SET app QUEUE queue-0 DOMAIN customer-%" PRIu64 " RATE 5", i);
+        (void)run(site, line);
+    }
     while (engine_tick(site->engine, site->now_us) == site->now_us) {
     }
 }
@@ -260,6 +266,9 @@ int main(int argc, char **argv)
     } lines[] = {
         { "Q.JOBS app any COUNT 50 DATA-MAX 100", 0 },
         { "Q.JOBS app waiting COUNT 50 DATA-MAX 100", 0 },
+        { "Q.JOBS app waiting queue-0 COUNT 50 DATA-MAX 100", 0 },
+        { "Q.JOBS app stalled COUNT 50 DATA-MAX 100", 0 },
+        { "Q.JOBS app expired COUNT 50 DATA-MAX 100", 0 },
         { "Q.JOBS app running COUNT 50 DATA-MAX 100", 0 },
         { "Q.JOBS app failed COUNT 50 DATA-MAX 100", 0 },
         { "Q.JOBS app scheduled COUNT 50 DATA-MAX 100", 0 },
@@ -272,6 +281,33 @@ int main(int argc, char **argv)
         { "Q.JOBS app waiting queue-0 DOMAIN customer-# COUNT 50", 100000 },
         { "Q.JOBS app waiting DOMAIN customer-5 COUNT 50", 0 },
         { "Q.FAILURES app COUNT 50", 0 },
+        { "Q.FAILED app group-# COUNT 50", GROUPS },
+        { "Q.TOTALS app", 0 },
+        { "Q.COUNT app STATE waiting", 0 },
+        { "Q.PRIORITIES app", 0 },
+        { "Q.QUEUE app queue-#", 10000 },
+        { "Q.QUEUES app COUNT 50", 0 },
+        { "Q.QUEUES app SORT name COUNT 50", 0 },
+        { "Q.QUEUES app SORT waiting COUNT 50", 0 },
+        { "Q.QUEUES app SORT running COUNT 50", 0 },
+        { "Q.QUEUES app SORT stalled COUNT 50", 0 },
+        { "Q.QUEUES app SORT failed COUNT 50", 0 },
+        { "Q.QUEUES app SORT age COUNT 50", 0 },
+        { "Q.QUEUES app SORT put COUNT 50", 0 },
+        { "Q.QUEUES app SORT completed COUNT 50", 0 },
+        { "Q.SERIES app", 0 },
+        { "Q.SERIES app queue-#", 10000 },
+        { "Q.SERIES app STEP 60 COUNT 1440", 0 },
+        { "Q.STATS.DAYS app", 0 },
+        { "Q.METRICS app queue-#", 10000 },
+        { "Q.PEEK app queue-# 50", 10000 },
+        { "Q.TAGS app", 0 },
+        { "Q.TAGGED app tag-# COUNT 50", 50 },
+        { "Q.TRACKED app", 0 },
+        { "Q.WORKER app worker-#", WORKERS },
+        { "Q.LISTENERS app queue-#", 10000 },
+        { "Q.LANE app queue-0 customer-#", 100000 },
+        { "Q.LIMITS app COUNT 100", 0 },
         { "Q.WORKERS app COUNT 50", 0 },
         { "Q.RECURRING app COUNT 25 RUNS 5", 0 },
         { "Q.LANES app queue-0 COUNT 100", 0 },

@@ -123,7 +123,6 @@ static void append_flags(const struct command *command, struct buffer *out)
         { COMMAND_SHRINKS, "works when disk or memory is full" },
         { COMMAND_WAITS, "may wait" },
         { COMMAND_ADMIN, "needs the right to administer" },
-        { COMMAND_AUDITED, "is recorded in the audit log" },
         { COMMAND_CONNECTION, "is about the connection or the server" },
         { COMMAND_ANYBODY, "is for anybody" },
     };
@@ -135,6 +134,9 @@ static void append_flags(const struct command *command, struct buffer *out)
         }
     }
     append(out, ".\n");
+    if (command->flags & COMMAND_AUDITED) {
+        append(out, "It is recorded in the audit log.\n");
+    }
 }
 
 // ---------------------------------------------------------------------------------------------

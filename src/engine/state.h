@@ -103,6 +103,7 @@ struct engine {
     struct metrics metrics;
     struct series_all series;
     size_t paused_count; // queues
+    size_t queues_fresh; // where engine_queues finds the values of queues anew
     // The queue whose job has been in line for the longest time, and the search for the next one.
     struct oldest {
         int64_t since_us, new_us;

@@ -319,7 +319,7 @@ static const struct command commands[] = {
                    "Jobs made after the start are left out. A dry run remembers which jobs it "
                    "would have changed, as long as it is among the last eight; `AS id` does it, "
                    "once, to just those of them that still match. These sets are not kept across "
-                   "a restart: an operation with AS that a restart interrupts is stopped.",
+                   "a restart; an operation with AS goes on after it with the same jobs.",
         .replies = "The operation as it stands: its number, whether it is done, whether "
                    "Q.BULK.STOP ended it before all jobs were looked at, and how many jobs it has "
                    "looked at, that matched, and that it has changed (or would have); the dry run "

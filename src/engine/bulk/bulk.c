@@ -190,12 +190,15 @@ void bulk_add(struct engine *engine, struct bulk *bulk, uint64_t id)
 
 void bulk_free_shell(struct engine *engine, struct bulk *bulk)
 {
+    bulk_set_free(engine, bulk);
     mem_free(engine->allocator, bulk, bulk->size);
 }
 
 void bulk_free(struct engine *engine, struct bulk *bulk)
 {
-    bulk_set_free(engine, bulk);
+    if (bulk->set_change != BULK_SET_OVER) {
+        bulk_set_free(engine, bulk);
+    }
     index_remove(&engine->bulks, &bulk->node);
     ENGINE_NOTE_GONE(engine, dirty_bulks, bulk, bulk_free_shell);
 }
@@ -205,7 +208,7 @@ static void end(struct engine *engine, struct bulk *bulk)
 {
     bulk->view.done = true;
     if (!bulk->view.dry_run) {
-        bulk_set_free(engine, bulk);
+        bulk_set_end(engine, bulk);
     }
     changed(engine, bulk);
     size_t done = 0;
@@ -465,8 +468,7 @@ static enum status begin_bulk(struct engine *engine, int64_t now_us,
         bulk->view.as = as->view.id;
         bulk->aged_us = as->aged_us;
         bulk->job_last = as->job_last;
-        bulk->set = as->set;
-        as->set = NULL;
+        bulk_set_take(bulk, as);
     } else if (request->dry_run) {
         bulk_set_begin(engine, bulk);
     }

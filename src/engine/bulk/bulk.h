@@ -59,7 +59,7 @@ MUST_USE enum status engine_bulk(struct engine *engine, int64_t now_us,
 // the jobs that still match. Jobs that came since, or match only since, are left out. STATE when
 // the dry run is not done, and when its set is not kept (any more): each is for one use; the sets
 // of the last BULK_SETS_MAX dry runs are kept, as far as they fit BULK_SET_BYTES_MAX, and none
-// across a restart. An operation that a restart interrupts is stopped.
+// across a restart. The operation saves the set with it, and goes on after a restart.
 MUST_USE enum status engine_bulk_as(struct engine *engine, int64_t now_us, uint64_t dry_run,
                                     enum bulk_act act, struct slice user, uint64_t *id,
                                     struct error *error);
@@ -120,6 +120,13 @@ struct bulk_cursor {
     struct index_key key;
 };
 
+// What the host has not been told of the set of an operation. Sets of dry runs are not saved.
+enum bulk_set_change {
+    BULK_SET_SAME,
+    BULK_SET_NEW,  // it has no records yet
+    BULK_SET_OVER, // its records are to be deleted; then it is freed
+};
+
 struct bulk {
     struct index_node node; // by its number
     struct bulk_request request;
@@ -127,6 +134,7 @@ struct bulk {
     uint64_t job_last;  // jobs made later are left out
     int64_t aged_us;    // ages count up to then
     struct id_set *set; // of a dry run what it would change; of AS the jobs it is about; or NULL
+    enum bulk_set_change set_change;
     struct bulk_cursor cursor;
     struct bulk *dirty_next;
     bool dirty, gone;
@@ -171,6 +179,13 @@ MUST_USE enum status bulk_set_reserve(struct engine *engine, struct bulk *bulk,
                                       const struct job *job);
 void bulk_set_add(struct bulk *bulk, const struct job *job);
 void bulk_set_free(struct engine *engine, struct bulk *bulk);
+// An operation takes the set of the dry run that it executes, or is over and needs it no more; then
+// the host was told.
+void bulk_set_take(struct bulk *bulk, struct bulk *dry_run);
+void bulk_set_end(struct engine *engine, struct bulk *bulk);
+void bulk_set_told(struct engine *engine, struct bulk *bulk);
+// Gives an operation an empty set.
+MUST_USE enum status bulk_set_make(struct engine *engine, struct bulk *bulk);
 // A dry run begins: it keeps a set, and the oldest that does so no more. Without memory it has none.
 void bulk_set_begin(struct engine *engine, struct bulk *bulk);
 

@@ -108,10 +108,6 @@ void bulk_progress_to_save(const struct bulk *bulk, struct bulk_view *view,
 {
     *view = bulk->view;
     *cursor = bulk->cursor;
-    if (view->as && !view->done) {
-        // its jobs are not saved, so after loading the operation has ended
-        view->done = view->stopped = true;
-    }
     if (bulk->request.act != BULK_CANCEL || (view->done && !view->stopped)) {
         return;
     }

@@ -4,6 +4,8 @@
 #include "engine/job/job.h"
 #include "engine/state.h"
 
+#include <assert.h>
+
 void bulk_set_free(struct engine *engine, struct bulk *bulk)
 {
     if (bulk->set) {
@@ -11,6 +13,41 @@ void bulk_set_free(struct engine *engine, struct bulk *bulk)
         mem_free(engine->allocator, bulk->set, sizeof(*bulk->set));
         bulk->set = NULL;
     }
+}
+
+void bulk_set_take(struct bulk *bulk, struct bulk *dry_run)
+{
+    assert(!bulk->set && dry_run->set);
+    bulk->set = dry_run->set;
+    bulk->set_change = BULK_SET_NEW;
+    dry_run->set = NULL;
+}
+
+void bulk_set_end(struct engine *engine, struct bulk *bulk)
+{
+    bool saved = engine->keeps_changes && bulk->set_change == BULK_SET_SAME;
+    bulk->set_change = saved && bulk->set ? BULK_SET_OVER : BULK_SET_SAME;
+    if (bulk->set_change != BULK_SET_OVER) {
+        bulk_set_free(engine, bulk);
+    }
+}
+
+void bulk_set_told(struct engine *engine, struct bulk *bulk)
+{
+    if (bulk->set_change == BULK_SET_OVER) {
+        bulk_set_free(engine, bulk);
+    }
+    bulk->set_change = BULK_SET_SAME;
+}
+
+enum status bulk_set_make(struct engine *engine, struct bulk *bulk)
+{
+    bulk->set = mem_zalloc(engine->allocator, sizeof(*bulk->set));
+    if (!bulk->set) {
+        return STATUS_NO_MEMORY;
+    }
+    id_set_init(bulk->set, &engine->pool);
+    return STATUS_OK;
 }
 
 void bulk_set_begin(struct engine *engine, struct bulk *bulk)
@@ -27,9 +64,8 @@ void bulk_set_begin(struct engine *engine, struct bulk *bulk)
     if (count >= BULK_SETS_MAX) {
         bulk_set_free(engine, oldest);
     }
-    bulk->set = mem_zalloc(engine->allocator, sizeof(*bulk->set));
-    if (bulk->set) {
-        id_set_init(bulk->set, &engine->pool);
+    if (bulk_set_make(engine, bulk)) {
+        assert(!bulk->set); // it can only be looked at
     }
 }
 

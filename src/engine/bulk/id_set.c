@@ -2,6 +2,7 @@
 #include "engine/bulk/id_set.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum {
     CHUNK_IDS = ID_SET_WORDS * 64,
@@ -75,4 +76,32 @@ bool id_set_has(const struct id_set *set, uint64_t id)
 {
     const struct chunk *chunk = find(set, id);
     return chunk && chunk->words[id % CHUNK_IDS / 64] & bit_of(id);
+}
+
+bool id_set_chunk(const struct id_set *set, size_t index, uint64_t *number, const uint64_t **words)
+{
+    struct index_node *node = index_at(&set->chunks, index);
+    if (node) {
+        *number = node->key.low;
+        *words = chunk_of_node(node)->words;
+    }
+    return node != NULL;
+}
+
+enum status id_set_load(struct id_set *set, const struct allocator *allocator, uint64_t number,
+                        const uint64_t words[ID_SET_WORDS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ID_SET_WORDS; i++) {
+        count += (size_t)__builtin_popcountll(words[i]);
+    }
+    if (count == 0 || number > UINT64_MAX / CHUNK_IDS || find(set, number * CHUNK_IDS)) {
+        return STATUS_CORRUPT;
+    }
+    enum status status = id_set_reserve(set, allocator, number * CHUNK_IDS);
+    if (!status) {
+        memcpy(find(set, number * CHUNK_IDS)->words, words, ID_SET_WORDS * sizeof(*words));
+        set->count += count;
+    }
+    return status;
 }

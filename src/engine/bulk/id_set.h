@@ -26,4 +26,11 @@ MUST_USE enum status id_set_reserve(struct id_set *set, const struct allocator *
 void id_set_add(struct id_set *set, uint64_t id);
 bool id_set_has(const struct id_set *set, uint64_t id);
 
+// The chunks of the set by their position, until the call returns false; the words are borrowed.
+// A chunk has at least one member.
+bool id_set_chunk(const struct id_set *set, size_t index, uint64_t *number, const uint64_t **words);
+// Adds such a chunk. CORRUPT when it cannot be one, or is there.
+MUST_USE enum status id_set_load(struct id_set *set, const struct allocator *allocator,
+                                 uint64_t number, const uint64_t words[ID_SET_WORDS]);
+
 #endif

@@ -138,7 +138,8 @@ static void check_bulks(struct check *check)
         const struct bulk *bulk = bulk_of_node(node);
         const struct bulk_view *view = &bulk->view;
         check_number(check, "bulk operation", SLICE_EMPTY, node, view->id);
-        if (view->changed > view->matched || (view->stopped && !view->done)) {
+        if (view->changed > view->matched || (view->stopped && !view->done) ||
+            (view->as && !view->done && !bulk->set)) {
             check_problem(check, "the progress of bulk operation %llu contradicts itself",
                           (unsigned long long)view->id);
         }

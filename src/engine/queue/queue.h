@@ -24,6 +24,11 @@ struct queue {
     int64_t series_second; // in which something last happened; -1 for none
     int64_t oldest_second; // in which `oldest_us` was found; -1 when it was not
     int64_t oldest_us;     // see struct queue_view
+    struct {
+        bool has_age, has_rates;
+        int64_t oldest_us;
+        uint64_t put, completed;
+    } ordered;             // by what ordered lists order it, found a few of them ago
     struct series *series; // NULL when nothing happened lately
     struct tallies tallies;
     bool known;

@@ -179,16 +179,34 @@ static bool is_listed(const struct queue *queue)
     return queue->known || queue->heard;
 }
 
+// Finds anew what a queue is ordered by, as far as it is kept.
+static void find_value(const struct engine *engine, int64_t now_us, struct queue *queue,
+                       enum queue_order order)
+{
+    if (order == QUEUES_BY_AGE) {
+        queue->ordered.oldest_us = oldest_of(engine, queue);
+        queue->ordered.has_age = queue->ordered.oldest_us != 0;
+    } else {
+        const struct series *series = queue->series;
+        queue->ordered.put = series_recent(engine, now_us, series, SERIES_PUT);
+        queue->ordered.completed = series_recent(engine, now_us, series, SERIES_COMPLETED);
+        queue->ordered.has_rates = series != NULL;
+    }
+}
+
+static bool has_value(const struct queue *queue, enum queue_order order)
+{
+    return order == QUEUES_BY_AGE ? queue->ordered.has_age : queue->ordered.has_rates;
+}
+
 // The value by which a queue is ordered, the largest first.
 static uint64_t value_of(const struct engine *engine, int64_t now_us, struct queue *queue,
                          enum queue_order order)
 {
-    static const enum series_count counts[QUEUE_ORDERS] = {
-        [QUEUES_BY_PUT] = SERIES_PUT,
-        [QUEUES_BY_COMPLETED] = SERIES_COMPLETED,
-    };
     const size_t *states = queue->tallies.counts;
-    int64_t oldest_us;
+    if (order >= QUEUES_BY_AGE && !has_value(queue, order)) {
+        find_value(engine, now_us, queue, order);
+    }
     switch (order) {
     case QUEUES_BY_WAITING:
         return states[JOB_WAITING];
@@ -197,13 +215,15 @@ static uint64_t value_of(const struct engine *engine, int64_t now_us, struct que
     case QUEUES_BY_STALLED:
         return states[JOB_STALLED];
     case QUEUES_BY_FAILED:
-        return queue->failed.count;
+        return states[JOB_FAILED];
     case QUEUES_BY_AGE:
-        oldest_us = oldest_of(engine, queue);
-        return oldest_us ? UINT64_MAX - (uint64_t)oldest_us : 0;
+        return states[JOB_WAITING] + states[JOB_STALLED]
+                   ? UINT64_MAX - (uint64_t)queue->ordered.oldest_us
+                   : 0;
     case QUEUES_BY_PUT:
+        return queue->series ? queue->ordered.put : 0;
     case QUEUES_BY_COMPLETED:
-        return series_recent(engine, now_us, queue->series, counts[order]);
+        return queue->series ? queue->ordered.completed : 0;
     case QUEUES_BY_SEEN:
         // Known queues first, by the time; queues that only have listeners have no time.
         return queue->known ? UINT64_MAX - queue->order.key.high : 0;
@@ -311,10 +331,6 @@ static void prefetch_more(const struct queue *queue, enum queue_order order)
 {
     if (order == QUEUES_BY_NAME) {
         __builtin_prefetch(queue->name);
-    } else if (order >= QUEUES_BY_PUT && queue->series) {
-        for (size_t i = 0; i < sizeof(*queue->series); i += 64) {
-            __builtin_prefetch((const char *)queue->series + i);
-        }
     }
 }
 
@@ -387,11 +403,29 @@ static void page_of_seen(const struct engine *engine, struct queue_page *page)
     page->more = page->found && from + page->found < page->total;
 }
 
-static void page_of_best(const struct engine *engine, int64_t now_us, struct queue_page *page)
+// Finds the values of some queues anew, behind those of the call before.
+static void freshen(struct engine *engine, int64_t now_us, enum queue_order order)
+{
+    const struct index *all = &engine->queue_all;
+    struct index_cursor cursor = index_cursor_at(all, engine->queues_fresh);
+    for (size_t i = 0; order >= QUEUES_BY_AGE && i < QUEUES_FRESH_MAX && i < all->count; i++) {
+        struct index_node *node = index_cursor_next(&cursor);
+        if (!node) {
+            engine->queues_fresh = 0;
+            cursor = index_cursor_at(all, 0);
+            node = index_cursor_next(&cursor);
+        }
+        engine->queues_fresh++;
+        find_value(engine, now_us, queue_of_all(node), order);
+    }
+}
+
+static void page_of_best(struct engine *engine, int64_t now_us, struct queue_page *page)
 {
     struct best best = { .order = page->order };
     size_t wanted = page->offset + page->count;
     best.max = wanted < QUEUE_PAGE_MAX ? wanted : QUEUE_PAGE_MAX;
+    freshen(engine, now_us, page->order);
     size_t behind = find_best(engine, now_us, page, &best);
     take_best(&best, page);
     size_t left_out = page->offset < page->found ? page->offset : page->found;
@@ -400,7 +434,7 @@ static void page_of_best(const struct engine *engine, int64_t now_us, struct que
     memmove(page->names, page->names + left_out, page->found * sizeof(page->names[0]));
 }
 
-void engine_queues(const struct engine *engine, int64_t now_us, struct queue_page *page)
+void engine_queues(struct engine *engine, int64_t now_us, struct queue_page *page)
 {
     page->total = engine->queue_order.count + engine->queue_listened.count;
     page->count = page->count < QUEUE_PAGE_MAX ? page->count : QUEUE_PAGE_MAX;

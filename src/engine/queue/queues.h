@@ -95,11 +95,14 @@ enum queue_order {
 
 enum {
     QUEUE_PAGE_MAX = 1000,
+    QUEUES_FRESH_MAX = 1000,
 };
 
 // A page of the listed queues, from the start or behind a cursor: the `last_*` of an earlier page
 // of the same order and pattern. In every order but QUEUES_BY_SEEN, and with a pattern in every
-// order, a page visits all queues, at a few nanoseconds each.
+// order, a page visits all queues, at a few nanoseconds each. What takes
+// longer to find, the age and the recent rates, is found for QUEUES_FRESH_MAX queues by each page:
+// with more queues, the order of the others is that of a few pages ago.
 struct queue_page {
     enum queue_order order;
     const struct glob *pattern; // only queues whose name matches; NULL: all
@@ -114,7 +117,7 @@ struct queue_page {
     uint64_t last_value, last_id;
     struct slice names[QUEUE_PAGE_MAX];
 };
-void engine_queues(const struct engine *engine, int64_t now_us, struct queue_page *page);
+void engine_queues(struct engine *engine, int64_t now_us, struct queue_page *page);
 
 // ---------------------------------------------------------------------------------------------
 // Statistics

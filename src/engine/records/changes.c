@@ -128,6 +128,26 @@ static enum status give_single(struct giving *giving, enum record_kind kind,
     return give(giving, (struct record_key){ kind, 0, 0 });
 }
 
+static enum status give_bulk(struct giving *giving, const struct bulk *bulk)
+{
+    if (!bulk->gone) {
+        record_write_bulk(bulk, &giving->buffer);
+    }
+    enum status status = give(giving, (struct record_key){ RECORD_BULK, bulk->view.id, 0 });
+    const uint64_t *words;
+    uint64_t number;
+    for (size_t i = 0; !status && bulk->set && bulk->set_change != BULK_SET_SAME &&
+                       id_set_chunk(bulk->set, i, &number, &words);
+         i++) {
+        if (bulk->set_change == BULK_SET_NEW) {
+            record_write_bulk_set(words, &giving->buffer);
+        }
+        status =
+            give(giving, (struct record_key){ RECORD_BULK_SET, bulk->view.id, (int64_t)number });
+    }
+    return status;
+}
+
 // What was set, passed in or begun.
 static enum status give_settings(struct giving *giving)
 {
@@ -152,10 +172,7 @@ static enum status give_settings(struct giving *giving)
         status = give(giving, (struct record_key){ RECORD_ZONE, at->id, 0 });
     }
     for (const struct bulk *at = engine->dirty_bulks; !status && at; at = at->dirty_next) {
-        if (!at->gone) {
-            record_write_bulk(at, &giving->buffer);
-        }
-        status = give(giving, (struct record_key){ RECORD_BULK, at->view.id, 0 });
+        status = give_bulk(giving, at);
     }
     for (const struct promise *at = engine->dirty_promises; !status && at; at = at->dirty_next) {
         if (!at->gone) {
@@ -284,6 +301,9 @@ void changes_forget(struct engine *engine)
     FORGET(engine, dirty_limits, limit_entry, limit_free_shell)
     FORGET(engine, dirty_policies, policy, policy_free_shell)
     FORGET(engine, dirty_zones, zone, zone_free_shell)
+    for (struct bulk *at = engine->dirty_bulks; at; at = at->dirty_next) {
+        bulk_set_told(engine, at);
+    }
     FORGET(engine, dirty_bulks, bulk, bulk_free_shell)
     FORGET(engine, dirty_promises, promise, promise_free_shell)
     FORGET(engine, dirty_done, done_block, done_free_shell)

@@ -41,7 +41,8 @@ enum record_kind {
     RECORD_DONE = 16,      // jids of complete jobs that are gone; id: the block's
     RECORD_REQUEST = 17,   // id: the request's
     RECORD_SERIES = 18,    // minutes of an hour; id: the queue's, 0 for all; extra: the hour
-    RECORD_END = 19,       // behind the last kind
+    RECORD_BULK_SET = 19,  // jobs of an operation; id: the operation's; extra: which of its chunks
+    RECORD_END = 20,       // behind the last kind
     RECORD_TAG = 255,      // no record: the numbers of tags, for record_take_id
 };
 
@@ -88,6 +89,7 @@ void record_write_policy(const struct policy *policy, struct buffer *out);
 void record_write_zone(const struct zone *zone, struct buffer *out);
 void record_write_lane(const struct engine *engine, const struct lane *lane, struct buffer *out);
 void record_write_bulk(const struct bulk *bulk, struct buffer *out);
+void record_write_bulk_set(const uint64_t words[], struct buffer *out);
 void record_write_done(const struct done_block *block, struct buffer *out);
 void record_write_request(const struct request *request, struct buffer *out);
 void record_write_promise(const struct promise *promise, struct buffer *out);

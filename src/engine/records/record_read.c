@@ -701,6 +701,8 @@ static enum status read_kind(struct engine *engine, struct record_key key, struc
         return read_request(engine, key.id, reader);
     case RECORD_SERIES:
         return read_series(engine, key, reader);
+    case RECORD_BULK_SET:
+        return read_bulk_set(engine, key, reader);
     case RECORD_END:
     case RECORD_TAG:
         break;

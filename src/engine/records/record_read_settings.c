@@ -297,9 +297,32 @@ enum status read_bulk(struct engine *engine, uint64_t id, struct reader *reader)
         bulk->aged_us = aged_us;
         bulk->cursor = cursor;
         bulk_add(engine, bulk, id);
+        if (view.as && !view.done && engine->mends) {
+            // Some of the jobs that it is about may be among what was lost.
+            bulk->view.done = bulk->view.stopped = true;
+        } else if (view.as && !view.done) {
+            status = bulk_set_make(engine, bulk);
+        }
     }
     mem_free(engine->allocator, tags, room * sizeof(*tags));
     return outcome(reader, status);
+}
+
+enum status read_bulk_set(struct engine *engine, struct record_key key, struct reader *reader)
+{
+    struct index_node *node = index_find(&engine->bulks, (struct index_key){ 0, key.id });
+    struct bulk *bulk = node && node->key.low == key.id ? bulk_of_node(node) : NULL;
+    uint64_t words[ID_SET_WORDS];
+    for (size_t i = 0; i < ID_SET_WORDS; i++) {
+        words[i] = take_u64(reader);
+    }
+    if (engine->mends) {
+        return STATUS_OK; // the operation was stopped
+    }
+    reader->bad = reader->bad || !bulk || !bulk->set || key.extra < 0;
+    return reader->bad ? STATUS_OK
+                       : outcome(reader, id_set_load(bulk->set, engine->allocator,
+                                                     (uint64_t)key.extra, words));
 }
 
 enum status read_promise(struct engine *engine, struct record_key key, struct reader *reader)

@@ -108,6 +108,8 @@ MUST_USE enum status read_zone(struct engine *engine, uint64_t id, struct reader
 MUST_USE enum status read_lane(struct engine *engine, uint64_t id, struct reader *reader);
 MUST_USE enum status read_recurring(struct engine *engine, uint64_t id, struct reader *reader);
 MUST_USE enum status read_bulk(struct engine *engine, uint64_t id, struct reader *reader);
+MUST_USE enum status read_bulk_set(struct engine *engine, struct record_key key,
+                                   struct reader *reader);
 MUST_USE enum status read_done(struct engine *engine, uint64_t id, struct reader *reader);
 MUST_USE enum status read_request(struct engine *engine, uint64_t id, struct reader *reader);
 MUST_USE enum status read_promise(struct engine *engine, struct record_key key,

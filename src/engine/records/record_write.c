@@ -500,6 +500,13 @@ void record_write_bulk(const struct bulk *bulk, struct buffer *out)
     }
 }
 
+void record_write_bulk_set(const uint64_t words[], struct buffer *out)
+{
+    for (size_t i = 0; i < ID_SET_WORDS; i++) {
+        put_u64(out, words[i]);
+    }
+}
+
 void record_write_promise(const struct promise *promise, struct buffer *out)
 {
     put_i64(out, promise_ends(promise));

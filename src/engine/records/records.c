@@ -144,6 +144,22 @@ static void save_bulks(struct saving *saving)
     }
 }
 
+static void save_bulk_sets(struct saving *saving)
+{
+    struct index_cursor cursor = index_cursor_at(&saving->engine->bulks, 0);
+    for (struct index_node *node; (node = index_cursor_next(&cursor));) {
+        const struct bulk *bulk = bulk_of_node(node);
+        const uint64_t *words;
+        uint64_t number;
+        for (size_t i = 0; bulk->view.as && !bulk->view.done && bulk->set &&
+                           id_set_chunk(bulk->set, i, &number, &words);
+             i++) {
+            record_write_bulk_set(words, &saving->out);
+            save(saving, (struct record_key){ RECORD_BULK_SET, node->key.low, (int64_t)number });
+        }
+    }
+}
+
 static void save_promises(struct saving *saving)
 {
     struct index_cursor cursor = index_cursor_at(&saving->engine->promise_order, 0);
@@ -203,6 +219,7 @@ enum status engine_records(const struct engine *engine, const struct changes_sin
     save_requests(&saving);
     save_hours(&saving, engine->series.whole, 0);
     walk_queues(engine, save_series, &saving);
+    save_bulk_sets(&saving);
     buffer_release(&saving.out);
     return saving.status;
 }

@@ -121,6 +121,7 @@ static void test_reference__help_says_all_there_is_to_say(void **state)
                  "\n"
                  "Answers: How many were put.\n"
                  "It writes, works when disk or memory is full.\n"
+                 "It is recorded in the audit log.\n"
                  "\n"
                  "> Q.UNFAIL app smtp mail COUNT 1\n"
                  "(integer) 1\n");

@@ -338,7 +338,7 @@ static void test_snapshot__what_was_loaded_saves_the_same_after_every_call(void 
 
 // A store in its plainest form: the newest bytes of each record.
 enum {
-    RECORDS_MAX = 500,
+    RECORDS_MAX = 4000,
 };
 
 struct stored {
@@ -474,6 +474,45 @@ static void test_changes__a_heartbeat_does_not_write_the_data_again(void **state
     empty_store();
 }
 
+// The jobs of an operation that executes a dry run are saved as long as it is under way.
+static void test_changes__the_jobs_of_an_operation_are_told_once_and_taken_back(void **state)
+{
+    enum {
+        JOBS = 1500,
+    };
+    struct world *w = *state;
+    keep_changes(w);
+    for (int i = 0; i < JOBS; i++) {
+        char jid[16];
+        (void)snprintf(jid, sizeof(jid), "j%d", i);
+        put(w, 0, "q", jid);
+    }
+    struct bulk_request request = { .act = BULK_PRIORITY, .priority = 5, .dry_run = true };
+    uint64_t dry, id;
+    for (int stops = 0; stops < 2; stops++, request.priority++) {
+        assert_int_equal(engine_bulk(w->engine, us(1), &request, &dry, &w->error), STATUS_OK);
+        while (engine_tick(w->engine, us(1)) == us(1)) {
+        }
+        take_changes_and_compare(w);
+        assert_int_equal(
+            engine_bulk_as(w->engine, us(1), dry, BULK_PRIORITY, SLICE_EMPTY, &id, &w->error),
+            STATUS_OK);
+        take_changes_and_compare(w);
+        assert_int_equal(engine_tick(w->engine, us(1)), us(1));
+        take_changes_and_compare(w);
+        if (stops) {
+            assert_int_equal(engine_bulk_stop(w->engine, us(1), id, &w->error), STATUS_OK);
+        }
+        while (engine_tick(w->engine, us(1)) == us(1)) {
+        }
+        take_changes_and_compare(w);
+    }
+    for (size_t i = 0; i < store_count; i++) {
+        assert_true(store[i].key.kind != RECORD_BULK_SET || !store[i].bytes);
+    }
+    empty_store();
+}
+
 static enum status refuse(void *context, struct record_key key, struct slice bytes)
 {
     (void)context;
@@ -506,6 +545,7 @@ int main(void)
         SERVER_TEST(test_changes__the_records_told_make_the_same_engine_after_every_call),
         CLIENT_TEST(test_changes__the_records_told_make_the_same_engine_after_every_call),
         SERVER_TEST(test_changes__a_heartbeat_does_not_write_the_data_again),
+        SERVER_TEST(test_changes__the_jobs_of_an_operation_are_told_once_and_taken_back),
         SERVER_TEST(test_changes__what_the_sink_refuses_is_told_again),
     };
     return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);
