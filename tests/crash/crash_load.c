@@ -17,7 +17,8 @@
 
 enum {
     KINDS = RECORD_END, // RECORD_TAG is no record
-    KIND_UNUSED = 18,
+    // The patient's time is too short for minutes, and its operations end within their calls.
+    KIND_UNUSED_FROM = RECORD_SERIES,
     NOW_S = 2000000000,
 };
 
@@ -136,7 +137,7 @@ static void test_load__there_is_a_record_of_every_kind(void **state)
     image_write(&scene->patient.closed, scene->folder);
     assert_int_equal(load_folder(scene->folder, &load, &error), STATUS_OK);
     for (size_t kind = 1; kind < KINDS; kind++) {
-        if (load.kinds[kind] == 0 && kind != KIND_UNUSED) {
+        if (load.kinds[kind] == 0 && kind < KIND_UNUSED_FROM) {
             fail_msg("there is no record of kind %zu", kind);
         }
     }
