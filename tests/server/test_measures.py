@@ -76,7 +76,7 @@ class Faces(Case):
             check=True, capture_output=True, text=True).stdout
 
     def tool(self, server, *words):
-        return json.loads(self.run_tool(server, *words, "--json"))
+        return json.loads(self.run_tool(server, *words, "--json").splitlines()[0])
 
     def check_commands(self, client, state, jid):
         self.assertIn(f'"state", "{state}"', self.spaced(client.ask(f"Q.GET app {jid}")))
