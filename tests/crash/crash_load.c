@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    KINDS = RECORD_END, // RECORD_TAG is no record
+    KINDS = RECORD_END,            // RECORD_TAG is no record
     KIND_UNUSED = RECORD_BULK_SET, // the operations of the patient end within their calls
     NOW_S = 2000000000,
 };
