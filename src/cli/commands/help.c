@@ -202,7 +202,7 @@ static void print_greeting(FILE *out)
     print(out, "sluice: a job queue on the command line.\n\n"
                "  sluice put mail Send '{\"to\":\"ann\"}'    puts a job\n"
                "  sluice work -q mail -- ./send          runs a program for each\n"
-               "  sluice queues                          shows how things are\n");
+               "  sluice queues                          shows the queues\n");
 }
 
 void help_overview(FILE *out)
@@ -213,7 +213,7 @@ void help_overview(FILE *out)
         print_names(out, *group);
     }
     print(out,
-          "\n`sluice help` lists them with a line each, `sluice help COMMAND` explains one.\n"
+          "\n`sluice help` describes each in a line, `sluice help COMMAND` describes one.\n"
           "The queue is that of --url or SLUICE_URL, otherwise sluice://127.0.0.1:7711/default.\n");
 }
 
@@ -228,11 +228,11 @@ void help_all(FILE *out)
             }
         }
     }
-    print(out, "\n`sluice help COMMAND` explains one of them.\n\n");
+    print(out, "\n`sluice help COMMAND` describes one of them.\n\n");
     print_options(out, "Options of every command:", global_option_table, global_option_count);
     print(out,
-          "Exit codes: 0 done; 1 refused; 2 wrong usage; 3 nothing there; 4 the server cannot be\n"
-          "reached; 5 the answer was lost, and it is unknown whether it was done.\n");
+          "Exit codes: 0 done; 1 rejected; 2 wrong usage; 3 not found; 4 the server cannot be\n"
+          "reached; 5 the reply was lost: the command may have been executed.\n");
 }
 
 // ---------------------------------------------------------------------------------------------

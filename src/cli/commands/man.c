@@ -180,10 +180,8 @@ static void roff_page(const char *page, const struct tool_command *first)
 }
 
 #define EXIT_CODES                                                                                 \
-    "0 done; 1 refused by the queue; 2 wrong usage; 3 nothing there: no such job, nothing "        \
-    "to "                                                                                          \
-    "pop; 4 the server cannot be reached; 5 the answer was lost, and it is unknown whether it "    \
-    "was done."
+    "0 done; 1 rejected by the queue; 2 wrong usage; 3 not found: no such job, or no job to pop; " \
+    "4 the server cannot be reached; 5 the reply was lost: the command may have been executed."
 
 static void roff_all(void)
 {
@@ -271,15 +269,16 @@ static void markdown_command(const struct tool_command *command)
 static void markdown_all(void)
 {
     print(stdout,
-          "# sluice\n\nA job queue on the command line: `sluice COMMAND [OPTION]... "
-          "[ARGUMENT]...`. Options may stand anywhere behind the command, those of every "
-          "command also before it; words behind `--` are arguments. Results are tables for "
-          "people. With `--json` they are JSON for programs: a line for each item of a list, one "
-          "line for anything else, with the keys that the HTTP API has. On a terminal a table is "
-          "made to fit: columns in which nothing is said are left out first. Times are given as "
-          "UTC unless they say otherwise. A folder (file:PATH) that is not there is made by "
-          "commands that put something "
-          "into it; to all others there is no queue.\n\n");
+          "# sluice\n\nThe command line tool: `sluice COMMAND [OPTION]... [ARGUMENT]...`.\n\n"
+          "- Options can be anywhere after the command. The options of every command can also be "
+          "before it. Words after `--` are arguments.\n"
+          "- Results are tables. With `--json` they are JSON: a line for each item of a list, "
+          "otherwise one line, with the member names of the HTTP API.\n"
+          "- On a terminal, a table that is too wide is made narrower. Columns without values are "
+          "left out first.\n"
+          "- A time without a zone in an argument is UTC.\n"
+          "- Commands that add something create a folder (`file:PATH`) that does not exist. All "
+          "others report that there is no queue.\n\n");
     markdown_options(global_option_table, global_option_count);
     print(stdout, "Exit codes: " EXIT_CODES "\n\n");
     for (const char *const *group = tool_groups; *group; group++) {

@@ -34,7 +34,8 @@ static const struct option options[] = {
       .type = OPTION_TEXTS,
       .value = "QUEUES",
       .offset = WORK(queues),
-      .summary = "where jobs are taken from: the first as long as it has any, then the next" },
+      .summary = "the queues to take jobs from: from the first one while it has jobs, then from "
+                 "the next" },
     { .name = "round-robin",
       .type = OPTION_FLAG,
       .offset = WORK(round_robin),
@@ -42,13 +43,13 @@ static const struct option options[] = {
     { .name = "best",
       .type = OPTION_FLAG,
       .offset = WORK(best),
-      .summary = "takes of all queues the job with the lowest priority instead" },
+      .summary = "takes the job with the lowest priority of all queues instead" },
     { .name = "lease",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
       .offset = WORK(lease),
-      .summary = "how long a lease lasts, which is renewed all the time (as the job or its queue "
-                 "says)" },
+      .summary = "the length of a lease, which the worker keeps renewing (as set for the job or "
+                 "its queue)" },
     { .name = "jobs",
       .letter = 'j',
       .type = OPTION_INTEGER,
@@ -56,18 +57,18 @@ static const struct option options[] = {
       .offset = WORK(jobs),
       .minimum = 1,
       .maximum = JOBS_MAX,
-      .summary = "how many jobs at once (1)" },
+      .summary = "how many jobs run at the same time (1)" },
     { .name = "fork",
       .type = OPTION_FLAG,
       .offset = WORK(fork),
-      .summary = "a process for each job, which is the default" },
+      .summary = "starts a process for each job (the default)" },
     { .name = "pool",
       .type = OPTION_INTEGER,
       .value = "N",
       .offset = WORK(pool),
       .minimum = 1,
       .maximum = JOBS_MAX,
-      .summary = "N processes that live on instead, and get a line of JSON for each job" },
+      .summary = "keeps N processes running instead, and sends each a line of JSON for each job" },
     { .name = "per-process",
       .type = OPTION_INTEGER,
       .value = "M",
@@ -81,7 +82,7 @@ static const struct option options[] = {
       .offset = WORK(max_jobs),
       .minimum = 1,
       .maximum = INT64_MAX,
-      .summary = "with --pool: a process that was given so many is replaced by a new one" },
+      .summary = "with --pool: replaces a process after N jobs" },
     { .name = "count",
       .letter = 'n',
       .type = OPTION_INTEGER,
@@ -89,17 +90,17 @@ static const struct option options[] = {
       .offset = WORK(count),
       .minimum = 1,
       .maximum = INT64_MAX,
-      .summary = "ends after so many jobs" },
+      .summary = "ends after N jobs" },
     { .name = "drain",
       .type = OPTION_FLAG,
       .offset = WORK(drain),
-      .summary = "ends when the queues are empty and nothing runs" },
+      .summary = "ends when the queues are empty and no job is running" },
     { .name = "once", .type = OPTION_FLAG, .offset = WORK(once), .summary = "the same as --drain" },
     { .name = "wait",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
       .offset = WORK(wait),
-      .summary = "ends when nothing came for so long and nothing runs" },
+      .summary = "ends when no job has arrived for this time and none is running" },
     { .name = "name",
       .type = OPTION_TEXT,
       .value = "NAME",
@@ -109,57 +110,57 @@ static const struct option options[] = {
       .type = OPTION_SECONDS,
       .value = "SECONDS",
       .offset = WORK(run_timeout),
-      .summary = "the longest run of a job: then its process is ended, and it is tried again "
-                 "(group timeout)" },
+      .summary = "the longest run of a job; after it the process is ended, and the job is "
+                 "retried (group timeout)" },
     { .name = "grace",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
       .offset = WORK(grace),
-      .summary = "between SIGTERM and SIGKILL (10s)" },
+      .summary = "the time between SIGTERM and SIGKILL (10s)" },
     { .name = "drain-timeout",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
       .offset = WORK(drain_timeout),
-      .summary = "after SIGTERM, SIGINT or SIGHUP: how long jobs may take to end before their "
-                 "processes are ended and they are given back (30s)" },
+      .summary = "after SIGTERM, SIGINT or SIGHUP: how long running jobs may take before their "
+                 "processes are ended and the jobs are returned (30s)" },
     { .name = "group",
       .type = OPTION_TEXT,
       .value = "GROUP",
       .offset = WORK(group),
-      .summary = "the group of failures, instead of exit:N and signal:NAME" },
+      .summary = "the failure group, instead of exit:N and signal:NAME" },
     { .name = "retry-on",
       .type = OPTION_TEXTS,
       .value = "CODES",
       .offset = WORK(retry_on),
-      .summary = "exit codes that retry besides 75; also signal, signal:KILL" },
+      .summary = "exit codes that retry the job, besides 75; also signal, signal:KILL" },
     { .name = "fail-on",
       .type = OPTION_TEXTS,
       .value = "CODES",
       .offset = WORK(fail_on),
-      .summary = "exit codes that fail: 75" },
+      .summary = "exit codes that fail the job although they would retry it: 75" },
     { .name = "result-max",
       .type = OPTION_TEXT,
       .value = "SIZE",
       .offset = WORK(result_max),
-      .summary = "the largest result (1M); a job that writes more fails; 0: standard output is "
-                 "thrown away" },
+      .summary = "the largest result (1M); a job that writes more fails. 0 discards standard "
+                 "output" },
     { .name = "message-max",
       .type = OPTION_TEXT,
       .value = "SIZE",
       .offset = WORK(message_max),
-      .summary = "how much of the end of standard error becomes the message of a failure (4k)" },
+      .summary = "how much of the end of standard error becomes the failure message (4k)" },
     { .name = "sandbox",
       .type = OPTION_TEXT,
       .value = "FOLDER",
       .offset = WORK(sandbox),
-      .summary = "each job runs in a new folder FOLDER/JID, with --pool each process in one "
-                 "FOLDER/process-N, which is removed after; FOLDER must be this user's and "
-                 "writable for no other" },
+      .summary = "runs each job in a new folder FOLDER/JID, with --pool each process in "
+                 "FOLDER/process-N, and removes it afterwards. FOLDER must belong to this user "
+                 "and must not be writable for others" },
     { .name = "keep-failed",
       .type = OPTION_FLAG,
       .offset = WORK(keep_failed),
       .summary = "with --sandbox: keeps the folders of jobs that fail or are retried, and of "
-                 "processes that have such jobs or end unasked" },
+                 "processes that have such jobs or end unexpectedly" },
     { .name = "limit-cpu",
       .type = OPTION_SECONDS,
       .value = "SECONDS",
@@ -176,43 +177,42 @@ static const struct option options[] = {
       .offset = WORK(limit_files),
       .minimum = 3,
       .maximum = INT32_MAX,
-      .summary = "the files that a process may have open" },
+      .summary = "the number of open files of a process" },
     { .name = "limit-file-size",
       .type = OPTION_TEXT,
       .value = "SIZE",
       .offset = WORK(limit_file_size),
-      .summary = "the largest file that it may write (SIGXFSZ)" },
+      .summary = "the largest file that a process may write (SIGXFSZ)" },
     { .name = "nice",
       .type = OPTION_INTEGER,
       .value = "N",
       .offset = WORK(nice),
       .minimum = -20,
       .maximum = 19,
-      .summary = "its niceness: 19 gives way to all others" },
+      .summary = "the niceness of processes; 19 is the lowest precedence" },
     { .name = "state",
       .type = OPTION_TEXT,
       .value = "FOLDER",
       .offset = WORK(state),
-      .summary = "where running processes are noted, for the next worker on this host to find "
-                 "($XDG_RUNTIME_DIR/sluice or /tmp/sluice-UID)" },
+      .summary = "the folder in which running processes are recorded for the next worker on this "
+                 "host ($XDG_RUNTIME_DIR/sluice or /tmp/sluice-UID)" },
     { .name = "raw",
       .type = OPTION_FLAG,
       .offset = WORK(raw),
-      .summary = "standard input is the data alone, as the bytes that `put --raw` was given" },
+      .summary = "standard input is the data only, as the bytes that `put --raw` was given" },
     { .name = "pass-url",
       .type = OPTION_FLAG,
       .offset = WORK(pass_url),
-      .summary = "SLUICE_URL has the url's password too" },
+      .summary = "SLUICE_URL also contains the password" },
     { .name = "quiet",
       .type = OPTION_FLAG,
       .offset = WORK(quiet),
-      .summary = "what the programs write to standard error is not shown, nor the line that says "
-                 "how things stand" },
+      .summary = "hides what programs write to standard error, and the status line" },
     { .name = "verbose",
       .letter = 'v',
       .type = OPTION_FLAG,
       .offset = WORK(verbose),
-      .summary = "a line for each job that has ended, and one for all of them at the end" },
+      .summary = "prints a line for each job that has ended, and a summary at the end" },
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -518,14 +518,14 @@ static int run_work(struct tool *tool)
 // ---------------------------------------------------------------------------------------------
 
 static const struct tool_example examples[] = {
-    { "sluice work -q mail -- ./send", "one job after the other" },
+    { "sluice work -q mail -- ./send", "one job at a time" },
     { "sluice work -q mail,reports -j 8 --sandbox jobs --run-timeout 5m -- ./handler",
-      "eight at once, each in a folder of its own and for five minutes at most" },
+      "eight at a time, each in a folder of its own and for at most five minutes" },
     { "sluice work -q mail --pool 4 --max-jobs 1000 -- python3 handler.py",
-      "four processes that live on" },
+      "four processes that run many jobs" },
     { "sluice work -q mail --pool 2 --per-process 50 -- python3 async_handler.py",
-      "two processes that live on, with up to fifty jobs each at a time" },
-    { "sluice work -q mail --drain -- ./send", "what is there now, then end" },
+      "two processes with up to fifty jobs each at a time" },
+    { "sluice work -q mail --drain -- ./send", "the jobs that are in the queue now" },
     { NULL, NULL },
 };
 
@@ -544,62 +544,62 @@ static const struct tool_command commands[] = {
       .summary = "Takes jobs and runs a program for each",
       .details =
           "The program gets the job as JSON on standard input, and SLUICE_JID, SLUICE_KLASS, "
-          "SLUICE_QUEUE, SLUICE_DATA (unless it is larger than 100,000 bytes), SLUICE_ATTEMPT, "
-          "SLUICE_CHECKPOINT, SLUICE_TOKEN, SLUICE_WORKER, SLUICE_URL (without its password) and "
-          "SLUICE_NS in its environment. With --raw it gets the data alone, as bytes. What it "
-          "writes to standard output is the result: JSON as "
-          "it is, other text as a JSON string, nothing as none. It ends with 0: the job is done. "
-          "With 75: it is tried again. With anything else it fails, in the group exit:N or "
-          "signal:NAME, with the end of standard error as the message."
+          "SLUICE_QUEUE, SLUICE_DATA (unless it is larger than 100,000 bytes), "
+          "SLUICE_ATTEMPT, SLUICE_CHECKPOINT, SLUICE_TOKEN, SLUICE_WORKER, SLUICE_URL "
+          "(without its password) and SLUICE_NS in its environment. With --raw standard input "
+          "is the data only. Standard output is the result: JSON is kept, other text becomes "
+          "a JSON string, and no output is no result. Exit code 0 completes the job, 75 "
+          "retries it. Any other exit fails it in the group exit:N or signal:NAME, with the "
+          "end of standard error as the message."
           "\n\n"
-          "Lines of standard error speak to the queue when they begin with `::progress 0.4 "
-          "MESSAGE` (or 40%), `::log TEXT` or `::checkpoint VALUE`, which the next run of the job "
-          "receives should this one be lost. All others are shown, behind the jid when more than "
-          "one job may run. With --json there is a line on standard output for each job that has "
-          "ended."
+          "A line of standard error that begins with `::progress 0.4 MESSAGE` (or 40%), "
+          "`::log TEXT` or `::checkpoint VALUE` is reported to the queue; the next run of a "
+          "lost job receives the checkpoint. Other lines are shown, after the jid if several "
+          "jobs can run. With --json the worker prints a line for each job that has ended."
           "\n\n"
-          "With --pool the program reads a line of JSON for each job and answers each with a line: "
-          "{\"jid\":JID,\"result\":ANY}, {\"retry\":true or SECONDS,\"message\":TEXT} or "
-          "{\"fail\":GROUP,\"message\":TEXT}; in between it may say {\"progress\":0.4,"
-          "\"message\":TEXT}, {\"log\":TEXT} or {\"checkpoint\":TEXT}. At the end of its input it "
-          "ends. One that dies in a job has the job tried again, and is started anew, after pauses "
-          "that grow while it does nothing else; a job that it has not read goes to the next one "
-          "at no cost. Its SLUICE_ variables are those that are not about a job."
+          "With --pool the program reads a line of JSON for each job and answers it with a "
+          "line: {\"jid\":JID,\"result\":ANY}, {\"retry\":true or SECONDS,\"message\":TEXT} or "
+          "{\"fail\":GROUP,\"message\":TEXT}. Before that it can write "
+          "{\"progress\":0.4,\"message\":TEXT}, {\"log\":TEXT} or {\"checkpoint\":TEXT}. It exits "
+          "at "
+          "the end of its input. If it dies during a job, the job is retried and the process "
+          "is started again, with growing pauses while it completes no job. A job that it has "
+          "not read goes to the next process without counting a retry. SLUICE_ variables "
+          "about one job are not set."
           "\n\n"
-          "With --per-process a process has up to M jobs at a time, for instance one a coroutine: "
-          "it goes on reading while it works, and answers in any order. Every line that it writes "
-          "then has the jid. A job that is canceled or lost, or runs longer than --run-timeout, is "
-          "told to it as {\"jid\":JID,\"cancel\":\"canceled\"}, \"lost\" or \"timeout\": it "
-          "stops that job alone and answers {\"jid\":JID}, which ends it; one that it does not "
-          "have (any more) it passes over. If the answer does not come within --grace, the process "
-          "is ended, and its other jobs are given back at no cost. One that dies, or writes a line "
-          "that is none, costs a retry of the jobs that it has read and no others. `::` lines of "
-          "standard error speak for the job only while the process has one alone."
+          "With --per-process a process has up to M jobs at a time, for instance one for each "
+          "coroutine. It answers in any order, and each line contains the jid. If a job is "
+          "canceled or lost, or runs longer than --run-timeout, the process gets "
+          "{\"jid\":JID,\"cancel\":\"canceled\"}, \"lost\" or \"timeout\". It stops that job only "
+          "and "
+          "answers {\"jid\":JID}; it ignores a jid that it does not have. Without an answer "
+          "within --grace the process is ended, and its other jobs are returned without "
+          "counting a retry. A process that dies or writes an invalid line costs a retry only "
+          "for jobs that it has read. `::` lines apply only while it has a single job."
           "\n\n"
-          "The lease is renewed as long as the program runs. A job that is canceled or lost all "
-          "the same has its process ended, and nothing is said about it. Processes are ended with "
-          "their group, and with every process that has left it and has inherited the variable "
-          "SLUICE_RUN: SIGTERM, then SIGKILL after --grace."
+          "The worker renews the lease while the program runs. If the job is canceled or "
+          "lost, it ends the process and reports nothing. It ends a process with its group "
+          "and with every process that has left the group and has inherited the variable "
+          "SLUICE_RUN: with SIGTERM, after --grace with SIGKILL."
           "\n\n"
-          "SIGTERM, SIGINT or SIGHUP (unless that is ignored, as under nohup): takes no more jobs "
-          "and ends with those that run; after --drain-timeout they are ended and given back, "
-          "first in line and without counting as a retry. A second signal ends them at once. "
-          "While a server cannot be reached (--timeout for each call, 30s here), or its disk is "
-          "full, the worker waits for it, but when it is to end no longer than --drain-timeout, "
-          "--grace and a moment: then what could not be told is left to the leases, and the exit "
-          "code is 128 and the signal's number. One that ends of its own accord, or by the first "
-          "signal, is deregistered, unless --name gave it a name that others may have too."
+          "On SIGTERM, SIGINT or SIGHUP (unless ignored, as under nohup) the worker takes no "
+          "more jobs and waits for the running ones. After --drain-timeout it ends them and "
+          "returns them to the head of their queue, without counting a retry. A second signal "
+          "ends them at once. The worker waits for a server that cannot be reached (--timeout "
+          "for each call, 30s here) or whose disk is full, but after a signal only for about "
+          "--drain-timeout and --grace. Leases of jobs whose outcome it could not report by "
+          "then expire, and the exit code is 128 plus the signal's number. A worker that ends "
+          "by itself or after one signal is deregistered, unless --name is given."
           "\n\n"
-          "A worker that is killed takes the processes of its jobs with it, since nothing would "
-          "renew their leases or report their results: a second process, sluice-guard, sends them "
-          "SIGTERM and after --grace SIGKILL. It ends the group of each process that the worker "
-          "started, and every process that has inherited the variable SLUICE_RUN, also in a group "
-          "or session of its own. Out of its reach is a process that left the group and was "
-          "started with a cleared environment or as another user, and everything if worker and "
-          "guard are killed together: to be sure of these too, run the worker in a cgroup, for "
-          "example as a systemd service. The next worker of the same user that starts on the host "
-          "for the same queue ends what is left and gives the jobs back for a retry at once (group "
-          "orphaned); otherwise that happens when their leases run out.",
+          "If the worker is killed, a second process, sluice-guard, ends its processes with "
+          "SIGTERM and after --grace with SIGKILL, because nothing would renew their leases. "
+          "It ends the groups of these processes, and every process with the variable "
+          "SLUICE_RUN, also in other groups and sessions. It cannot end a process that left "
+          "the group and was started with a cleared environment or as another user, or if the "
+          "guard is killed too: to cover these cases, run the worker in a cgroup, for example "
+          "as a systemd service. The next worker of the same user on this host for the same "
+          "queue ends remaining processes and retries their jobs at once (group orphaned); "
+          "otherwise their leases expire.",
       .examples = examples },
 };
 

@@ -86,11 +86,11 @@ void settings_help(struct buffer *out)
                   SLICE("\n"
                         "Every setting can also be a line of the config file (max-payload 2M) "
                         "or a\n"
-                        "variable (SLUICE_MAX_PAYLOAD=2M). Flags win over variables, variables "
-                        "over the\n"
-                        "file. Sizes are such as 64k or 1MiB; times such as 500ms, 10s or 5m. "
-                        "On SIGHUP\n"
-                        "the file is read again.\n"));
+                        "variable (SLUICE_MAX_PAYLOAD=2M). Flags take precedence over variables, "
+                        "and\n"
+                        "variables over the file. Examples of sizes: 64k, 1MiB; of times: 500ms, "
+                        "10s, 5m.\n"
+                        "On SIGHUP the file is read again.\n"));
 }
 
 // '|' would end the cell, so it is escaped.
@@ -106,19 +106,25 @@ static void append_cell(struct buffer *out, const char *text)
 
 void settings_markdown(struct buffer *out)
 {
-    buffer_append(out, SLICE("# Settings\n\n"
-                             "Each is a flag (`--max-payload 2M`), a variable "
-                             "(`SLUICE_MAX_PAYLOAD=2M`) or a line of the config file\n"
-                             "(`max-payload 2M`); flags win over variables, and variables over the "
-                             "file. [sluiced.conf](sluiced.conf)\n"
-                             "has them all. On SIGHUP the file is read again: what cannot change "
-                             "while running waits for a restart,\n"
-                             "and the log says so. A list that is given in one place replaces the "
-                             "list of the others; in a variable\n"
-                             "its values stand apart by `;`. Variables of the tool `sluice` "
-                             "(`SLUICE_URL`, `SLUICE_NS`) and of its\n"
-                             "jobs (`SLUICE_JID` and so on; with it also `SLUICE_DATA`) are no "
-                             "settings.\n\n"));
+    buffer_append(
+        out,
+        SLICE(
+            "# Settings\n\n"
+            "A setting can be a flag (`--max-payload 2M`), an environment variable\n"
+            "(`SLUICE_MAX_PAYLOAD=2M`) or a line of the config file (`max-payload 2M`). Flags "
+            "take\n"
+            "precedence over variables, and variables over the file. [sluiced.conf](sluiced.conf) "
+            "is\n"
+            "an example file with all settings.\n\n"
+            "- On SIGHUP and `Q.RELOAD` the server reads the file again. The column SIGHUP says "
+            "whether\n"
+            "  a setting changes at once or needs a restart; the log lists the latter.\n"
+            "- A list that is given in one place replaces the lists of the others. In a variable "
+            "its\n"
+            "  values are separated by `;`.\n"
+            "- Variables of the tool `sluice` (`SLUICE_URL`, `SLUICE_NS`) and of the programs "
+            "that\n"
+            "  `sluice work` runs (`SLUICE_JID`, `SLUICE_DATA` and others) are not settings.\n\n"));
     for (size_t i = 0; i < settings_count; i++) {
         const struct setting *setting = &settings_table[i];
         if (begins_group(i)) {
