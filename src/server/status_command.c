@@ -153,7 +153,7 @@ static const struct command commands[] = {
         .group = "server",
         .flags = COMMAND_CONNECTION | COMMAND_READS,
         .run = run_server,
-        .summary = "Shows the server in figures, for programs.",
+        .summary = "Shows figures of the server, for programs.",
         .details = "For every user who has logged in. `inside` is for administrators, and null for "
                    "all others. INFO has more, as text.",
         .replies =

@@ -189,7 +189,7 @@ static const struct command commands[] = {
         .group = "queues",
         .flags = READS,
         .run = run_finds,
-        .summary = "Lists the searches that are known, the oldest first.",
+        .summary = "Lists the searches that are kept, the oldest first.",
         .replies = "A list of searches as in Q.FIND.",
         EXAMPLES({ "Q.FINDS app", "1) 1# \"id\" => (integer) 1\n"
                                   "   2# \"done\" => (true)\n"
@@ -201,7 +201,7 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(id_arguments, get_takes),
         .run = run_get,
-        .summary = "Shows how far a search is, and what it has found so far.",
+        .summary = "Shows the progress of a search, and the jobs that it has found so far.",
         .replies = "The search as in Q.FIND, and a page of the jobs; null for one that is gone "
                    "since.",
         EXAMPLES({ "Q.FIND.GET app 1 JIDS", "1# \"id\" => (integer) 1\n"
@@ -219,7 +219,7 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(id_arguments, id_takes),
         .run = run_drop,
-        .summary = "Ends a search wherever it is, and forgets it.",
+        .summary = "Ends a search and removes it.",
         .replies = "OK.",
         EXAMPLES({ "Q.FIND.DROP app 1", "OK" }),
     },

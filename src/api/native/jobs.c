@@ -437,9 +437,8 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(jid_arguments, jid_takes),
         .run = run_history,
-        .summary = "Shows what happened to a job, from the oldest on.",
-        .details = "The first entry and the newest ones are kept, as many as `max-job-history` "
-                   "says.",
+        .summary = "Shows the history of a job, the oldest entry first.",
+        .details = "It has the first entry and the newest ones, at most `max-job-history`.",
         .replies =
             "A list of entries: when and what (put, popped, started, done, failed, "
             "retried, timed-out, or the words of Q.NOTE), and with it the queue, the worker, the "
@@ -485,7 +484,7 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(jid_arguments, jid_takes),
         .run = run_logs,
-        .summary = "Shows the lines that a job's workers have logged, from the oldest on.",
+        .summary = "Shows the lines that a job's workers have logged, the oldest first.",
         .replies = "A list of lines, each with when it was logged.",
         EXAMPLES({ "Q.LOGS app bob", "1) 1# \"when\" => (double) 1784000030.5\n"
                                      "   2# \"line\" => \"connected to mx1\"" }),
@@ -529,8 +528,8 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(jid_arguments, jid_takes),
         .run = run_options,
-        .summary = "Shows how a job is run: as it was put, and as the policies of its klass and "
-                   "its queue add to that.",
+        .summary = "Shows the options of a job: its own, and those that are in effect with the "
+                   "policies of its klass and its queue.",
         .replies = "Options as given and as they are in effect; null for what is not said, 0 for "
                    "no such limit.",
         EXAMPLES({ "Q.OPTIONS app hal",
@@ -601,8 +600,8 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(jids_arguments, jids_takes),
         .run = run_timeout,
-        .summary = "Takes the leases of jobs away now; the jobs are first in line.",
-        .details = "All must be running, or none is touched. No retry is counted.",
+        .summary = "Ends the leases of jobs now; the jobs are first in line.",
+        .details = "All jobs must be running; otherwise no lease is ended. No retry is counted.",
         .replies = "OK.",
         EXAMPLES({ "Q.TIMEOUT app hal", "OK" }),
     },
@@ -612,10 +611,9 @@ static const struct command commands[] = {
         .flags = WRITES | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(depends_arguments, depends_takes),
         .run = run_depends_on,
-        .summary = "Makes a job that depends on others depend on more of them.",
+        .summary = "Adds dependencies to a job that depends on other jobs.",
         .details = "Jobs that are complete do not count. A job that does not exist, and a "
-                   "dependency cycle, are "
-                   "refused.",
+                   "dependency cycle, are rejected.",
         .replies = "OK.",
         EXAMPLES({ "Q.DEPENDS.ON app report cat hal", "OK" }),
     },
@@ -625,7 +623,8 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(depends_arguments, depends_takes),
         .run = run_depends_off,
-        .summary = "Makes a job depend on some jobs no more; without any left it goes on.",
+        .summary = "Removes dependencies of a job. Without any left, the job is put in line or "
+                   "scheduled.",
         .replies = "OK.",
         EXAMPLES({ "Q.DEPENDS.OFF app report cat", "OK" }),
     },
@@ -635,7 +634,7 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(jid_arguments, jid_takes),
         .run = run_depends_clear,
-        .summary = "Makes a job depend on no other any more: it goes on.",
+        .summary = "Removes all dependencies of a job. The job is put in line or scheduled.",
         .replies = "OK.",
         EXAMPLES({ "Q.DEPENDS.CLEAR app report", "OK" }),
     },

@@ -229,7 +229,8 @@ static const struct command commands[] = {
         .group = "work",
         .flags = WRITES | COMMAND_PUTS,
         .each = &commands[PUT],
-        .summary = "Puts many jobs: for each the number of its words, then its words as in Q.PUT.",
+        .summary = "Puts many jobs. For each job, give the number of its arguments, then the "
+                   "arguments as in Q.PUT.",
         .replies = "A list: for each the jid, or an error.",
         EXAMPLES({ "Q.MPUT app 5 mail Send '{\"to\":\"bob\"}' JID bob 5 mail Send '{\"to\":\"cat\"}' JID cat 3 mail Send oops",
 "1) \"bob\"\n"

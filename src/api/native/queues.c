@@ -550,7 +550,7 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(queues_arguments, queues_takes),
         .run = run_pause,
-        .summary = "Holds queues up: nothing comes out of them until they are unpaused.",
+        .summary = "Pauses queues: they hand out no jobs until they are unpaused.",
         .replies = "OK.",
         EXAMPLES({ "Q.PAUSE app mail reports", "OK" }),
     },
@@ -560,7 +560,7 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(queues_arguments, queues_takes),
         .run = run_unpause,
-        .summary = "Lets queues go on.",
+        .summary = "Ends the pause of queues.",
         .replies = "OK.",
         EXAMPLES({ "Q.UNPAUSE app mail reports", "OK" }),
     },
@@ -570,9 +570,8 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(queues_arguments, queues_takes),
         .run = run_forget,
-        .summary = "Takes queues off the list of queues until they are used again.",
-        .details = "Only queues without jobs that wait, run, are to run later or have failed, and "
-                   "without recurring jobs.",
+        .summary = "Removes queues from the list of queues until they are used again.",
+        .details = "Queues with jobs that are not complete, or with recurring jobs, are rejected.",
         .replies = "OK; NOT_FOUND when one of them does not exist, STATE when one holds jobs; then "
                    "none is taken off.",
         EXAMPLES({ "Q.FORGET app reports",
@@ -584,7 +583,7 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(lane_arguments, lane_takes),
         .run = run_lane,
-        .summary = "Shows a lane of a queue, and the limits that hold for it.",
+        .summary = "Shows a lane of a queue, and the limits that apply to it.",
         .replies = "How many jobs wait and run in it; when its next one may run as far as its "
                    "limits go, null while it runs as many as it may; the limits, 0 for none.",
         EXAMPLES({ "Q.LANE app mail customer-7", "1# \"waiting\" => (integer) 0\n"

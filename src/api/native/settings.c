@@ -348,7 +348,7 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(set_arguments, unset_takes),
         .run = run_config_unset,
-        .summary = "Takes an option's value away; its default counts again.",
+        .summary = "Removes an option's value, so that its default applies.",
         .replies = "OK; NOT_FOUND when the option is not set.",
         EXAMPLES({ "Q.CONFIG.UNSET app mail-heartbeat", "OK" }),
     },
@@ -374,11 +374,10 @@ static const struct command commands[] = {
         .flags = READS,
         TAKES(limits_arguments, limits_takes),
         .run = run_limits,
-        .summary = "Lists the limits, with how much of each is used, in the order in which they "
-                   "were first set.",
-        .details = "The use of a limit is that of the lanes in which its rate or its concurrency "
-                   "holds, or its weight in a fair queue: for each of the three the most specific "
-                   "limit holds.",
+        .summary = "Lists the limits with their use, in the order in which they were first set.",
+        .details = "The use counts the lanes in which the limit's rate or concurrency applies, or "
+                   "its weight in a fair queue. For each of the three the most specific limit "
+                   "applies.",
         .replies = "How many there are; a page of them: null for the queue or the domain of one "
                    "that is for all, and for what it says nothing about; how many jobs of its "
                    "lanes are in line (`waiting`) and run, and how many are in line in lanes that "
@@ -403,7 +402,7 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(limit_arguments, limit_unset_takes),
         .run = run_limit_unset,
-        .summary = "Takes a limit away: that for exactly this queue and this domain.",
+        .summary = "Removes the limit for exactly this queue and this domain.",
         .replies = "OK; NOT_FOUND when there is none.",
         EXAMPLES({ "Q.LIMIT.UNSET app QUEUE mail DOMAIN customer-*", "OK" }),
     },
@@ -442,7 +441,7 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED,
         TAKES(policy_arguments, policy_unset_takes),
         .run = run_policy_unset,
-        .summary = "Takes the policy of a klass or a queue away.",
+        .summary = "Removes the policy of a klass or a queue.",
         .replies = "OK; NOT_FOUND when there is none.",
         EXAMPLES({ "Q.POLICY.UNSET app klass Send", "OK" }),
     },

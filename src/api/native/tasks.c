@@ -652,7 +652,7 @@ static const struct command commands[] = {
         .flags = WRITES | COMMAND_AUDITED | COMMAND_JOB_ACT | COMMAND_FITS,
         TAKES(task_arguments, task_takes),
         .run = run_retry,
-        .summary = "Runs a task in the state error again: it is ready, with all its retries.",
+        .summary = "Retries a task in the state error: it is ready, with all its retries.",
         .replies = "The task; STATE when it is not in error, EXISTS when the same task was put "
                    "meanwhile.",
         EXAMPLES({ "T.RETRY app 6015", "(error) STATE job 6015 has not failed: waiting" }),
@@ -663,7 +663,7 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(task_arguments, task_takes),
         .run = run_delete,
-        .summary = "Removes a task, whatever its state; a worker that runs it loses it.",
+        .summary = "Removes a task in any state. A worker that runs it loses its lease.",
         .replies = "OK.",
         EXAMPLES({ "T.DELETE app 6015", "OK" }),
     },

@@ -334,7 +334,8 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_WORKS,
         TAKES(start_arguments, start_takes),
         .run = run_start,
-        .summary = "Says that the holder has begun, in a process of that id if it gives one.",
+        .summary = "Reports that the holder has begun to run the job, and optionally the id of "
+                   "its process.",
         .replies = "OK.",
         EXAMPLES({ "Q.START app bob worker-1 4711",
 "OK" }),
@@ -358,8 +359,8 @@ static const struct command commands[] = {
         .group = "work",
         .flags = SHRINKS | COMMAND_WORKS,
         .each = &commands[HEARTBEAT],
-        .summary = "Renews many leases: for each the number of its words, then its words as in "
-                   "Q.HEARTBEAT.",
+        .summary = "Renews many leases. For each one, give the number of its arguments, then the "
+                   "arguments as in Q.HEARTBEAT.",
         .replies = "A list: for each when the lease ends now, or an error.",
         EXAMPLES({ "Q.MHEARTBEAT app 2 ann worker-1 2 dan worker-1",
 "1) (double) 1784000090.5\n"
@@ -371,7 +372,7 @@ static const struct command commands[] = {
         .flags = WRITES | COMMAND_WORKS,
         TAKES(progress_arguments, progress_takes),
         .run = run_progress,
-        .summary = "Says how far a running job is.",
+        .summary = "Reports the progress of a running job.",
         .replies = "OK.",
         EXAMPLES({ "Q.PROGRESS app bob worker-1 0.4 MESSAGE 'page 4 of 10'",
 "OK" }),
@@ -382,7 +383,7 @@ static const struct command commands[] = {
         .flags = WRITES | COMMAND_WORKS,
         TAKES(write_arguments, checkpoint_takes),
         .run = run_checkpoint,
-        .summary = "Keeps a value that the job's next run receives, should this one be lost.",
+        .summary = "Stores a value that the next run of the job receives if this run is lost.",
         .replies = "OK.",
         EXAMPLES({ "Q.CHECKPOINT app bob worker-1 page-4",
 "OK" }),
@@ -417,8 +418,8 @@ static const struct command commands[] = {
         .group = "work",
         .flags = SHRINKS | COMMAND_WORKS,
         .each = &commands[COMPLETE],
-        .summary = "Completes many jobs: for each the number of its words, then its words as in "
-                   "Q.COMPLETE.",
+        .summary = "Completes many jobs. For each job, give the number of its arguments, then the "
+                   "arguments as in Q.COMPLETE.",
         .replies = "A list: for each its state, or an error.",
         EXAMPLES({ "Q.MCOMPLETE app 4 ann worker-1 TOKEN 2 2 bob worker-1",
 "1) \"complete\"\n"
@@ -444,7 +445,8 @@ static const struct command commands[] = {
         .group = "work",
         .flags = SHRINKS | COMMAND_WORKS,
         .each = &commands[FAIL],
-        .summary = "Fails many jobs: for each the number of its words, then its words as in Q.FAIL.",
+        .summary = "Fails many jobs. For each job, give the number of its arguments, then the "
+                   "arguments as in Q.FAIL.",
         .replies = "A list: for each OK, or an error.",
         EXAMPLES({ "Q.MFAIL app 4 eve worker-1 smtp 'mailbox full' 4 fay worker-1 smtp 'mailbox full'",
 "1) OK\n"
@@ -481,8 +483,8 @@ static const struct command commands[] = {
         .group = "work",
         .flags = SHRINKS | COMMAND_WORKS,
         .each = &commands[RETRY],
-        .summary = "Gives many jobs back: for each the number of its words, then its words as in "
-                   "Q.RETRY.",
+        .summary = "Retries many jobs. For each job, give the number of its arguments, then the "
+                   "arguments as in Q.RETRY.",
         .replies = "A list: for each how many retries remain, or an error.",
         EXAMPLES({ "Q.MRETRY app 2 hal worker-1 2 gil worker-1",
 "1) (integer) 4\n"

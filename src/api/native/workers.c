@@ -286,7 +286,7 @@ static const struct command commands[] = {
         .flags = SHRINKS,
         TAKES(worker_arguments, offline_takes),
         .run = run_offline,
-        .summary = "Says that a worker listens to no queue until it pops again.",
+        .summary = "Reports that a worker listens to no queue until it pops again.",
         .replies = "OK.",
         EXAMPLES({ "Q.WORKER.OFFLINE app worker-1", "OK" }),
     },
@@ -296,7 +296,8 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_AUDITED | COMMAND_JOB_ACT,
         TAKES(workers_arguments, workers_takes),
         .run = run_deregister,
-        .summary = "Forgets workers until they pop again; what they hold they hold.",
+        .summary = "Removes workers from the list of workers until they pop again. They keep "
+                   "their leases.",
         .replies = "OK; NOT_FOUND when one of them is not known, and then none is forgotten.",
         EXAMPLES({ "Q.WORKER.DEREGISTER app worker-1 worker-2", "OK" }),
     },

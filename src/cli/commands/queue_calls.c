@@ -115,13 +115,13 @@ static const struct tool_command commands[] = {
       .arguments = "QUEUE...",
       MANY,
       CALL(.words = "Q.PAUSE", .form = CALL_SAID, .said = "paused"),
-      .summary = "Holds queues up: nothing comes out of them" },
+      .summary = "Pauses queues: they hand out no jobs" },
     { .name = "unpause",
       .group = "Queues",
       .arguments = "QUEUE...",
       MANY,
       CALL(.words = "Q.UNPAUSE", .form = CALL_SAID, .said = "unpaused", .queues_exist = true),
-      .summary = "Lets queues go on" },
+      .summary = "Ends the pause of queues" },
     { .name = "forget",
       .group = "Queues",
       .arguments = "QUEUE...",
@@ -185,6 +185,6 @@ static const struct tool_command commands[] = {
       .arguments = "WORKER...",
       MANY,
       CALL(.words = "Q.WORKER.DEREGISTER", .form = CALL_SAID, .said = "deregistered"),
-      .summary = "Forgets workers until they pop again" },
+      .summary = "Removes workers from the list until they pop again" },
 };
 const struct tool_set queue_call_set = SET(commands);

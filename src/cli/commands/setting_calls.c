@@ -100,7 +100,7 @@ static const struct tool_command commands[] = {
       .arguments = "",
       OPTIONS(limit_unset_options),
       CALL(.words = "Q.LIMIT.UNSET", .form = CALL_SAID, .said = "unset"),
-      .summary = "Takes a limit away: that for exactly this queue and this domain" },
+      .summary = "Removes the limit for exactly this queue and this domain" },
     { .name = "policy list",
       .group = "Settings",
       .arguments = "",

@@ -119,7 +119,7 @@ static const struct command commands[] = {
         .flags = COMMAND_CONNECTION | COMMAND_WRITES | COMMAND_AUDITED,
         TAKES(name_arguments, create_takes),
         .run = run_create,
-        .summary = "Makes a namespace.",
+        .summary = "Creates a namespace.",
         .details = "Needs the right to administer it. Unless the setting create-namespaces is off, "
                    "one is also made by the first command that writes to it.",
         .replies = "OK; EXISTS when there is one of that name.",

@@ -119,8 +119,8 @@ static const struct command commands[] = {
         .group = "push",
         .flags = WRITES | COMMAND_ADMIN | COMMAND_AUDITED | COMMAND_SECRET,
         .each = &commands[SET],
-        .summary = "Sets many pushes: for each the number of its words, then its words as in "
-                   "Q.PUSH.SET.",
+        .summary = "Sets many pushes. For each push, give the number of its arguments, then the "
+                   "arguments as in Q.PUSH.SET.",
         .details = "Pushes that are not named stay as they are.",
         .replies = "A list: for each OK, or an error.",
         EXAMPLES({ "Q.PUSH.MSET app 4 load https://load.example.com/ CONCURRENCY 12 2 echo "
@@ -133,7 +133,7 @@ static const struct command commands[] = {
         .flags = SHRINKS | COMMAND_ADMIN | COMMAND_AUDITED,
         TAKES(push_pattern_arguments, pattern_takes),
         .run = run_unset,
-        .summary = "Ends the push of a klass or a pattern; what is under way goes on.",
+        .summary = "Ends the push of a klass or a pattern. Requests in progress continue.",
         .replies = "OK; NOTFOUND when there is none.",
         EXAMPLES({ "Q.PUSH.UNSET app Backfill", "OK" }),
     },

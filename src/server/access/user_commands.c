@@ -388,7 +388,7 @@ static const struct command commands[] = {
         .group = "users",
         .flags = COMMAND_CONNECTION | COMMAND_READS,
         .run = run_whoami,
-        .summary = "Says which user the connection is, from which address, with which rights.",
+        .summary = "Shows the user of the connection, its address and its rights.",
         .details = "The user is null when no users are set up: then every client has every right.",
         .replies = "A map.",
         EXAMPLES({ "Q.WHOAMI", "1# \"user\" => \"ann\"\n2# \"address\" => \"127.0.0.1:50000\"\n"
@@ -400,7 +400,7 @@ static const struct command commands[] = {
         .flags = COMMAND_CONNECTION | COMMAND_READS,
         TAKES(acl_arguments, acl_takes),
         .run = run_acl,
-        .summary = "Says which user the connection is, for clients of Redis.",
+        .summary = "Shows the user of the connection, for Redis clients.",
         .replies = "As in Redis; ACL HELP lists the subcommands.",
         EXAMPLES({ "ACL WHOAMI", "\"ann\"" }),
     },

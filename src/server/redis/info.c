@@ -326,7 +326,7 @@ static const struct command commands[] = {
         .flags = COMMAND_CONNECTION | COMMAND_READS,
         TAKES(info_arguments, info_takes),
         .run = run_info,
-        .summary = "Shows the server in figures.",
+        .summary = "Shows figures of the server.",
         .details = "`redis_version` is the version of Redis whose answers clients may count on; "
                    "`sluice_version` is the server's own.",
         .replies = "Text in sections of lines, name:value.",
