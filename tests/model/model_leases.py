@@ -391,7 +391,8 @@ class LeaseRules:
         self.end_lease(job)
         self.tell_tracker("completed", now, job)
         if next_queue:
-            self.tell("advanced", ["log"], now, jid=job.jid, queue=old_queue, to=next_queue)
+            self.tell("advanced", ["log"], now, jid=job.jid, queue=old_queue, worker=by[1],
+                      to=next_queue)
             delay = command.get("delay", 0)
             self.write_history(job, now, "put", queue=next_queue,
                                until=now + delay if delay > 0 else 0)
@@ -401,7 +402,7 @@ class LeaseRules:
             self.note_settled(job, by, "complete", job.state)
             self.look_at_dependencies(job)
         else:
-            self.tell("completed", ["log"], now, jid=job.jid, queue=old_queue)
+            self.tell("completed", ["log"], now, jid=job.jid, queue=old_queue, worker=by[1])
             job.state = "complete"
             self.note_settled(job, by, "complete", "complete")
             job.result_until = now + ttl if ttl > 0 and job.result else 0
