@@ -65,6 +65,7 @@ class LeaseRules:
         self.tell("lock_lost", ["log", "worker"], when, jid=job.jid, worker=job.worker)
         self.count(job.queue, when, "lost_leases")
         self.happens("lost", job.queue, when)
+        self.ends("lost", job.queue)
         job.grace = True
         job.end = when + self.grace_us()
 
@@ -500,6 +501,7 @@ class LeaseRules:
                            until=now + delay if delay > 0 else 0)
         self.settle(job, to, now, delay)
         self.happens("retried", to, now)
+        self.ends("retried", to)
         if not uncounted:
             self.count(to, now, "retries")
         return job.remaining
