@@ -125,13 +125,15 @@ static size_t copy_name(const struct command *command, struct slice word, char *
     const char *other = option ? other_name(command, option) : NULL;
     size_t size = other ? strlen(other) : 0;
     if (size > 0 && size <= word.size + 1) {
-        memcpy(out, other, size);
+        for (size_t i = 0; i < size; i++) {
+            out[i] = other[i];
+        }
         return size;
     }
     for (size_t i = 0; i < word.size; i++) {
         char c = word.data[i];
         if (option) {
-            c = c == '-' ? '_' : ascii_lower(c);
+            c = (char)(c == '-' ? '_' : ascii_lower(c));
         }
         out[i] = c;
     }

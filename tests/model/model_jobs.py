@@ -144,6 +144,7 @@ class JobRules:
         self.count(queue, when, "failures")
         self.count(queue, when, "failed")
         self.measure("time_to_failure", queue, when - job.created)
+        self.ends("failed", queue)
         if job.dependents:
             self.to_deal_with.add(job.jid)
 
@@ -257,6 +258,7 @@ class JobRules:
         channels = ["log", "worker"] if job.worker else ["log"]
         self.tell("canceled", channels, when, jid=job.jid, worker=job.worker, queue=job.queue)
         self.tell_tracker("canceled", when, job)
+        self.ends("canceled", job.queue)
         self.remove(job)
         self.finish(job, "canceled", when)
 

@@ -65,6 +65,7 @@ class LeaseRules:
         self.tell("lock_lost", ["log", "worker"], when, jid=job.jid, worker=job.worker)
         self.count(job.queue, when, "lost_leases")
         self.happens("lost", job.queue, when)
+        self.ends("lost", job.queue)
         job.grace = True
         job.end = when + self.grace_us()
 
@@ -391,7 +392,8 @@ class LeaseRules:
         self.end_lease(job)
         self.tell_tracker("completed", now, job)
         if next_queue:
-            self.tell("advanced", ["log"], now, jid=job.jid, queue=old_queue, to=next_queue)
+            self.tell("advanced", ["log"], now, jid=job.jid, queue=old_queue, worker=by[1],
+                      to=next_queue)
             delay = command.get("delay", 0)
             self.write_history(job, now, "put", queue=next_queue,
                                until=now + delay if delay > 0 else 0)
@@ -401,7 +403,7 @@ class LeaseRules:
             self.note_settled(job, by, "complete", job.state)
             self.look_at_dependencies(job)
         else:
-            self.tell("completed", ["log"], now, jid=job.jid, queue=old_queue)
+            self.tell("completed", ["log"], now, jid=job.jid, queue=old_queue, worker=by[1])
             job.state = "complete"
             self.note_settled(job, by, "complete", "complete")
             job.result_until = now + ttl if ttl > 0 and job.result else 0
@@ -499,6 +501,7 @@ class LeaseRules:
                            until=now + delay if delay > 0 else 0)
         self.settle(job, to, now, delay)
         self.happens("retried", to, now)
+        self.ends("retried", to)
         if not uncounted:
             self.count(to, now, "retries")
         return job.remaining

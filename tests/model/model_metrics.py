@@ -11,6 +11,7 @@ WINDOW = 60  # full seconds, or full spans
 
 HISTOGRAMS = ("lifetime", "time_to_completion", "time_to_failure", "runtime", "latency", "attempts")
 METERS = ("queued", "run")
+ENDS = ("completed", "failed", "canceled", "retried", "lost")
 # Not failures: what fails because of something else counts for the second in which the engine comes to it.
 THINGS = ("put", "popped", "completed", "retried", "lost")
 
@@ -53,6 +54,7 @@ class Metrics:
     def __init__(self):
         self.histograms = {name: Counter() for name in HISTOGRAMS}
         self.meters = {name: Meter() for name in METERS}
+        self.ends = dict.fromkeys(ENDS, 0)
 
     def view(self, now):
         view = {}
@@ -61,6 +63,7 @@ class Metrics:
                           "buckets": {str(bucket): buckets[bucket] for bucket in sorted(buckets)}}
         for name, meter in self.meters.items():
             view[name] = meter.rates(now)
+        view["ends"] = dict(self.ends)
         return view
 
 
@@ -108,6 +111,10 @@ class MetricsRules:
         for metrics in self.measures(queue):
             metrics.meters[what].add(when)
 
+    def ends(self, how, queue):
+        for metrics in self.measures(queue):
+            metrics.ends[how] += 1
+
     def measure_complete(self, job, now):
         """A job that is done for good, before anything of it has changed."""
         runs = [entry[0] for entry in job.history if entry[1] == "popped" and entry[3]]
@@ -115,6 +122,7 @@ class MetricsRules:
         self.measure("lifetime", job.queue, now - job.created)
         self.measure("time_to_completion", job.queue, now - first_run)
         self.measure("attempts", job.queue, job.attempts)
+        self.ends("completed", job.queue)
 
     def call_metrics(self, command):
         metrics = self.metrics.get(command["queue"]) or (

@@ -535,7 +535,7 @@ static void look_workers(struct asking *asking)
         look->workers[i] = (struct look_worker){
             .name = text_of(asking, map, "worker"),
             .running = integer_of(map, "running"),
-            .expired = integer_of(map, "stalled"),
+            .expired = integer_of(map, "expired"),
             .seen = number_of(map, "seen"),
             .offline = sluice_value_boolean(sluice_value_get(map, "offline")),
         };

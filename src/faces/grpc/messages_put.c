@@ -142,6 +142,7 @@ static const struct grpc_field cancel_request_fields[] = {
     { STRING(1, "namespace"), .role = GRPC_ROLE_NAMESPACE },
     { STRING(2, "jids"), .flags = GRPC_FIELD_REPEATED, .as = "jid" },
     { BOOL(3, "dependents"), .as = "DEPENDENTS" },
+    { STRING(4, "request_id"), .as = "REQUEST" },
 };
 const struct grpc_message grpc_cancel_request = {
     .name = "sluice.v1.CancelRequest",

@@ -79,6 +79,18 @@ static void write_meter(struct shell *shell, const char *name, const struct mete
     json_write_end_array(out);
 }
 
+static void write_ends(struct json_writer *out, const struct metrics *metrics)
+{
+    member_key(out, "ends");
+    json_write_begin_object(out);
+    member_uint(out, "completed", metrics->completed_count);
+    member_uint(out, "failed", metrics->failed_count);
+    member_uint(out, "canceled", metrics->canceled_count);
+    member_uint(out, "retried", metrics->retried_count);
+    member_uint(out, "lost", metrics->lost_count);
+    json_write_end_object(out);
+}
+
 static enum status call_metrics(struct shell *shell)
 {
     const struct metrics *metrics =
@@ -95,6 +107,7 @@ static enum status call_metrics(struct shell *shell)
     write_histogram(shell, "attempts", &metrics->attempts);
     write_meter(shell, "queued", &metrics->queued);
     write_meter(shell, "run", &metrics->run);
+    write_ends(&shell->out, metrics);
     json_write_end_object(&shell->out);
     return STATUS_OK;
 }

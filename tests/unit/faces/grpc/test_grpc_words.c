@@ -186,6 +186,7 @@ static const struct {
     const char *method, *argument;
 } without_field[] = {
     { "StreamNext", "WAIT" }, // it waits until the call ends
+    { "Report", "REQUEST" },  // a call has several lines, each a command of its own
 };
 
 static bool is_without_field(const char *method, const char *argument)
