@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT The members of structs of options, as tables: the name of each in C
+// SPDX-License-Identifier: MIT
+// The members of structs of options, as tables: the name of each in C
 // and in a command, and which numbers it may have.
 #ifndef SLUICE_CLIENT_MEMBERS_H
 #define SLUICE_CLIENT_MEMBERS_H

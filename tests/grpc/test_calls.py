@@ -369,6 +369,24 @@ class Looking(grpc_client.TestCase):
             self.assertIn(part, details)
 
 
+class EveryCommand(grpc_client.TestCase):
+    def test_no_command_needs_a_connection_of_resp(self):
+        """Each is answered or refused, whatever its arguments are: DBSIZE and ZCARD ask for what RESP has selected."""
+        arguments = [[], ["app"], ["ql:*"], ["ql:queues", "q"], ["app", "q", "x"], ["x"] * 9]
+        names = [item.text for item in self.queue.Execute(pb.ExecuteRequest(words=[b"COMMAND", b"LIST"])).value.list.items]
+        self.assertIn(b"dbsize", names)
+        for name in names:
+            for words in arguments:
+                if name == b"shutdown":
+                    continue
+                try:
+                    self.queue.Execute(pb.ExecuteRequest(words=[name, *(word.encode() for word in words)]),
+                                       timeout=LIMIT_S)
+                except grpc.RpcError as error:
+                    self.assertNotIn(error.code(), (Code.UNAVAILABLE, Code.UNKNOWN, Code.INTERNAL, Code.CANCELLED,
+                                                    Code.DEADLINE_EXCEEDED), (name, words, error.details()))
+
+
 def ended(stream):
     """The messages of a stream that may be canceled."""
     try:

@@ -47,11 +47,11 @@ struct slice answer_qless_namespace(const struct connection *connection,
                                     char text[QLESS_NAMESPACE_SIZE])
 {
     const char *name = connection->server->settings.qless_namespace;
-    if (connection->resp->db == 0) {
+    uint32_t db = session_of(connection)->db;
+    if (db == 0) {
         return slice_from_cstr(name);
     }
-    int size = snprintf(text, QLESS_NAMESPACE_SIZE, "%.*s-%u", ENGINE_NAME_SIZE_MAX, name,
-                        connection->resp->db);
+    int size = snprintf(text, QLESS_NAMESPACE_SIZE, "%.*s-%u", ENGINE_NAME_SIZE_MAX, name, db);
     return slice_make(text, (size_t)size);
 }
 

@@ -4,14 +4,46 @@
 #include "server/net/listener.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
     RECEIVED_MAX = 1 << 20,
 };
+
+// ---------------------------------------------------------------------------------------------
+// The disk: the store's thread waits in fdatasync while it is closed, however fast the disk is.
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t opened;
+    bool closed;
+} gate = { .mutex = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER };
+
+static void gate_set(bool closed)
+{
+    (void)pthread_mutex_lock(&gate.mutex);
+    gate.closed = closed;
+    (void)pthread_cond_broadcast(&gate.opened);
+    (void)pthread_mutex_unlock(&gate.mutex);
+}
+
+// In place of the system's.
+int fdatasync(int fd)
+{
+    (void)pthread_mutex_lock(&gate.mutex);
+    while (gate.closed) {
+        (void)pthread_cond_wait(&gate.opened, &gate.mutex);
+    }
+    (void)pthread_mutex_unlock(&gate.mutex);
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+// ---------------------------------------------------------------------------------------------
 
 int loop_test_begin(void **state)
 {
@@ -44,6 +76,7 @@ int loop_test_begin(void **state)
 int loop_test_end(void **state)
 {
     struct loop_test *test = *state;
+    gate_set(false);
     server_release(&test->server);
     char command[256];
     (void)snprintf(command, sizeof(command), "rm -rf '%s/data' '%s/socket'", test->settings.folder,
@@ -123,13 +156,15 @@ void loop_client_expect_nothing(struct loop_client *client)
     assert_int_equal(client->received.size, 0);
 }
 
-// A group that the store never reaches.
+// A group that the store never reaches, for replies to commands that change nothing. Those of a
+// change get the group of the change, which the disk keeps from becoming durable.
 enum {
     FAR = 1000000,
 };
 
 void loop_test_hold(struct loop_test *test)
 {
+    gate_set(true);
     test->server.namespaces.group += FAR;
 }
 
@@ -137,6 +172,7 @@ static void settle(struct loop_test *test)
 {
     test->server.namespaces.group = 0;
     commit_durable(&test->server);
+    gate_set(false);
     loop_test_turn(test);
 }
 
