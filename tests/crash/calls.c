@@ -28,6 +28,8 @@ enum {
     DATA_LARGE_MIN = 20 * 1024,
     DATA_LARGE_MAX = 200 * 1024,
     JOBS_MAX = 90, // with more of them some are canceled
+    CROWD = 1010,  // more than an operation does in its call
+    TICKS_MAX = 1000,
 };
 
 static const int64_t start_us = 1700000000 * SECOND;
@@ -42,7 +44,8 @@ static const char *const recurrings[] = { "r0", "r1", "r2" };
 static const char *const domains[] = { "a.example", "b.example", "c", "" };
 static const char *const limit_domains[] = { "", "*.example", "a*", "a.example", "c" };
 static const char *const keys[] = { "k1", "k2", "k3" };
-#define ZONE_NAME SLICE("Test/One")
+#define ZONE_NAME   SLICE("Test/One")
+#define CROWD_QUEUE SLICE("crowd")
 
 // ---------------------------------------------------------------------------------------------
 // Draws
@@ -591,6 +594,62 @@ static void call_bulk(struct caller *caller)
     expect(engine_bulk(caller->engine, caller->now_us, &request, &id, NULL));
 }
 
+static bool bulk_is_open(const struct engine *engine)
+{
+    struct bulk_view view;
+    bool open = false;
+    for (size_t i = 0; !open && engine_bulk_at(engine, i, &view); i++) {
+        open = !view.done;
+    }
+    return open;
+}
+
+// Ends the operations in progress.
+static void end_bulks(struct caller *caller)
+{
+    for (int i = 0; bulk_is_open(caller->engine); i++) {
+        if (i == TICKS_MAX) {
+            (void)fprintf(stderr, "workload: an operation does not end\n");
+            abort();
+        }
+        (void)engine_tick(caller->engine, caller->now_us);
+    }
+}
+
+static void put_crowd(struct caller *caller)
+{
+    char jid[16];
+    for (unsigned i = 0; i < CROWD; i++) {
+        const struct job *job;
+        int size = snprintf(jid, sizeof(jid), "crowd-%u", i);
+        expect(engine_put(caller->engine, caller->now_us,
+                          &(struct put_request){ .queue = CROWD_QUEUE,
+                                                 .jid = slice_make(jid, (size_t)size),
+                                                 .klass = SLICE("Crowd"),
+                                                 .data = SLICE("{}") },
+                          &job, NULL));
+    }
+}
+
+// Most of the crowd is gone before a store hears of it.
+void caller_begin_exact(struct caller *caller)
+{
+    const struct bulk_request dry_run = { .act = BULK_CANCEL,
+                                          .dry_run = true,
+                                          .filter.queue = CROWD_QUEUE };
+    uint64_t id, exact;
+    end_bulks(caller);
+    put_crowd(caller);
+    expect(engine_bulk(caller->engine, caller->now_us, &dry_run, &id, NULL));
+    end_bulks(caller);
+    enum status status =
+        engine_bulk_as(caller->engine, caller->now_us, id, BULK_CANCEL, SLICE_EMPTY, &exact, NULL);
+    if (status || !bulk_is_open(caller->engine)) {
+        (void)fprintf(stderr, "workload: no exact operation is in progress\n");
+        abort();
+    }
+}
+
 static void call_queue(struct caller *caller)
 {
     struct names list;
@@ -651,6 +710,7 @@ static void thin_out(struct caller *caller)
 {
     const struct bulk_request request = { .act = BULK_CANCEL, .filter.klass = RECURRING_KLASS };
     uint64_t id;
+    end_bulks(caller);
     expect(engine_bulk(caller->engine, caller->now_us, &request, &id, NULL));
 }
 
