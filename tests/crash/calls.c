@@ -48,7 +48,8 @@ static const char *const keys[] = { "k1", "k2", "k3" };
 #define CROWD_QUEUE SLICE("crowd")
 
 // ---------------------------------------------------------------------------------------------
-// Draws
+// Draws. A call has at most one among its arguments: compilers evaluate these in different orders,
+// and the calls must be the same with all of them.
 
 static uint64_t below(struct caller *caller, uint64_t limit)
 {
@@ -304,14 +305,15 @@ static void call_delete(struct caller *caller)
 static void call_priority(struct caller *caller)
 {
     unsigned states = state_bit(JOB_WAITING) | state_bit(JOB_STALLED) | state_bit(JOB_SCHEDULED);
-    expect(engine_priority(caller->engine, caller->now_us, jid_in(caller, states),
-                           (int32_t)below(caller, 7) - 3, NULL));
+    struct slice jid = jid_in(caller, states);
+    expect(
+        engine_priority(caller->engine, caller->now_us, jid, (int32_t)below(caller, 7) - 3, NULL));
 }
 
 static void call_update_data(struct caller *caller)
 {
-    expect(engine_update_data(caller->engine, caller->now_us, jid_in(caller, ~0U), data(caller),
-                              NULL));
+    struct slice jid = jid_in(caller, ~0U);
+    expect(engine_update_data(caller->engine, caller->now_us, jid, data(caller), NULL));
 }
 
 static void call_log(struct caller *caller)
@@ -441,13 +443,15 @@ static void call_say(struct caller *caller)
 {
     struct engine *engine = caller->engine;
     const struct holder holder = held(caller);
+    int32_t progress;
     switch (below(caller, 4)) {
     case 0:
         expect(engine_start(engine, caller->now_us, &holder, (int64_t)below(caller, 9999), NULL));
         break;
     case 1:
-        expect(engine_progress(engine, caller->now_us, &holder, (int32_t)below(caller, 1000001),
-                               some_text(caller, 0, 20), NULL));
+        progress = (int32_t)below(caller, 1000001);
+        expect(engine_progress(engine, caller->now_us, &holder, progress, some_text(caller, 0, 20),
+                               NULL));
         break;
     case 2:
         expect(engine_checkpoint(engine, caller->now_us, &holder, some_text(caller, 0, 50), NULL));
@@ -461,8 +465,10 @@ static void call_say(struct caller *caller)
 static void call_unfail(struct caller *caller)
 {
     size_t moved;
-    expect(engine_unfail(caller->engine, caller->now_us, queue(caller), NAME(caller, groups),
-                         1 + below(caller, 4), &moved, NULL));
+    struct slice of = queue(caller);
+    struct slice group = NAME(caller, groups);
+    expect(engine_unfail(caller->engine, caller->now_us, of, group, 1 + below(caller, 4), &moved,
+                         NULL));
 }
 
 // ---------------------------------------------------------------------------------------------
