@@ -235,7 +235,7 @@ static void test_workload__exact_operations_are_in_progress_across_steps(void **
     struct shelf shelf = { 0 };
     struct workload *workload = workload_new(1, NULL);
     size_t with = 0, ended = 0;
-    for (size_t n = 1; n <= 20 * WORKLOAD_EXACT_EVERY; n++) {
+    for (size_t n = 1; n <= (size_t)20 * WORKLOAD_EXACT_EVERY; n++) {
         bool before = has_set(&shelf);
         workload_step(workload);
         take(&shelf, workload_engine(workload));
