@@ -5,10 +5,14 @@ import json
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 import tool
 from tool import sluiced
+
+sys.path.insert(0, os.path.join(tool.SOURCE, "tests/client"))
+from shell import Shell  # noqa: E402
 
 # Commands that no subcommand is for, and why.
 NOT_REACHED = {
@@ -105,9 +109,29 @@ class Status(tool.ServerCase):
         with tool.tempfile.TemporaryDirectory() as folder:
             url = f"file:{folder}/jobs"
             tool.run("put", "mail", "Send", "--url", url)
-            for words in (["status"], ["clients"], ["slowlog"], ["reload"], ["drain"]):
-                done = tool.run(*words, "--url", url)
-                self.assertEqual((done.returncode, done.stdout), (1, ""), words)
+            self.refuse_all(url, f"and file:{folder}/jobs is a folder")
+
+    def test_a_queue_in_a_program_is_no_server(self):
+        with tool.tempfile.TemporaryDirectory() as folder, Shell() as shell:
+            shell.open("q", f"file:{folder}/jobs")
+            shell.ok("serve", "q", f"unix:{folder}/socket", "server")
+            url = f"unix:{folder}/socket?ns=app"
+            done = tool.run("put", "mail", "Send", "--jid", "ann", "--url", url)
+            self.assertEqual((done.returncode, done.stdout), (0, "ann\n"), done.stderr)
+            self.assertEqual(tool.run("ping", "--url", url).returncode, 0)
+            self.refuse_all(url, f"and unix:{folder}/socket is a queue in a program "
+                                 "(`sluice queues` and `sluice top` show it)")
+            self.assertIn("mail", tool.run("queues", "--url", url).stdout)
+            shell.ok("serve_end", "server")
+            shell.ok("close", "q")
+
+    def refuse_all(self, url, reason):
+        for words in (["status"], ["whoami"], ["slowlog", "list"], ["reload"], ["drain"],
+                      ["users", "list"], ["shutdown", "--yes"]):
+            done = tool.run(*words, "--url", url)
+            name = " ".join(words[:2 - (words[-1] == "--yes")])
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (1, "", f"sluice: `{name}` needs a server, {reason}\n"))
 
 
 class Alone(unittest.TestCase):

@@ -116,7 +116,9 @@ class Password(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.files = Authorities()
-        cls.server = sluiced.Server("--user", "ann p@ss/w%rd *:admin").__enter__()
+        cls.socket = cls.files.path("socket")
+        cls.server = sluiced.Server("--user", "ann p@ss/w%rd *:admin",
+                                    "--listen", f"unix:{cls.socket}").__enter__()
         cls.url = f"sluice://ann@127.0.0.1:{cls.server.port}/app"
         cls.good = cls.files.write("good", "p@ss/w%rd\nthe second line is not read\n")
         cls.bad = cls.files.write("bad", "guess\n")
@@ -138,17 +140,48 @@ class Password(unittest.TestCase):
 
     def test_a_file_that_has_none_is_refused(self):
         for path, wanted in (("/nothing/there", "/nothing/there cannot be read: No such file"),
-                             (self.files.write("empty", "\n"), "is empty")):
+                             (self.files.write("empty", "\n"), "has no password in its first")):
             done = tool.run("get", "ann", "--url", self.url, "--password-file", path)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(wanted, done.stderr)
         done = tool.run("get", "ann", "--url", "file:jobs", "--password-file", self.good)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--password-file needs an address with a host", done.stderr)
+        self.assertIn("--password-file needs an address of a server", done.stderr)
         url = self.url.replace("ann@", "ann:other@")
         done = tool.run("get", "ann", "--url", url, "--password-file", self.good)
         self.assertEqual(done.returncode, 2)
         self.assertNotIn("other@", done.stderr)
+
+    def test_a_variable_stands_back_behind_the_address(self):
+        done = tool.run("queues", "--url", self.url.replace("ann@", "ann:p%40ss%2Fw%25rd@"),
+                        SLUICE_PASSWORD_FILE=self.bad)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = tool.run("put", "mail", "Send", "--url", f"file:{self.files.path('jobs')}",
+                        SLUICE_PASSWORD_FILE="/nothing/there")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_socket_has_a_password_too(self):
+        url = f"unix:{self.socket}?ns=socket&user=ann"
+        done = tool.run("put", "mail", "Send", "--jid", "ann", "--url", url,
+                        "--password-file", self.good)
+        self.assertEqual((done.returncode, done.stdout), (0, "ann\n"), done.stderr)
+        done = tool.run("get", "ann", "--url", url, SLUICE_PASSWORD_FILE=self.good)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for options in ([], ["--password-file", self.bad]):
+            done = tool.run("get", "ann", "--url", url, *options)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        done = tool.run("ping", "--url", url, "--password-file", self.good)
+        self.assertRegex(done.stdout, f"^unix:{self.socket} answers in ")
+
+    def test_a_job_reaches_a_socket_as_its_worker_does(self):
+        url = f"unix:{self.socket}?ns=work&user=ann"
+        tool.run("put", "work", "Send", "--jid", "cat", "--url", url, "--password-file", self.good)
+        done = tool.run("work", "-q", "work", "--once", "--pass-url", "--url", url,
+                        "--password-file", self.good,
+                        "--", "sh", "-c", f"exec {tool.SLUICE} get cat --json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = tool.run("get", "cat", "--json", "--url", url, "--password-file", self.good)
+        self.assertIn('"state":"complete"', done.stdout)
 
 
 if __name__ == "__main__":

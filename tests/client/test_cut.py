@@ -263,6 +263,13 @@ class Putting:
         lane.direct.ask("call", "d", ["Q.UNRECUR", "r" + n])  # there may be none
 
 
+class Running(Putting):
+    """A recurring job makes a job now."""
+
+    def prepare(self, lane, n):
+        lane.ask("Q.RECUR", "r" + n, "q" + n, "k", "1", "INTERVAL", "1000", "DELAY", "1000")
+
+
 def call(*words):
     return lambda lane, n: lane.shell.ask("call", "q", [word.replace("$", n) for word in words])
 
@@ -310,6 +317,7 @@ KINDS = {
                                  "k", "3", "JID", "j$")),
     "requeue": Putting(call("Q.REQUEUE", "j$", "q$", "k", "1"), moves=True),
     "recur": Putting(call("Q.RECUR", "r$", "q$", "k", "1", "INTERVAL", "1000")),
+    "run": Running(call("Q.RECUR.RUN", "r$")),
     "restore": Putting(call("Q.RESTORE", ITEM, '{"job":{}}')),
 }
 

@@ -28,6 +28,8 @@ enum {
     DATA_LARGE_MIN = 20 * 1024,
     DATA_LARGE_MAX = 200 * 1024,
     JOBS_MAX = 90, // with more of them some are canceled
+    CROWD = 1010,  // more than an operation does in its call
+    TICKS_MAX = 1000,
 };
 
 static const int64_t start_us = 1700000000 * SECOND;
@@ -42,10 +44,12 @@ static const char *const recurrings[] = { "r0", "r1", "r2" };
 static const char *const domains[] = { "a.example", "b.example", "c", "" };
 static const char *const limit_domains[] = { "", "*.example", "a*", "a.example", "c" };
 static const char *const keys[] = { "k1", "k2", "k3" };
-#define ZONE_NAME SLICE("Test/One")
+#define ZONE_NAME   SLICE("Test/One")
+#define CROWD_QUEUE SLICE("crowd")
 
 // ---------------------------------------------------------------------------------------------
-// Draws
+// Draws. A call has at most one among its arguments: compilers evaluate these in different orders,
+// and the calls must be the same with all of them.
 
 static uint64_t below(struct caller *caller, uint64_t limit)
 {
@@ -301,14 +305,15 @@ static void call_delete(struct caller *caller)
 static void call_priority(struct caller *caller)
 {
     unsigned states = state_bit(JOB_WAITING) | state_bit(JOB_STALLED) | state_bit(JOB_SCHEDULED);
-    expect(engine_priority(caller->engine, caller->now_us, jid_in(caller, states),
-                           (int32_t)below(caller, 7) - 3, NULL));
+    struct slice jid = jid_in(caller, states);
+    expect(
+        engine_priority(caller->engine, caller->now_us, jid, (int32_t)below(caller, 7) - 3, NULL));
 }
 
 static void call_update_data(struct caller *caller)
 {
-    expect(engine_update_data(caller->engine, caller->now_us, jid_in(caller, ~0U), data(caller),
-                              NULL));
+    struct slice jid = jid_in(caller, ~0U);
+    expect(engine_update_data(caller->engine, caller->now_us, jid, data(caller), NULL));
 }
 
 static void call_log(struct caller *caller)
@@ -438,13 +443,15 @@ static void call_say(struct caller *caller)
 {
     struct engine *engine = caller->engine;
     const struct holder holder = held(caller);
+    int32_t progress;
     switch (below(caller, 4)) {
     case 0:
         expect(engine_start(engine, caller->now_us, &holder, (int64_t)below(caller, 9999), NULL));
         break;
     case 1:
-        expect(engine_progress(engine, caller->now_us, &holder, (int32_t)below(caller, 1000001),
-                               some_text(caller, 0, 20), NULL));
+        progress = (int32_t)below(caller, 1000001);
+        expect(engine_progress(engine, caller->now_us, &holder, progress, some_text(caller, 0, 20),
+                               NULL));
         break;
     case 2:
         expect(engine_checkpoint(engine, caller->now_us, &holder, some_text(caller, 0, 50), NULL));
@@ -458,8 +465,10 @@ static void call_say(struct caller *caller)
 static void call_unfail(struct caller *caller)
 {
     size_t moved;
-    expect(engine_unfail(caller->engine, caller->now_us, queue(caller), NAME(caller, groups),
-                         1 + below(caller, 4), &moved, NULL));
+    struct slice of = queue(caller);
+    struct slice group = NAME(caller, groups);
+    expect(engine_unfail(caller->engine, caller->now_us, of, group, 1 + below(caller, 4), &moved,
+                         NULL));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -591,6 +600,62 @@ static void call_bulk(struct caller *caller)
     expect(engine_bulk(caller->engine, caller->now_us, &request, &id, NULL));
 }
 
+static bool bulk_is_open(const struct engine *engine)
+{
+    struct bulk_view view;
+    bool open = false;
+    for (size_t i = 0; !open && engine_bulk_at(engine, i, &view); i++) {
+        open = !view.done;
+    }
+    return open;
+}
+
+// Ends the operations in progress.
+static void end_bulks(struct caller *caller)
+{
+    for (int i = 0; bulk_is_open(caller->engine); i++) {
+        if (i == TICKS_MAX) {
+            (void)fprintf(stderr, "workload: an operation does not end\n");
+            abort();
+        }
+        (void)engine_tick(caller->engine, caller->now_us);
+    }
+}
+
+static void put_crowd(struct caller *caller)
+{
+    char jid[16];
+    for (unsigned i = 0; i < CROWD; i++) {
+        const struct job *job;
+        int size = snprintf(jid, sizeof(jid), "crowd-%u", i);
+        expect(engine_put(caller->engine, caller->now_us,
+                          &(struct put_request){ .queue = CROWD_QUEUE,
+                                                 .jid = slice_make(jid, (size_t)size),
+                                                 .klass = SLICE("Crowd"),
+                                                 .data = SLICE("{}") },
+                          &job, NULL));
+    }
+}
+
+// Most of the crowd is gone before a store hears of it.
+void caller_begin_exact(struct caller *caller)
+{
+    const struct bulk_request dry_run = { .act = BULK_CANCEL,
+                                          .dry_run = true,
+                                          .filter.queue = CROWD_QUEUE };
+    uint64_t id, exact;
+    end_bulks(caller);
+    put_crowd(caller);
+    expect(engine_bulk(caller->engine, caller->now_us, &dry_run, &id, NULL));
+    end_bulks(caller);
+    enum status status =
+        engine_bulk_as(caller->engine, caller->now_us, id, BULK_CANCEL, SLICE_EMPTY, &exact, NULL);
+    if (status || !bulk_is_open(caller->engine)) {
+        (void)fprintf(stderr, "workload: no exact operation is in progress\n");
+        abort();
+    }
+}
+
 static void call_queue(struct caller *caller)
 {
     struct names list;
@@ -651,6 +716,7 @@ static void thin_out(struct caller *caller)
 {
     const struct bulk_request request = { .act = BULK_CANCEL, .filter.klass = RECURRING_KLASS };
     uint64_t id;
+    end_bulks(caller);
     expect(engine_bulk(caller->engine, caller->now_us, &request, &id, NULL));
 }
 

@@ -30,4 +30,7 @@ void caller_advance(struct caller *caller);
 // One call. That it is refused is part of the game; any other failure ends the process.
 void caller_call(struct caller *caller);
 
+// Puts many jobs and begins to cancel exactly these. The operation goes on with the next ticks.
+void caller_begin_exact(struct caller *caller);
+
 #endif

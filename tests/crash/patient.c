@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    ROUNDS = 90,
-    CHECKPOINT_AT = 70, // and at half of that
+    ROUNDS = 9 * WORKLOAD_EXACT_EVERY, // so the last leaves an operation in progress
+    CHECKPOINT_AT = 70,                // and at half of that
     PUT_AT = 20,
     PUT_COUNT = 150,
     DIRECTORY_HEADER = 4,
@@ -160,8 +160,6 @@ static void step(struct patient *patient, struct store *store, struct workload *
     free(batch.records);
 }
 
-// Many plain jobs, some of which wait for the one before, so that the base has a tree worth the
-// name.
 // A lock for a time that outlives its job.
 static void leave_promise(struct engine *engine)
 {
@@ -183,6 +181,8 @@ static void leave_promise(struct engine *engine)
             "a job was not put and canceled");
 }
 
+// Many plain jobs, some of which wait for the one before, so that the base has a tree worth the
+// name.
 static void put_many(struct patient *patient, struct store *store, struct workload *workload,
                      uint32_t space)
 {

@@ -221,6 +221,34 @@ static void test_workload__an_engine_can_be_freed_after_any_record(void **state)
     shelf_release(&shelf);
 }
 
+static bool has_set(const struct shelf *shelf)
+{
+    size_t at = shelf_find(shelf, (struct record_key){ .kind = RECORD_BULK_SET });
+    return at < shelf->count && shelf->items[at].key.kind == RECORD_BULK_SET;
+}
+
+// The set of jobs of an operation is in a store from the step that begins it to the one that ends
+// it.
+static void test_workload__exact_operations_are_in_progress_across_steps(void **state)
+{
+    (void)state;
+    struct shelf shelf = { 0 };
+    struct workload *workload = workload_new(1, NULL);
+    size_t with = 0, ended = 0;
+    for (size_t n = 1; n <= (size_t)20 * WORKLOAD_EXACT_EVERY; n++) {
+        bool before = has_set(&shelf);
+        workload_step(workload);
+        take(&shelf, workload_engine(workload));
+        bool now = has_set(&shelf);
+        assert_true(now || n % WORKLOAD_EXACT_EVERY != 0);
+        with += now;
+        ended += before && !now;
+    }
+    assert_true(with > 40 && ended > 5);
+    workload_free(workload);
+    shelf_release(&shelf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_workload__goes_on_from_an_engine_that_was_rebuilt),
         cmocka_unit_test(test_workload__the_same_seed_makes_the_same_calls),
         cmocka_unit_test(test_workload__an_engine_can_be_freed_after_any_record),
+        cmocka_unit_test(test_workload__exact_operations_are_in_progress_across_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,9 @@ void workload_step(struct workload *workload)
         caller_call(caller);
     }
     workload->steps++;
+    if (workload->steps % WORKLOAD_EXACT_EVERY == 0) {
+        caller_begin_exact(caller);
+    }
     remember(workload);
     // Time alone is no change: a store does not hear of it.
     if (!engine_has_changes(workload->engine)) {

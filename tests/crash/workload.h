@@ -18,6 +18,10 @@ struct workload *workload_new(uint64_t seed, struct engine *engine);
 void workload_free(struct workload *workload);
 struct engine *workload_engine(struct workload *workload);
 
+enum {
+    WORKLOAD_EXACT_EVERY = 10, // steps: one leaves an exact bulk operation in progress
+};
+
 // One step: some random calls (put, pop, complete, fail, cancel, tag, config, recurring, limits,
 // ...; now and then large data, now and then many calls). The caller then gives the changes to a
 // store (store_take).

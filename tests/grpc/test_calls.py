@@ -148,6 +148,14 @@ class Producers(grpc_client.TestCase):
         self.assertEqual(2, self.queue.Cancel(pb.CancelRequest(jids=["c1"], dependents=True)).canceled)
         self.assertEqual(0, self.queue.Cancel(pb.CancelRequest(jids=["c1"])).canceled)
 
+    def test_a_repeated_cancel(self):
+        self.add("cancels", jid="c3")
+        request = pb.CancelRequest(jids=["c3"], request_id="cancel c3")
+        self.assertEqual(1, self.queue.Cancel(request).canceled)
+        self.add("cancels", jid="c3")
+        self.assertEqual(1, self.queue.Cancel(request).canceled)
+        self.assertEqual("c3", self.queue.Get(pb.GetRequest(jid="c3")).jid)
+
 
 class Workers(grpc_client.TestCase):
     def test_next(self):

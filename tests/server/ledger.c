@@ -188,7 +188,8 @@ void ledger_act_acknowledged(struct ledger *ledger, size_t job, uint64_t token, 
         return;
     }
     // Sent again by one who did not hear the answer, it is answered once more.
-    bool repeats = act == ACT_COMPLETE && entry->complete && entry->unheard;
+    bool repeats = entry->unheard[act] &&
+                   (act == ACT_COMPLETE ? entry->complete : act == ACT_FAIL && entry->failed);
     if ((entry->complete || entry->failed) && !repeats) {
         fail_msg("violation: %s of j%zu was taken after it had ended", act_names[act], job);
     }
@@ -202,7 +203,7 @@ void ledger_act_acknowledged(struct ledger *ledger, size_t job, uint64_t token, 
 void ledger_next_answered_complete(struct ledger *ledger, size_t job, uint64_t token)
 {
     const struct entry *entry = &ledger->entries[job];
-    if (token == entry->token && !entry->unheard) {
+    if (token == entry->token && !entry->unheard[ACT_COMPLETE]) {
         fail_msg("violation: j%zu was completed for good by its %s", job, act_names[ACT_NEXT]);
     }
     ledger_act_acknowledged(ledger, job, token, ACT_COMPLETE, 0);
@@ -215,11 +216,13 @@ void ledger_act_refused(struct ledger *ledger, size_t job, uint64_t token, enum 
     ledger->refusals++;
     // With or without a next queue it repeats those that were sent before.
     bool completes = act == ACT_COMPLETE || act == ACT_NEXT;
-    bool done = completes && entry->complete;
+    bool done = (completes && entry->complete) || (act == ACT_FAIL && entry->failed);
+    unsigned unheard =
+        completes ? entry->unheard[ACT_COMPLETE] + entry->unheard[ACT_NEXT] : entry->unheard[act];
     if (token != entry->token || (heard_us >= held_until(entry, job) && !done)) {
         return;
     }
-    unsigned mine = (act != ACT_HEARTBEAT) + (completes ? entry->unheard : 0);
+    unsigned mine = (act != ACT_HEARTBEAT) + unheard;
     if (done || entry->ends <= mine) {
         fail_msg("violation: %s of j%zu by the holder of the lease was refused: %.*s",
                  act_names[act], job, SLICE_PRINT(why));
@@ -239,8 +242,10 @@ void ledger_act_unknown(struct ledger *ledger, size_t job, uint64_t token, enum 
     }
     if (act == ACT_HEARTBEAT) {
         entry->expires_up_us = INT64_MAX;
-    } else if (act == ACT_COMPLETE || act == ACT_FAIL) {
-        entry->unheard += act == ACT_COMPLETE;
+        return;
+    }
+    entry->unheard[act]++;
+    if (act == ACT_COMPLETE || act == ACT_FAIL) {
         ledger->open -= !entry->out;
         entry->out = true;
     }

@@ -4,8 +4,9 @@
 // and the times that the server itself gave.
 //
 //      put sent --> acknowledged, or handed out, or unknown (may be there or not)
+//                   one with a request id may be sent again, and puts nothing twice
 //      lease    --> complete, fail: acknowledged (the end), refused, or unknown
-//                   an unknown complete may be sent again with its token, and is answered the same
+//                   what is unknown may be sent again with its token, and is answered as it was
 //               --> given back (retry, complete with a next queue): may be handed out again
 //               --> neither: not handed out again before it has run out
 //
@@ -39,6 +40,10 @@ enum lease_act {
     ACT_HEARTBEAT,
 };
 
+enum {
+    ACTS = ACT_HEARTBEAT + 1,
+};
+
 enum put_fate {
     PUT_SENT,
     PUT_UNKNOWN,
@@ -52,7 +57,7 @@ struct entry {
     int64_t popped_us;                             // when that was handed out
     int64_t expires_low_us, expires_up_us;         // when it runs out: not before, not after
     unsigned ends;                                 // acts sent that end this lease
-    unsigned unheard;                              // completes among them without an answer
+    unsigned unheard[ACTS];                        // those among them without an answer
     bool maybe_complete, maybe_failed, maybe_back; // one of them may have worked
     bool complete, failed;                         // surely, for good
     bool out;                                      // one of these, or perhaps: not open

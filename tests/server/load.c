@@ -72,28 +72,50 @@ static const char *draw_queue(struct load *load)
     return load_queues[random_below(&load->random, LOAD_QUEUES)];
 }
 
-void load_put(struct load *load, struct worker *worker)
+// Whether the job is put with a request id, so that the put can be repeated.
+static bool has_request(size_t job)
 {
-    size_t job = ledger_put_sent(&load->ledger);
+    return job % 8 < 6;
+}
+
+// The same words each time, for a request is known by them too.
+static void say_put(struct worker *worker, const struct request *request)
+{
+    size_t job = request->lease.job;
+    const char *words[16] = { "Q.PUT", ledger_namespaces[ledger_namespace(job)],
+                              load_queues[job / 3 % LOAD_QUEUES], "Work" };
+    size_t count = 5;
     char jid[LEDGER_JID_SIZE];
     char priority[16];
     ledger_jid(job, jid);
-    (void)snprintf(priority, sizeof(priority), "%d", (int)random_below(&load->random, 3));
+    (void)snprintf(priority, sizeof(priority), "%d", (int)(job / 5 % 3));
     struct buffer data;
     buffer_init(&data, &allocator_system, 1 << 12);
     ledger_data(job, &data);
     buffer_append_char(&data, '\0');
-    const char *ns = ledger_namespaces[ledger_namespace(job)];
+    words[4] = data.data;
     // Retries without end, so that a job that is lost again and again does not fail.
-    if (random_below(&load->random, 8) == 0) {
-        client_ask(&worker->client, "Q.PUT", ns, draw_queue(load), "Work", data.data, "JID", jid,
-                   "RETRIES", "1000000000", "DELAY", "0.03");
-    } else {
-        client_ask(&worker->client, "Q.PUT", ns, draw_queue(load), "Work", data.data, "JID", jid,
-                   "RETRIES", "1000000000", "PRIORITY", priority);
+    const char *const options[] = { "JID",
+                                    jid,
+                                    "RETRIES",
+                                    "1000000000",
+                                    job % 7 == 0 ? "DELAY" : "PRIORITY",
+                                    job % 7 == 0 ? "0.03" : priority,
+                                    "REQUEST",
+                                    jid };
+    for (size_t i = 0; i < (has_request(job) ? 8 : 6); i++) {
+        words[count++] = options[i];
     }
+    client_ask_words(&worker->client, words);
     buffer_release(&data);
-    add_request(worker, (struct request){ .kind = REQUEST_PUT, .lease = { job, 0 } });
+    add_request(worker, *request);
+}
+
+void load_put(struct load *load, struct worker *worker)
+{
+    const struct request request = { .kind = REQUEST_PUT,
+                                     .lease = { ledger_put_sent(&load->ledger), 0 } };
+    say_put(worker, &request);
 }
 
 static void send_pop(struct load *load, struct worker *worker)
@@ -207,6 +229,34 @@ static bool send_cheat(struct load *load, struct worker *worker)
     return true;
 }
 
+// Keeps a request that is to be repeated.
+static void keep_again(struct load *load, struct worker *worker, const struct request *request)
+{
+    size_t at = worker->again_count;
+    if (at == LOAD_AGAIN_MAX) {
+        at = (size_t)random_below(&load->random, LOAD_AGAIN_MAX);
+    } else {
+        worker->again_count++;
+    }
+    worker->again[at] = *request;
+}
+
+static void send_again(struct load *load, struct worker *worker)
+{
+    size_t at = (size_t)random_below(&load->random, worker->again_count);
+    struct request request = worker->again[at];
+    request.repeats = true;
+    worker->again[at] = worker->again[--worker->again_count];
+    if (request.kind == REQUEST_PUT || request.kind == REQUEST_PUT_AGAIN) {
+        say_put(worker, &request);
+        return;
+    }
+    if (request.kind == REQUEST_ACT) {
+        ledger_act_sent(&load->ledger, request.lease.job, request.lease.token, request.act);
+    }
+    say_act(load, worker, worker->name, &request);
+}
+
 static void send_one(struct load *load, struct worker *worker)
 {
     static const struct {
@@ -217,6 +267,10 @@ static void send_one(struct load *load, struct worker *worker)
         { 87, ACT_NEXT },     { 91, ACT_HEARTBEAT },
     };
     unsigned draw = (unsigned)random_below(&load->random, 100);
+    if (worker->again_count && random_below(&load->random, 8) == 0) {
+        send_again(load, worker);
+        return;
+    }
     if (draw < 30 && load->ledger.open < load->open_max) {
         load_put(load, worker);
         return;
@@ -257,6 +311,15 @@ static void take_popped(struct load *load, struct worker *worker, const struct a
     }
 }
 
+static void write_answer(const struct part *part, char out[LOAD_ANSWER_SIZE])
+{
+    if (part->kind == ANSWER_INTEGER) {
+        (void)snprintf(out, LOAD_ANSWER_SIZE, "%lld", (long long)part->integer);
+    } else {
+        (void)snprintf(out, LOAD_ANSWER_SIZE, "%.*s", SLICE_PRINT(part->text));
+    }
+}
+
 static bool is_refusal(struct slice why)
 {
     static const char *const codes[] = { "STALE ", "STATE " };
@@ -292,6 +355,47 @@ static void take_acted(struct load *load, const struct request *request,
     ledger_act_acknowledged(&load->ledger, lease.job, lease.token, request->act, expires_us);
 }
 
+// Some of what was answered is repeated too.
+static void perhaps_again(struct load *load, struct worker *worker, struct request request,
+                          const struct answer *answer)
+{
+    const struct part *part = &answer->parts[0];
+    bool put = request.kind == REQUEST_PUT;
+    if (is_error(answer) ||
+        (put ? !has_request(request.lease.job) : request.act == ACT_HEARTBEAT) ||
+        random_below(&load->random, 16)) {
+        return;
+    }
+    request.kind = put ? REQUEST_PUT_AGAIN : REQUEST_ACT_AGAIN;
+    write_answer(part, request.answer);
+    keep_again(load, worker, &request);
+}
+
+static void take_repeated(struct load *load, const struct request *request,
+                          const struct answer *answer)
+{
+    struct lease lease = request->lease;
+    char text[LOAD_ANSWER_SIZE];
+    bool put = request->kind == REQUEST_PUT_AGAIN;
+    bool back = !put && (request->act == ACT_RETRY || request->act == ACT_NEXT);
+    struct slice why = answer->parts[0].text;
+    if (is_error(answer)) {
+        bool handed_out = load->ledger.entries[lease.job].token != lease.token;
+        if (!back || !handed_out || !is_refusal(why)) {
+            fail_msg("violation: what was answered with %s for j%zu was refused when it was "
+                     "repeated: %.*s",
+                     request->answer, lease.job, SLICE_PRINT(why));
+        }
+        return;
+    }
+    write_answer(&answer->parts[0], text);
+    if (strcmp(text, request->answer) != 0) {
+        fail_msg("violation: what was answered with %s for j%zu was answered with %s when it was "
+                 "repeated",
+                 request->answer, lease.job, text);
+    }
+}
+
 static void take_answer(struct load *load, struct worker *worker, const struct answer *answer,
                         int64_t heard_us)
 {
@@ -300,18 +404,29 @@ static void take_answer(struct load *load, struct worker *worker, const struct a
     worker->first = (worker->first + 1) % LOAD_DEPTH_MAX;
     worker->count--;
     load->answers++;
+    if (request.repeats && !is_error(answer)) {
+        bool put = request.kind == REQUEST_PUT || request.kind == REQUEST_PUT_AGAIN;
+        load->repeated_puts += put;
+        load->repeats[request.act] += !put;
+    }
     switch (request.kind) {
     case REQUEST_PUT:
         if (is_error(answer)) {
             fail_msg("a put was answered: %.*s", SLICE_PRINT(answer->parts[0].text));
         }
+        perhaps_again(load, worker, request, answer);
         ledger_put_acknowledged(&load->ledger, request.lease.job);
         break;
     case REQUEST_POP:
         take_popped(load, worker, answer);
         break;
     case REQUEST_ACT:
+        perhaps_again(load, worker, request, answer);
         take_acted(load, &request, answer, heard_us);
+        break;
+    case REQUEST_PUT_AGAIN:
+    case REQUEST_ACT_AGAIN:
+        take_repeated(load, &request, answer);
         break;
     case REQUEST_CHEAT:
         if (!is_error(answer)) {
@@ -426,10 +541,17 @@ static void give_up(struct load *load, struct worker *worker)
         struct lease lease = request.lease;
         if (request.kind == REQUEST_PUT) {
             ledger_put_unknown(&load->ledger, lease.job);
+            if (has_request(lease.job) && random_below(&load->random, 2)) {
+                keep_again(load, worker, &request);
+            }
         } else if (request.kind == REQUEST_ACT) {
             ledger_act_unknown(&load->ledger, lease.job, lease.token, request.act);
-            // The client does not know, and will send it again.
-            if (request.act == ACT_COMPLETE && random_below(&load->random, 2)) {
+            // The client does not know, and sends the same again; or it holds the lease still, and
+            // may do anything else with it.
+            uint64_t draw = random_below(&load->random, 4);
+            if (draw < 2 && request.act != ACT_HEARTBEAT) {
+                keep_again(load, worker, &request);
+            } else if (draw == 2 && request.act == ACT_COMPLETE) {
                 leases_add(&worker->held, lease);
             }
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Workers that put, pop, complete, fail, retry, renew, forget and cheat, each on a connection of
 // its own with many requests under way, all in one thread. What they are told goes into a ledger.
+// Puts and what ends a lease are repeated: when the answer was lost, which counts as sent once more;
+// and when it was heard, which must be answered the same.
 #ifndef SLUICE_TESTS_SERVER_LOAD_H
 #define SLUICE_TESTS_SERVER_LOAD_H
 
@@ -14,6 +16,8 @@ enum {
     LOAD_DEPTH_MAX = 64, // requests under way on a connection
     LOAD_QUEUES = 4,
     LOAD_LEASES_MAX = 256, // that a worker knows of, held or lost
+    LOAD_AGAIN_MAX = 128,  // requests of a worker that are to be repeated
+    LOAD_ANSWER_SIZE = 24,
 };
 
 extern const char *const load_queues[LOAD_QUEUES];
@@ -27,13 +31,17 @@ enum request_kind {
     REQUEST_PUT,
     REQUEST_POP,
     REQUEST_ACT,
-    REQUEST_CHEAT, // must be refused
+    REQUEST_CHEAT,     // must be refused
+    REQUEST_PUT_AGAIN, // must be answered as it was
+    REQUEST_ACT_AGAIN, // the same, or refused when the job was handed out since
 };
 
 struct request {
     enum request_kind kind;
     enum lease_act act;
-    struct lease lease; // of an act or a cheat; of a put the job
+    struct lease lease;            // of an act or a cheat; of a put the job
+    bool repeats;                  // it was sent before
+    char answer[LOAD_ANSWER_SIZE]; // of one that is repeated though it was heard
 };
 
 struct leases {
@@ -48,6 +56,8 @@ struct worker {
     size_t first, count;
     size_t depth; // so many are to be under way
     struct leases held, lost;
+    struct request again[LOAD_AGAIN_MAX]; // to be repeated
+    size_t again_count;
 };
 
 struct load {
@@ -56,6 +66,7 @@ struct load {
     struct worker workers[LOAD_WORKERS];
     size_t open_max; // jobs that are not done: with more none are put
     uint64_t answers, cheats;
+    uint64_t repeats[ACTS], repeated_puts; // that were answered and not refused
 };
 
 void load_init(struct load *load, uint64_t seed);

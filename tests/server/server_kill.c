@@ -25,7 +25,7 @@ static struct arguments given = { .seed = 1, .count = 500 };
 
 struct tally {
     uint64_t kills, kills_opening, answers, puts, pops, acts, refusals, cheats, again, renewed,
-        unknown;
+        unknown, repeated_puts, repeats[ACTS];
 };
 
 struct scene {
@@ -94,6 +94,10 @@ static void add_up(struct scene *scene)
     tally->again += ledger->again;
     tally->renewed += ledger->renewed;
     tally->unknown += ledger->unknown;
+    tally->repeated_puts += scene->load.repeated_puts;
+    for (size_t act = 0; act < ACTS; act++) {
+        tally->repeats[act] += scene->load.repeats[act];
+    }
 }
 
 // One folder, from its beginning to the last job.
@@ -135,6 +139,12 @@ static void live_often(const char *durability, uint64_t kills, uint64_t seed)
            (unsigned long long)tally.acts, (unsigned long long)tally.refusals,
            (unsigned long long)tally.cheats, (unsigned long long)tally.unknown,
            (unsigned long long)tally.renewed);
+    printf("# repeated: %llu puts, %llu completes, %llu fails, %llu retries, %llu completes with a "
+           "next queue\n",
+           (unsigned long long)tally.repeated_puts, (unsigned long long)tally.repeats[ACT_COMPLETE],
+           (unsigned long long)tally.repeats[ACT_FAIL],
+           (unsigned long long)tally.repeats[ACT_RETRY],
+           (unsigned long long)tally.repeats[ACT_NEXT]);
 }
 
 static void test_kill__nothing_acknowledged_is_lost_or_undone_when_all_is_synced(void **state)

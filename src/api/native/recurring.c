@@ -265,13 +265,31 @@ static enum status run_resume(struct call *call, struct error *error)
     return call_ok(call, engine_recur_pause(call->engine, call->now_us, given->jid, false, error));
 }
 
+struct run_arguments {
+    struct slice jid;
+    struct slice request;
+};
+
+static const struct argument run_takes[] = {
+    ARGUMENT(run_arguments, jid, NAME, "jid", "the recurring job", .about = ABOUT_RECURRING),
+    REQUEST_OPTION(run_arguments),
+};
+
 static enum status run_now(struct call *call, struct error *error)
 {
-    const struct jid_arguments *given = call->arguments;
-    const struct job *job;
-    enum status status = engine_recur_run(call->engine, call->now_us, given->jid, &job, error);
+    const struct run_arguments *given = call->arguments;
+    struct slice answer;
+    bool known;
+    enum status status =
+        call_request_begin(call, given->request, ENGINE_NAME_SIZE_MAX, &known, &answer, error);
+    if (!status && !known) {
+        const struct job *job;
+        status = engine_recur_run(call->engine, call->now_us, given->jid, &job, error);
+        answer = status ? SLICE_EMPTY : job_jid(job);
+        request_finish(call, status, answer);
+    }
     if (!status) {
-        reply_text(call->reply, job_jid(job));
+        reply_text(call->reply, answer);
     }
     return status;
 }
@@ -702,11 +720,11 @@ static const struct command commands[] = {
         .name = "Q.RECUR.RUN",
         .group = "recurring",
         .flags = WRITES | COMMAND_AUDITED,
-        TAKES(jid_arguments, jid_takes),
+        TAKES(run_arguments, run_takes),
         .run = run_now,
         .summary = "Makes a job of a recurring job now, in addition to those of its schedule.",
         .details = "It works also while the recurring job is paused, and while an earlier job has "
-                   "not finished.",
+                   "not finished. Repeated with the same REQUEST it makes no second job.",
         .replies = "The jid of the job.",
         EXAMPLES({ "Q.RECUR.RUN app poll", "\"poll-1\"" }),
     },

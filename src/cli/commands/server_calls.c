@@ -307,7 +307,7 @@ static int shutdown_run(struct tool *tool)
     enum sluice_status status = sluice_call(tool->queue, words, NULL, 1, &answer, &error);
     sluice_value_free(status ? NULL : answer);
     if (status && status != SLUICE_UNKNOWN) {
-        return tool_refuse(&error);
+        return call_refuse(tool, &error);
     }
     print(stdout, "stopped\n");
     return EXIT_DONE;

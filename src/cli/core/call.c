@@ -6,6 +6,7 @@
 #include "cli/core/absent.h"
 #include "cli/core/moment.h"
 #include "cli/core/table.h"
+#include "cli/core/url.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -81,12 +82,42 @@ bool words_add_options(struct words *words, const struct tool *tool)
     return true;
 }
 
+// Whether the queue is in a process: a folder, or what a program shows with sluice_serve.
+static bool is_in_process(const struct tool *tool)
+{
+    static const char *const words[] = { "HELLO" };
+    struct sluice_value *hello = NULL;
+    if (url_is_folder(tool->url)) {
+        return true;
+    }
+    const char *mode = sluice_call(tool->queue, words, NULL, 1, &hello, NULL)
+                           ? NULL
+                           : sluice_value_text(sluice_value_get(hello, "mode"), NULL);
+    bool in_process = mode && !strcmp(mode, "process");
+    sluice_value_free(hello);
+    return in_process;
+}
+
+int call_refuse(const struct tool *tool, const struct sluice_error *error)
+{
+    bool of_server = !strcmp(tool->command->group, "The server");
+    if (error->status == SLUICE_INVALID && of_server && is_in_process(tool)) {
+        tool_complain("`%s` needs a server, and %s is %s", tool->command->name,
+                      url_to_show(tool->url),
+                      url_is_folder(tool->url) ? "a folder"
+                                               : "a queue in a program (`sluice queues` and "
+                                                 "`sluice top` show it)");
+        return EXIT_REFUSED;
+    }
+    return tool_refuse(error);
+}
+
 int words_call(const struct tool *tool, const struct words *words, struct sluice_value **out)
 {
     struct sluice_error error = { 0 };
     *out = NULL;
     if (sluice_call(tool->queue, words->items, NULL, words->count, out, &error)) {
-        return tool_refuse(&error);
+        return call_refuse(tool, &error);
     }
     return EXIT_DONE;
 }

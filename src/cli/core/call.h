@@ -57,6 +57,9 @@ void words_add_all(struct words *words, const char *spaced); // words between sp
 // The options that were given and have a word; false: a file could not be read, and it was said.
 bool words_add_options(struct words *words, const struct tool *tool);
 
+// Says why a call was refused. For a command about a server the reason can be that there is none.
+int call_refuse(const struct tool *tool, const struct sluice_error *error);
+
 // Asks; with anything but EXIT_DONE the reason was said. The answer is the caller's to free.
 int words_call(const struct tool *tool, const struct words *words, struct sluice_value **out);
 // The same for words between spaces.

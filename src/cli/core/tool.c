@@ -5,7 +5,6 @@
 #include "cli/core/table.h"
 #include "cli/core/url.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 
 enum {
     SENTENCE_SIZE = 2048,
-    PASSWORD_SIZE = 1024,
 };
 
 void print(FILE *file, const char *format, ...)
@@ -148,65 +146,27 @@ static void say_trouble(void *context, enum sluice_log_level level, const char *
     tool_complain("%s", sentence);
 }
 
-static const char *file_or_variable(const struct tool *tool, const char *given,
-                                    const char *variable)
-{
-    const char *value = given || !url_is_tls(tool->url) ? given : getenv(variable);
-    return value && *value ? value : NULL;
-}
-
-static enum sluice_status fault(struct sluice_error *error, const char *format, const char *name,
-                                const char *why)
+static enum sluice_status fault(struct sluice_error *error, const char *option, const char *what)
 {
     *error = (struct sluice_error){ .status = SLUICE_INVALID };
-    (void)snprintf(error->message, sizeof error->message, format, name, why);
+    (void)snprintf(error->message, sizeof error->message, "--%s needs an address %s", option, what);
     return SLUICE_INVALID;
 }
 
-// The address with the password of --password-file or SLUICE_PASSWORD_FILE, if it is that of a server
-// and has none of its own.
-static enum sluice_status add_password(const struct tool *tool, char **url,
-                                       struct sluice_error *error)
-{
-    const char *name = tool->password_file ? tool->password_file : getenv("SLUICE_PASSWORD_FILE");
-    char line[PASSWORD_SIZE];
-    bool host = strstr(tool->url, "://") && !url_is_folder(tool->url);
-    if (!name || !*name || (!tool->password_file && (!host || url_has_password(tool->url)))) {
-        return SLUICE_OK;
-    }
-    if (!host) {
-        return fault(error, "--password-file needs an address with a host; %s%s",
-                     "for others set SLUICE_PASSWORD_FILE", "");
-    }
-    if (url_has_password(tool->url)) {
-        return fault(error, "the address has a password, and %s another one%s", name, "");
-    }
-    FILE *file = fopen(name, "re");
-    if (!file) {
-        return fault(error, "password file %s cannot be read: %s", name, strerrordesc_np(errno));
-    }
-    bool good = fgets(line, sizeof line, file) != NULL;
-    (void)fclose(file);
-    line[good ? strcspn(line, "\r\n") : 0] = '\0';
-    if (!*line) {
-        return fault(error, "the first line of password file %s is empty%s", name, "");
-    }
-    *url = url_with_password(tool->url, line);
-    explicit_bzero(line, sizeof line);
-    return SLUICE_OK;
-}
-
-// A file of TLS that an address without TLS would leave aside is a mistake, not a setting.
+// A file for connections that the address would leave aside is a mistake, not a setting.
 static enum sluice_status check_files(const struct tool *tool, struct sluice_error *error)
 {
     const char *name = tool->ca_file     ? "ca-file"
                        : tool->cert_file ? "cert-file"
                        : tool->key_file  ? "key-file"
                                          : NULL;
-    if (!name || url_is_tls(tool->url)) {
-        return SLUICE_OK;
+    if (name && !url_is_tls(tool->url)) {
+        return fault(error, name, "with TLS, such as sluices://HOST");
     }
-    return fault(error, "--%s needs an address with TLS, such as sluices://HOST%s", name, "");
+    if (tool->password_file && url_is_folder(tool->url)) {
+        return fault(error, "password-file", "of a server, such as sluice://HOST");
+    }
+    return SLUICE_OK;
 }
 
 enum sluice_status tool_open(const struct tool *tool, const struct sluice_open_options *options,
@@ -219,21 +179,21 @@ enum sluice_status tool_open(const struct tool *tool, const struct sluice_open_o
     if (all.timeout == 0) {
         all.timeout = tool->timeout;
     }
-    all.ca_file = file_or_variable(tool, tool->ca_file, "SLUICE_CA_FILE");
-    all.cert_file = file_or_variable(tool, tool->cert_file, "SLUICE_CERT_FILE");
-    all.key_file = file_or_variable(tool, tool->key_file, "SLUICE_KEY_FILE");
+    // What is not given, the library reads from the environment.
+    all.ca_file = tool->ca_file;
+    all.cert_file = tool->cert_file;
+    all.key_file = tool->key_file;
+    all.password_file = tool->password_file;
     all.fail_fast = !tool->wait_for_server;
     if (!all.log && tool->wait_for_server && !tool->command->patient) {
         all.log = say_trouble;
     }
     struct sluice_error unheard;
-    char *url = NULL;
     enum sluice_status status = check_files(tool, error ? error : &unheard);
-    status = status ? status : add_password(tool, &url, error ? error : &unheard);
     if (status) {
         return status;
     }
-    url = url || tool->command->makes ? url : url_of_existing(tool->url);
+    char *url = tool->command->makes ? NULL : url_of_existing(tool->url);
     status = sluice_open(url ? url : tool->url, &all, out, error);
     tool_free(url);
     return status;

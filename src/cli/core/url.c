@@ -21,46 +21,12 @@ char *url_without_password(const char *url)
     return tool_format("%.*s%s", (int)(colon - url), url, rest);
 }
 
-// What stands in front of the host: "USER[:PASSWORD]@"; NULL: nothing.
-static const char *user_of(const char *url, const char **host)
-{
-    const char *scheme = strstr(url, "://");
-    if (!scheme) {
-        return NULL;
-    }
-    const char *from = scheme + 3;
-    const char *at = memrchr(from, '@', strcspn(from, "/?#"));
-    *host = at ? at + 1 : from;
-    return at ? from : NULL;
-}
-
-bool url_has_password(const char *url)
-{
-    const char *host;
-    const char *user = user_of(url, &host);
-    return user && memchr(user, ':', (size_t)(host - user));
-}
-
-char *url_with_password(const char *url, const char *password)
-{
-    const char *host = strstr(url, "://") ? NULL : url + strlen(url);
-    const char *user = user_of(url, &host);
-    const char *from = user ? user : host;
-    char *encoded = tool_allocate(3 * strlen(password) + 1);
-    for (size_t i = 0; password[i]; i++) {
-        (void)snprintf(encoded + 3 * i, 4, "%%%02X", (unsigned)(unsigned char)password[i]);
-    }
-    char *whole = tool_format("%.*s%.*s:%s@%s", (int)(from - url), url,
-                              user ? (int)(host - 1 - user) : 0, user ? user : "", encoded, host);
-    explicit_bzero(encoded, 3 * strlen(password));
-    tool_free(encoded);
-    return whole;
-}
-
 const char *url_to_show(const char *url)
 {
     char *shown = url_without_password(url);
-    char *host = strstr(shown, "://");
+    // A path may begin with two slashes too: file:///PATH.
+    bool path = url_is_folder(url) || !strncmp(url, "unix:", 5);
+    char *host = path ? NULL : strstr(shown, "://");
     char *from = host ? host + 3 : shown;
     from[strcspn(from, host ? "/?#" : "?")] = '\0';
     return shown;

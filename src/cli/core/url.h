@@ -8,15 +8,11 @@
 // For tool_free.
 char *url_without_password(const char *url);
 
-// The address of a server with a password in it, for its user. For tool_free.
-char *url_with_password(const char *url, const char *password);
-bool url_has_password(const char *url);
-
 // Without namespace and options too. For the life of the process.
 const char *url_to_show(const char *url);
 
-bool url_is_folder(const char *url);
-bool url_is_tls(const char *url); // file:PATH
+bool url_is_folder(const char *url); // file:PATH
+bool url_is_tls(const char *url);
 
 // The address of a folder, for a queue that must be there already. For tool_free. NULL: it is that
 // of a server.

@@ -200,6 +200,10 @@ static void test_recurring__a_paused_one_keeps_its_schedule_and_makes_no_jobs(vo
     says(t, "Q.COUNT app", "(integer) 3");
     says(t, "Q.RECUR.PAUSE app s", "(error) NOT_FOUND recurring job s does not exist");
     says(t, "Q.RECUR.RUN app s", "(error) NOT_FOUND recurring job s does not exist");
+    says(t, "Q.RECUR.RUN app s REQUEST a", "(error) NOT_FOUND recurring job s does not exist");
+    says(t, "Q.RECUR.RUN app r REQUEST a", "\"r-4\"");
+    says(t, "Q.RECUR.RUN app r REQUEST a", "\"r-4\"");
+    says(t, "Q.RECUR.RUN app r REQUEST b", "\"r-5\"");
 }
 
 static void test_recurring__those_of_all_queues_are_listed_page_by_page(void **state)

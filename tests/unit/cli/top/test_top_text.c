@@ -63,6 +63,9 @@ static void test_top_text__an_address_is_shown_without_what_is_secret(void **sta
         { "redis://ann:se:cr@et@host/app", "redis://ann@host" },
         { "redis://ann@host/a@b", "redis://ann@host" },
         { "file:/var/jobs?ns=app", "file:/var/jobs" },
+        { "file:///var/jobs?ns=app", "file:///var/jobs" },
+        { "unix:/run/app.sock?ns=app&user=ann", "unix:/run/app.sock" },
+        { "unix:///run/app.sock?ns=app", "unix:///run/app.sock" },
     };
     for (size_t i = 0; TEST_ROW(i, rows); i++) {
         assert_string_equal(url_to_show(rows[i][0]), rows[i][1]);
