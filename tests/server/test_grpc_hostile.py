@@ -3,6 +3,8 @@
 empty frames, windows of zero, half frames, and heads without end. The server stays as small as it
 was, closes the connection that did it, and goes on to serve others."""
 
+import gzip
+import signal
 import socket
 import struct
 import unittest
@@ -40,6 +42,22 @@ def block(path=CHECK, more=()):
 
 def head(stream, path=CHECK, flags=END_HEADERS, more=()):
     return frame(HEADERS, flags, stream, block(path, more))
+
+
+def varint(number):
+    low, rest = number & 127, number >> 7
+    return bytes([low | 128]) + varint(rest) if rest else bytes([low])
+
+
+def framed(message, packed=0):
+    return struct.pack(">BI", packed, len(message)) + message
+
+
+def call(stream, path, message, more=()):
+    """The frames of a call with a message."""
+    parts = [message[at:at + 16384] for at in range(0, len(message), 16384)]
+    return head(stream, path, more=more) + b"".join(
+        frame(DATA, END_STREAM if part is parts[-1] else 0, stream, part) for part in parts)
 
 
 class Peer:
@@ -281,6 +299,52 @@ class Hostile(unittest.TestCase):
                         pass
 
 
+class Stop(unittest.TestCase):
+    def test_a_notice_comes_before_the_last_stream_is_named(self):
+        with sluiced.Server("--http", "", "--grpc", "127.0.0.1:0") as server:
+            with Peer(server) as silent, Peer(server) as peer:
+                for each in silent, peer:
+                    each.send(PREFACE + head(1, WATCH) + frame(DATA, END_STREAM, 1, EMPTY))
+                    self.assertIsNotNone(each.until(DATA, 1))
+                server.process.send_signal(signal.SIGTERM)
+                for each in silent, peer:
+                    self.assertEqual(each.until(GOAWAY)[:8], b"\x7f\xff\xff\xff" + bytes(4))
+                ping = peer.until(PING)
+                peer.send(head(3) + frame(DATA, END_STREAM, 3, EMPTY) + frame(PING, ACK, 0, ping))
+                self.assertEqual(peer.status(3), "reset")
+                for each in silent, peer:
+                    last = each.until(GOAWAY)
+                    self.assertIn(int.from_bytes(last[:4], "big"), (1, 3))
+                    self.assertEqual(last[4:8], bytes(4))
+                self.assertEqual(server.process.wait(sluiced.LIMIT_S), 0)
+
+
+class Unread(unittest.TestCase):
+    """Answers that a client does not let through are bounded for all streams together."""
+
+    def test_answers_on_all_streams(self):
+        with sluiced.Server("--http", "", "--grpc", "127.0.0.1:0", "--max-output", "1M", "--max-request",
+                            "1M") as server:
+            with Peer(server) as peer:
+                peer.send(PREFACE + frame(SETTINGS, 0, 0, b"\0\4\0\0\0\0"))
+                request = framed(b"\x0a\x07COMMAND" + b"\x7a" + varint(60000) + bytes(60000))  # a field that is not known
+                for i in range(900):
+                    self.assertTrue(peer.send(call(2 * i + 1, EXECUTE, request)))
+                begun = refused = 0
+                while refused < 840:  # some wait, and the others do not fit beside them
+                    kind, _, _, body = peer.read()
+                    if kind == HEADERS:
+                        found = dict(peer.decoder.decode(body))
+                        self.assertIn(found.get("grpc-status"), (None, "8"), found)
+                        begun, refused = begun + ("grpc-status" not in found), refused + ("grpc-status" in found)
+                self.assertLess(begun, 60)  # 512 KiB of them
+                # A stream that is given up makes room for others.
+                for i in range(890):
+                    peer.send(frame(RST_STREAM, 0, 2 * i + 1, struct.pack(">I", 8)))
+                peer.send(call(2001, CHECK, EMPTY) + frame(WINDOW_UPDATE, 0, 2001, b"\0\1\0\0"))
+                self.assertEqual(peer.status(2001), 0)
+
+
 class Unauthenticated(unittest.TestCase):
     """A client that has not said who it is gets little."""
 
@@ -299,6 +363,15 @@ class Unauthenticated(unittest.TestCase):
                 self.assertNotIn(4, sizes)  # INITIAL_WINDOW_SIZE stays 65535
                 peer.send(head(1, EXECUTE) + b"".join(frame(DATA, 0, 1, bytes(16384)) for _ in range(6)))
                 self.assertIn(peer.status(1), (16, None))
+
+    def test_a_message_unpacks_to_no_more_than_one_that_is_not_packed(self):
+        with sluiced.Server("--http", "", "--grpc", "127.0.0.1:0", "--password", "secret") as server:
+            with Peer(server) as peer:
+                peer.send(PREFACE)
+                for stream, size, status in ((1, 100000, 8), (3, 1000, 5)):
+                    bomb = framed(gzip.compress(b"\x0a" + varint(size) + b"h" * size), packed=1)
+                    peer.send(call(stream, CHECK, bomb, more=[("grpc-encoding", "gzip")]))
+                    self.assertEqual(peer.status(stream), status)
 
     def test_it_is_closed_when_it_says_nothing(self):
         with sluiced.Server("--http", "", "--grpc", "127.0.0.1:0", "--password", "secret", "--auth-timeout",

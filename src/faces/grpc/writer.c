@@ -40,21 +40,21 @@ enum {
 
 static const int64_t SECOND_US = 1000000;
 
-// A value that a command says.
-enum said_kind {
-    SAID_NULL,
-    SAID_TEXT,
-    SAID_JSON,
-    SAID_INTEGER,
-    SAID_BOOLEAN,
-    SAID_NUMBER,
-    SAID_SECONDS,
-    SAID_MOMENT,
-    SAID_ERROR,
+// A value of the reply of a command.
+enum reply_kind {
+    KIND_NULL,
+    KIND_TEXT,
+    KIND_JSON,
+    KIND_INTEGER,
+    KIND_BOOLEAN,
+    KIND_NUMBER,
+    KIND_SECONDS,
+    KIND_MOMENT,
+    KIND_ERROR,
 };
 
-struct said {
-    enum said_kind kind;
+struct reply_value {
+    enum reply_kind kind;
     struct slice bytes;
     int64_t integer; // or microseconds
     double number;
@@ -119,13 +119,14 @@ static void write_json_payload(struct grpc_writer *writer, struct slice data)
     }
 }
 
-static void write_payload(struct grpc_writer *writer, uint32_t number, const struct said *said)
+static void write_payload(struct grpc_writer *writer, uint32_t number,
+                          const struct reply_value *from)
 {
     size_t place = protobuf_begin(writer->out, number);
-    if (said->kind == SAID_JSON) {
-        write_json_payload(writer, said->bytes);
+    if (from->kind == KIND_JSON) {
+        write_json_payload(writer, from->bytes);
     } else {
-        protobuf_write_bytes(writer->out, PAYLOAD_RAW, said->bytes); // JSON that was cut
+        protobuf_write_bytes(writer->out, PAYLOAD_RAW, from->bytes); // JSON that was cut
     }
     protobuf_end(writer->out, place);
 }
@@ -153,36 +154,36 @@ static void write_error_message(struct grpc_writer *writer, uint32_t number,
 }
 
 // The kind of a Value that is no list and no map.
-static void write_value_fields(struct grpc_writer *writer, const struct said *said)
+static void write_value_fields(struct grpc_writer *writer, const struct reply_value *from)
 {
     struct buffer *out = writer->out;
-    switch (said->kind) {
-    case SAID_NULL:
+    switch (from->kind) {
+    case KIND_NULL:
         protobuf_write_varint(out, VALUE_NULL, 1);
         break;
-    case SAID_TEXT:
-        protobuf_write_bytes(out, VALUE_TEXT, said->bytes);
+    case KIND_TEXT:
+        protobuf_write_bytes(out, VALUE_TEXT, from->bytes);
         break;
-    case SAID_JSON:
-        protobuf_write_text(out, VALUE_JSON, said->bytes);
+    case KIND_JSON:
+        protobuf_write_text(out, VALUE_JSON, from->bytes);
         break;
-    case SAID_INTEGER:
-        protobuf_write_varint(out, VALUE_INTEGER, protobuf_signed(said->integer));
+    case KIND_INTEGER:
+        protobuf_write_varint(out, VALUE_INTEGER, protobuf_signed(from->integer));
         break;
-    case SAID_BOOLEAN:
-        protobuf_write_varint(out, VALUE_BOOLEAN, said->integer != 0);
+    case KIND_BOOLEAN:
+        protobuf_write_varint(out, VALUE_BOOLEAN, from->integer != 0);
         break;
-    case SAID_NUMBER:
-        protobuf_write_double(out, VALUE_NUMBER, said->number);
+    case KIND_NUMBER:
+        protobuf_write_double(out, VALUE_NUMBER, from->number);
         break;
-    case SAID_SECONDS:
-        grpc_write_time(out, VALUE_DURATION, said->integer);
+    case KIND_SECONDS:
+        grpc_write_time(out, VALUE_DURATION, from->integer);
         break;
-    case SAID_MOMENT:
-        grpc_write_time(out, VALUE_TIME, said->integer);
+    case KIND_MOMENT:
+        grpc_write_time(out, VALUE_TIME, from->integer);
         break;
-    case SAID_ERROR:
-        write_error_message(writer, VALUE_ERROR, said->error);
+    case KIND_ERROR:
+        write_error_message(writer, VALUE_ERROR, from->error);
         break;
     }
 }
@@ -218,42 +219,42 @@ static void write_number_field(struct grpc_writer *writer, const struct grpc_fie
 }
 
 static bool write_double_field(struct grpc_writer *writer, const struct grpc_field *field,
-                               const struct said *said)
+                               const struct reply_value *from)
 {
-    double value = said->kind == SAID_NUMBER    ? said->number
-                   : said->kind == SAID_SECONDS ? (double)said->integer / (double)SECOND_US
-                                                : (double)said->integer;
+    double value = from->kind == KIND_NUMBER    ? from->number
+                   : from->kind == KIND_SECONDS ? (double)from->integer / (double)SECOND_US
+                                                : (double)from->integer;
     if (value != 0 || has_presence(field)) {
         protobuf_write_double(writer->out, field->number, value);
     }
-    return said->kind == SAID_NUMBER || said->kind == SAID_INTEGER || said->kind == SAID_SECONDS;
+    return from->kind == KIND_NUMBER || from->kind == KIND_INTEGER || from->kind == KIND_SECONDS;
 }
 
 static bool write_message_field(struct grpc_writer *writer, const struct grpc_field *field,
-                                const struct said *said)
+                                const struct reply_value *from)
 {
     size_t place;
     switch (field->message->form) {
     case GRPC_FORM_PAYLOAD:
-        write_payload(writer, field->number, said);
-        return said->kind == SAID_JSON || said->kind == SAID_TEXT;
+        write_payload(writer, field->number, from);
+        return from->kind == KIND_JSON || from->kind == KIND_TEXT;
     case GRPC_FORM_TIMESTAMP:
-        grpc_write_time(writer->out, field->number, said->integer);
-        return said->kind == SAID_MOMENT;
+        grpc_write_time(writer->out, field->number, from->integer);
+        return from->kind == KIND_MOMENT;
     case GRPC_FORM_DURATION: // of a moment, how long it is until then
         grpc_write_time(writer->out, field->number,
-                        said->kind == SAID_MOMENT ? said->integer - writer->options.now_us
-                                                  : said->integer);
-        return said->kind == SAID_SECONDS || said->kind == SAID_MOMENT;
+                        from->kind == KIND_MOMENT ? from->integer - writer->options.now_us
+                                                  : from->integer);
+        return from->kind == KIND_SECONDS || from->kind == KIND_MOMENT;
     case GRPC_FORM_ERROR:
-        if (said->kind != SAID_ERROR) {
+        if (from->kind != KIND_ERROR) {
             return false;
         }
-        write_error_message(writer, field->number, said->error);
+        write_error_message(writer, field->number, from->error);
         return true;
     case GRPC_FORM_VALUE:
         place = protobuf_begin(writer->out, field->number);
-        write_value_fields(writer, said);
+        write_value_fields(writer, from);
         protobuf_end(writer->out, place);
         return true;
     case GRPC_FORM_FIELDS:
@@ -264,26 +265,26 @@ static bool write_message_field(struct grpc_writer *writer, const struct grpc_fi
 
 // Writes a value into a field; false: it is none of the field's type.
 static bool write_field(struct grpc_writer *writer, const struct grpc_field *field,
-                        const struct said *said)
+                        const struct reply_value *from)
 {
     switch (field->type) {
     case GRPC_TYPE_STRING:
     case GRPC_TYPE_BYTES:
-        write_text_field(writer, field, said->bytes);
-        return said->kind == SAID_TEXT || said->kind == SAID_JSON;
+        write_text_field(writer, field, from->bytes);
+        return from->kind == KIND_TEXT || from->kind == KIND_JSON;
     case GRPC_TYPE_ENUM:
-        write_number_field(writer, field, grpc_enum_number(field->values, said->bytes));
-        return said->kind == SAID_TEXT && grpc_enum_number(field->values, said->bytes);
+        write_number_field(writer, field, grpc_enum_number(field->values, from->bytes));
+        return from->kind == KIND_TEXT && grpc_enum_number(field->values, from->bytes);
     case GRPC_TYPE_BOOL:
-        write_number_field(writer, field, said->integer != 0);
-        return said->kind == SAID_BOOLEAN;
+        write_number_field(writer, field, from->integer != 0);
+        return from->kind == KIND_BOOLEAN;
     case GRPC_TYPE_DOUBLE:
-        return write_double_field(writer, field, said);
+        return write_double_field(writer, field, from);
     case GRPC_TYPE_MESSAGE:
-        return write_message_field(writer, field, said);
+        return write_message_field(writer, field, from);
     default:
-        write_number_field(writer, field, protobuf_signed(said->integer));
-        return said->kind == SAID_INTEGER;
+        write_number_field(writer, field, protobuf_signed(from->integer));
+        return from->kind == KIND_INTEGER;
     }
 }
 
@@ -385,37 +386,37 @@ static bool is_value(const struct grpc_target *target)
 
 // A value in place of a whole message.
 static void write_single(struct grpc_writer *writer, const struct grpc_message *message,
-                         const struct said *said)
+                         const struct reply_value *from)
 {
     size_t hint = 0;
     struct grpc_target target = find_target(message, SLICE(GRPC_AS_VALUE), &hint);
-    if (said->kind == SAID_ERROR && !is_value(&target)) {
+    if (from->kind == KIND_ERROR && !is_value(&target)) {
         target = find_target(message, SLICE(GRPC_AS_ERROR), &hint);
     }
-    if (said->kind == SAID_NULL && !is_value(&target)) {
+    if (from->kind == KIND_NULL && !is_value(&target)) {
         return;
     }
     bool fits = target.count > 0;
     for (size_t i = 0; i < target.count; i++) {
-        fits = write_field(writer, target.fields[i], said) && fits;
+        fits = write_field(writer, target.fields[i], from) && fits;
     }
     writer->misfits += !fits;
 }
 
 // An item of a list that is a message of its own.
 static void write_item(struct grpc_writer *writer, const struct grpc_field *field,
-                       const struct said *said)
+                       const struct reply_value *from)
 {
-    if (said->kind == SAID_NULL && field->message->form != GRPC_FORM_VALUE) {
+    if (from->kind == KIND_NULL && field->message->form != GRPC_FORM_VALUE) {
         return; // there is no such thing
     }
     if (field->message->form != GRPC_FORM_FIELDS) {
-        writer->misfits += !write_field(writer, field, said);
+        writer->misfits += !write_field(writer, field, from);
         return;
     }
     size_t place = protobuf_begin(writer->out, field->number);
     write_context(writer, field->message);
-    write_single(writer, field->message, said);
+    write_single(writer, field->message, from);
     protobuf_end(writer->out, place);
 }
 
@@ -427,15 +428,16 @@ static void end_pair(struct grpc_writer *writer, struct grpc_level *level)
     }
 }
 
-static void say_in(struct grpc_writer *writer, struct grpc_level *level, const struct said *said)
+static void say_in(struct grpc_writer *writer, struct grpc_level *level,
+                   const struct reply_value *from)
 {
     size_t place;
     switch (level->kind) {
     case GRPC_LEVEL_SKIPPED:
         break;
     case GRPC_LEVEL_MAP:
-        for (size_t i = 0; i < level->target.count && said->kind != SAID_NULL; i++) {
-            writer->misfits += !write_field(writer, level->target.fields[i], said);
+        for (size_t i = 0; i < level->target.count && from->kind != KIND_NULL; i++) {
+            writer->misfits += !write_field(writer, level->target.fields[i], from);
         }
         level->wants_key = true;
         break;
@@ -444,9 +446,9 @@ static void say_in(struct grpc_writer *writer, struct grpc_level *level, const s
             break;
         }
         if (level->target.fields[0]->type == GRPC_TYPE_MESSAGE) {
-            write_item(writer, level->target.fields[0], said);
-        } else if (said->kind != SAID_NULL) {
-            writer->misfits += !write_field(writer, level->target.fields[0], said);
+            write_item(writer, level->target.fields[0], from);
+        } else if (from->kind != KIND_NULL) {
+            writer->misfits += !write_field(writer, level->target.fields[0], from);
         }
         level->item++;
         break;
@@ -454,7 +456,7 @@ static void say_in(struct grpc_writer *writer, struct grpc_level *level, const s
     case GRPC_LEVEL_VALUE_LIST:
         place = protobuf_begin(writer->out,
                                level->kind == GRPC_LEVEL_VALUE_MAP ? PAIR_VALUE : LIST_ITEMS);
-        write_value_fields(writer, said);
+        write_value_fields(writer, from);
         protobuf_end(writer->out, place);
         end_pair(writer, level);
         break;
@@ -467,21 +469,21 @@ static bool at_message(const struct grpc_writer *writer)
     return writer->depth == (writer->options.shape == GRPC_SHAPE_MESSAGE ? 0 : 1);
 }
 
-static void say(struct reply *reply, const struct said *said)
+static void say(struct reply *reply, const struct reply_value *from)
 {
     struct grpc_writer *writer = writer_of(reply);
-    writer->errors += said->kind == SAID_ERROR;
+    writer->errors += from->kind == KIND_ERROR;
     if (!at_message(writer)) {
-        say_in(writer, top(writer), said);
+        say_in(writer, top(writer), from);
         return;
     }
-    if (writer->options.shape == GRPC_SHAPE_FIRST && said->kind == SAID_NULL) {
+    if (writer->options.shape == GRPC_SHAPE_FIRST && from->kind == KIND_NULL) {
         writer->missing = true;
         return;
     }
     bool framed = writer->options.shape == GRPC_SHAPE_FRAMES;
     size_t frame = framed ? grpc_frame_begin(writer->out) : 0;
-    write_single(writer, writer->options.message, said);
+    write_single(writer, writer->options.message, from);
     if (framed) {
         grpc_frame_end(writer->out, frame);
     }
@@ -640,7 +642,7 @@ static void write_end(struct reply *reply)
 
 static void write_null(struct reply *reply)
 {
-    say(reply, &(struct said){ .kind = SAID_NULL });
+    say(reply, &(struct reply_value){ .kind = KIND_NULL });
 }
 
 static void take_key(struct grpc_writer *writer, struct grpc_level *level, struct slice key)
@@ -661,7 +663,7 @@ static void write_text(struct reply *reply, struct slice bytes)
     if (writer->depth > 0 && top(writer)->wants_key) {
         take_key(writer, top(writer), bytes);
     } else {
-        say(reply, &(struct said){ .kind = SAID_TEXT, .bytes = bytes });
+        say(reply, &(struct reply_value){ .kind = KIND_TEXT, .bytes = bytes });
     }
 }
 
@@ -678,37 +680,37 @@ static void write_word(struct reply *reply, struct slice word)
 
 static void write_json(struct reply *reply, struct slice valid)
 {
-    say(reply, &(struct said){ .kind = SAID_JSON, .bytes = valid });
+    say(reply, &(struct reply_value){ .kind = KIND_JSON, .bytes = valid });
 }
 
 static void write_integer(struct reply *reply, int64_t value)
 {
-    say(reply, &(struct said){ .kind = SAID_INTEGER, .integer = value });
+    say(reply, &(struct reply_value){ .kind = KIND_INTEGER, .integer = value });
 }
 
 static void write_boolean(struct reply *reply, bool value)
 {
-    say(reply, &(struct said){ .kind = SAID_BOOLEAN, .integer = value });
+    say(reply, &(struct reply_value){ .kind = KIND_BOOLEAN, .integer = value });
 }
 
 static void write_number(struct reply *reply, double value)
 {
-    say(reply, &(struct said){ .kind = SAID_NUMBER, .number = value });
+    say(reply, &(struct reply_value){ .kind = KIND_NUMBER, .number = value });
 }
 
 static void write_seconds(struct reply *reply, int64_t us)
 {
-    say(reply, &(struct said){ .kind = SAID_SECONDS, .integer = us });
+    say(reply, &(struct reply_value){ .kind = KIND_SECONDS, .integer = us });
 }
 
 static void write_moment(struct reply *reply, int64_t us)
 {
-    say(reply, &(struct said){ .kind = SAID_MOMENT, .integer = us });
+    say(reply, &(struct reply_value){ .kind = KIND_MOMENT, .integer = us });
 }
 
 static void write_error(struct reply *reply, const struct error *error)
 {
-    say(reply, &(struct said){ .kind = SAID_ERROR, .error = error });
+    say(reply, &(struct reply_value){ .kind = KIND_ERROR, .error = error });
 }
 
 static size_t room(const struct reply *reply)

@@ -51,6 +51,7 @@ void grpc_tell_event(struct server *server, const struct ns *ns, const struct ev
         if (concerns(at, ns, event) && !at->connection->draining) {
             connection_output_begin(at->connection);
             (void)grpc_face_lost(event, &at->connection->output.bytes);
+            grpc_stream_check_unsent(at);
             connection_output_end(at->connection, 0);
         }
     }
@@ -86,11 +87,13 @@ void grpc_tell_health(struct server *server)
 static void write_event(struct connection *connection, uint64_t id, struct slice json)
 {
     grpc_face_event(id, json, &connection->output.bytes);
+    grpc_stream_check_unsent(connection->stream);
 }
 
 static void write_gap(struct connection *connection, uint64_t id)
 {
     grpc_face_gap(id, &connection->output.bytes);
+    grpc_stream_check_unsent(connection->stream);
 }
 
 static void end_events(struct connection *connection)

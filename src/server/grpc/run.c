@@ -73,12 +73,16 @@ void grpc_stream_received(struct grpc_stream *stream, struct slice bytes)
         h2_session_consumed(session->h2, bytes.size);
         return; // it is not read any more
     }
-    if (session->kept + bytes.size > grpc_session_kept_max(session) && !is_oldest(stream)) {
+    // Messages that are complete and wait to be run count too: with the room full of them not even
+    // the oldest incomplete one is kept.
+    size_t kept_max = grpc_session_kept_max(session);
+    bool is_full = session->kept - connection->input.size >= kept_max;
+    if (session->kept + bytes.size > kept_max && (is_full || !is_oldest(stream))) {
         h2_session_consumed(session->h2, bytes.size);
         grpc_stream_fail(stream, GRPC_RESOURCE_EXHAUSTED,
-                         "the messages of this connection that are not complete take more than %zu "
-                         "bytes",
-                         grpc_session_kept_max(session));
+                         "the messages of this connection that are incomplete or wait take more "
+                         "than %zu bytes",
+                         kept_max);
         return;
     }
     buffer_append(&connection->input, bytes);
@@ -242,8 +246,16 @@ static void run_message(struct grpc_stream *stream, struct slice message)
     }
 }
 
+// Why a message may not have more bytes.
+static const char *why(const struct grpc_stream *stream)
+{
+    return stream->connection->user ? " (max-request)"
+                                    : " from a client that has not authenticated";
+}
+
 // The message of a frame, unpacked.
-static bool unpack(struct grpc_stream *stream, const struct grpc_frame *frame, struct slice *out)
+static bool unpack(struct grpc_stream *stream, const struct grpc_frame *frame, size_t size_max,
+                   struct slice *out)
 {
     struct server *server = stream->connection->server;
     struct buffer *unpacked = &server->grpc.unpacked;
@@ -256,14 +268,14 @@ static bool unpack(struct grpc_stream *stream, const struct grpc_frame *frame, s
         return false;
     }
     buffer_clear(unpacked);
-    unpacked->size_max = (size_t)server->settings.max_request;
+    unpacked->size_max = size_max;
     enum status status = grpc_unpack(stream->encoding, frame->message, unpacked);
     if (status == STATUS_INVALID) {
         grpc_stream_fail(stream, GRPC_INTERNAL, "the message does not unpack");
     } else if (status == STATUS_TOO_LARGE) {
+        server->figures.oversized++;
         grpc_stream_fail(stream, GRPC_RESOURCE_EXHAUSTED,
-                         "the message unpacks to more than max-request %zu bytes",
-                         unpacked->size_max);
+                         "the message unpacks to more than %zu bytes%s", size_max, why(stream));
     } else if (status) {
         grpc_stream_fail(stream, GRPC_RESOURCE_EXHAUSTED, "there is no memory for the message");
     }
@@ -307,9 +319,8 @@ static bool next_message(struct grpc_stream *stream, struct slice *message, size
         return false;
     case GRPC_FRAME_TOO_LARGE:
         connection->server->figures.oversized++;
-        grpc_stream_fail(
-            stream, GRPC_RESOURCE_EXHAUSTED, "a message of more than %zu bytes%s", size_max,
-            connection->user ? " (max-request)" : " from a client that has not authenticated");
+        grpc_stream_fail(stream, GRPC_RESOURCE_EXHAUSTED, "a message of more than %zu bytes%s",
+                         size_max, why(stream));
         return false;
     case GRPC_FRAME_WHOLE:
         break;
@@ -320,7 +331,7 @@ static bool next_message(struct grpc_stream *stream, struct slice *message, size
         return false;
     }
     *size = input.size - rest.size;
-    return (method->streams_in || stream->input_ended) && unpack(stream, &frame, message);
+    return (method->streams_in || stream->input_ended) && unpack(stream, &frame, size_max, message);
 }
 
 static bool may_run(const struct grpc_stream *stream)
@@ -366,6 +377,7 @@ void grpc_stream_run(struct grpc_stream *stream)
         }
         int64_t began_us = schedule->now_us;
         run_message(stream, message);
+        grpc_stream_count_unsent(stream);
         settle_message(stream, size);
         schedule_spend(schedule, size);
         if (schedule->now_us == began_us) {

@@ -8,6 +8,7 @@
 #include <assert.h>
 
 enum {
+    PARTING_US = 1000000,   // how long a stop waits for the answer to the notice
     UNSENT_MAX = 256 << 10, // with so many bytes unsent the session is asked for no more
 };
 
@@ -24,7 +25,7 @@ size_t grpc_session_kept_max(const struct grpc_session *session)
 // ---------------------------------------------------------------------------------------------
 // What the session of HTTP/2 tells
 
-// Streams whose replies are held stay in memory when they are closed, so these are bounded too.
+// Streams that the client has reset are here until it is their turn, so these are bounded too.
 static void *on_opened(void *owner, int32_t id, const struct h2_head *head)
 {
     struct grpc_session *session = owner;
@@ -224,8 +225,13 @@ static void release(struct connection *connection)
 
 static void close_session(struct connection *connection)
 {
-    close_streams(connection->grpc);
-    grpc_session_sleep(connection->grpc);
+    struct grpc_session *session = connection->grpc;
+    close_streams(session);
+    grpc_session_sleep(session);
+    if (session->is_parting) {
+        (void)event_del(&session->parting);
+        session->is_parting = false;
+    }
 }
 
 static size_t take(struct connection *connection, struct slice bytes)
@@ -244,12 +250,21 @@ static size_t needs(const struct connection *connection)
     return 0;
 }
 
+// The stream that is run next; NULL: none can be. With too much unsent only those that have ended are
+// run, to be closed.
+static struct grpc_stream *next_to_run(const struct grpc_session *session)
+{
+    struct grpc_stream *first = session->ready_first;
+    bool is_full = session->unsent >= server_of(session)->settings.max_output / 2;
+    return first && (!is_full || !first->id) ? first : NULL;
+}
+
 static void run_streams(struct connection *connection)
 {
     struct grpc_session *session = connection->grpc;
     const struct schedule *schedule = &connection->server->schedule;
     struct grpc_stream *stream;
-    while (schedule_goes_on(schedule) && (stream = session->ready_first)) {
+    while (schedule_goes_on(schedule) && (stream = next_to_run(session))) {
         grpc_stream_unready(stream);
         grpc_stream_run(stream);
     }
@@ -257,12 +272,14 @@ static void run_streams(struct connection *connection)
 
 static bool has_streams_to_run(const struct connection *connection)
 {
-    return connection->grpc->ready_first != NULL;
+    return next_to_run(connection->grpc) != NULL;
 }
 
 static bool has_streams(const struct connection *connection)
 {
-    return connection->grpc->stream_count > 0;
+    const struct grpc_session *session = connection->grpc;
+    bool stops = server_of(session)->stopping && !connection->draining;
+    return session->stream_count > 0 || (stops && !h2_session_has_parted(session->h2));
 }
 
 static void user_changed(struct connection *connection)
@@ -288,13 +305,28 @@ static bool is_late(const struct connection *connection, int64_t now_us)
            now_us - connection->active_us > settings->idle_timeout_us;
 }
 
+static void part(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    struct grpc_session *session = context;
+    h2_session_part(session->h2);
+    grpc_session_wake(session);
+}
+
 // The calls have been told to end by now. Calls that come later are refused, so that they are made
 // elsewhere.
 static void stop(struct connection *connection)
 {
     struct grpc_session *session = connection->grpc;
+    struct timeval timeout = timeval_of(PARTING_US);
     h2_session_refuse(session->h2);
     grpc_session_wake(session);
+    (void)evtimer_assign(&session->parting, connection->server->loop, part, session);
+    session->is_parting = evtimer_add(&session->parting, &timeout) == 0;
+    if (!session->is_parting) {
+        h2_session_part(session->h2);
+    }
     if (connection->socket.handshaking) {
         connection_close(connection);
     }

@@ -5,12 +5,17 @@
 // What its streams keep of incomplete messages is bounded: with half of the bound kept, only the
 // oldest stream that lacks a part of its message gets more room in its window, so that it can be
 // completed; beyond the bound the stream that brought more ends with RESOURCE_EXHAUSTED.
+//
+// What its streams write is bounded by max-output. With half of that unsent no message is run until
+// the client takes answers; beyond it a stream that tells things by itself, or whose command waited,
+// is closed.
 #ifndef SLUICE_SERVER_GRPC_SESSION_H
 #define SLUICE_SERVER_GRPC_SESSION_H
 
 #include "base/sha256.h"
 #include "server/grpc/grpc.h"
 #include "server/h2/session.h"
+#include "server/loop.h"
 
 struct connection;
 struct user;
@@ -37,10 +42,13 @@ struct grpc_session {
     struct grpc_stream *ready_first, *ready_last; // those with something to run
     size_t kept;                                  // bytes in the input of all streams
     bool throttled; // a stream got no room in its window because of that
+    size_t unsent;  // bytes in the output of all streams
     struct grpc_known known[GRPC_KNOWN_USERS];
     size_t known_next;
     uint8_t login_digest[SHA256_SIZE]; // of the login that waits (connection->login)
-    bool complained;                   // it was logged why it is closed
+    struct loop_event parting;         // of a stop: the client has not answered to the notice
+    bool is_parting;
+    bool complained; // it was logged why it is closed
 };
 
 // It may have something to send: looked at at the end of the turn.

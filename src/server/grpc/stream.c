@@ -19,19 +19,6 @@ static bool is_queued(const struct grpc_stream *stream)
     return stream->ready;
 }
 
-void grpc_stream_ready(struct grpc_stream *stream)
-{
-    struct grpc_session *session = stream->session;
-    if (!session || is_queued(stream)) {
-        return;
-    }
-    stream->ready = true;
-    stream->ready_next = NULL;
-    stream->ready_previous = session->ready_last;
-    *(session->ready_last ? &session->ready_last->ready_next : &session->ready_first) = stream;
-    session->ready_last = stream;
-}
-
 void grpc_stream_unready(struct grpc_stream *stream)
 {
     struct grpc_session *session = stream->session;
@@ -42,6 +29,28 @@ void grpc_stream_unready(struct grpc_stream *stream)
     struct grpc_stream *next = stream->ready_next, *previous = stream->ready_previous;
     *(previous ? &previous->ready_next : &session->ready_first) = next;
     *(next ? &next->ready_previous : &session->ready_last) = previous;
+}
+
+void grpc_stream_ready(struct grpc_stream *stream)
+{
+    struct grpc_session *session = stream->session;
+    if (!session || (is_queued(stream) && stream->id)) {
+        return;
+    }
+    grpc_stream_unready(stream);
+    stream->ready = true;
+    if (!stream->id) {
+        stream->ready_previous = NULL;
+        stream->ready_next = session->ready_first;
+        *(session->ready_first ? &session->ready_first->ready_previous : &session->ready_last) =
+            stream;
+        session->ready_first = stream;
+        return;
+    }
+    stream->ready_next = NULL;
+    stream->ready_previous = session->ready_last;
+    *(session->ready_last ? &session->ready_last->ready_next : &session->ready_first) = stream;
+    session->ready_last = stream;
 }
 
 static void resume(struct connection *connection)
@@ -102,7 +111,7 @@ struct grpc_stream *grpc_stream_open(struct grpc_session *session, int32_t id,
     connection->server->grpc.figures.calls++;
     grpc_stream_read_head(stream, head);
     grpc_stream_ready(stream);
-    return stream;
+    return stream->id ? stream : NULL; // else it was reset at once, for want of memory
 }
 
 static void unlink_stream(struct grpc_stream *stream)
@@ -115,6 +124,7 @@ static void unlink_stream(struct grpc_stream *stream)
     *(stream->previous ? &stream->previous->next : &session->newest) = stream->next;
     session->stream_count--;
     session->kept -= stream->connection->input.size;
+    session->unsent -= stream->unsent;
     stream->session = NULL;
     grpc_session_make_room(session);
 }
@@ -202,6 +212,24 @@ void grpc_stream_finish(struct grpc_stream *stream)
 
 // ---------------------------------------------------------------------------------------------
 // Sending
+
+void grpc_stream_count_unsent(struct grpc_stream *stream)
+{
+    size_t unsent = connection_unsent(stream->connection);
+    if (stream->session) {
+        stream->session->unsent += unsent - stream->unsent;
+        stream->unsent = unsent;
+    }
+}
+
+void grpc_stream_check_unsent(struct grpc_stream *stream)
+{
+    const struct server *server = stream->connection->server;
+    grpc_stream_count_unsent(stream);
+    if (stream->session && stream->session->unsent > server->settings.max_output) {
+        connection_overflow(stream->connection);
+    }
+}
 
 // Whether all that is said is sent, and how it ended may be told.
 static bool is_done(const struct grpc_stream *stream)
@@ -308,6 +336,7 @@ size_t grpc_stream_read(struct grpc_stream *stream, char *bytes, size_t size, st
         memcpy(bytes, sendable.data, sendable.size);
         output_sent(output, sendable.size);
         output_compact(output);
+        grpc_stream_count_unsent(stream);
         connection->active_us = server_elapsed(connection->server);
         if (was_stalled && !connection_is_stalled(connection)) {
             grpc_stream_ready(stream); // the session goes on behind this
@@ -348,6 +377,7 @@ static uint64_t end(struct connection *connection, const struct resp_writer *wri
         return errors + 1;
     }
     grpc_leases_note(stream);
+    grpc_stream_check_unsent(stream);
     if (stream->call.method->act == GRPC_ACT_COMMAND && !stream->call.more) {
         grpc_stream_end(stream, &fault);
     }

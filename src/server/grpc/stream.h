@@ -47,6 +47,7 @@ struct grpc_stream {
     // has not authenticated, in that of the connection.
     size_t unconsumed, held_back;
     size_t answer_at;          // where the answer of the command that runs begins in the output
+    size_t unsent;             // bytes of its output that the session counts
     struct grpc_lease *leases; // that it has given and may have to give back
     uint32_t in_flight;        // of StreamNext
     enum grpc_health told;     // Watch: what was told last
@@ -62,7 +63,7 @@ struct grpc_stream *grpc_stream_open(struct grpc_session *session, int32_t id,
 // Its session closes it, or has forgotten it.
 void grpc_stream_forgotten(struct grpc_stream *stream);
 
-// It has something to run.
+// It has something to run. One that the session has forgotten comes first.
 void grpc_stream_ready(struct grpc_stream *stream);
 void grpc_stream_unready(struct grpc_stream *stream);
 
@@ -95,6 +96,12 @@ void grpc_stream_release_room(struct grpc_stream *stream);
 
 // ---------------------------------------------------------------------------------------------
 // Answers
+
+// Its output has more bytes, or fewer.
+void grpc_stream_count_unsent(struct grpc_stream *stream);
+// It has written something by itself. If the streams of the connection have more bytes unsent than
+// max-output, it is closed at the end of the turn.
+void grpc_stream_check_unsent(struct grpc_stream *stream);
 
 // Sends the head of the answer now, before there is an answer.
 void grpc_stream_greet(struct grpc_stream *stream);

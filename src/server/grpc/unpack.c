@@ -21,7 +21,8 @@ enum {
 static void *allocate(void *context, unsigned count, unsigned size)
 {
     size_t whole = (size_t)count * size + HEAD;
-    char *block = mem_alloc(context, whole);
+    const struct buffer *out = context;
+    char *block = mem_alloc(out->allocator, whole);
     if (!block) {
         return NULL;
     }
@@ -32,9 +33,10 @@ static void *allocate(void *context, unsigned count, unsigned size)
 static void release(void *context, void *address)
 {
     char *block = (char *)address - HEAD;
+    const struct buffer *out = context;
     size_t whole;
     memcpy(&whole, block, sizeof(whole));
-    mem_free(context, block, whole);
+    mem_free(out->allocator, block, whole);
 }
 
 // Room in the buffer for what comes next: its maximum may leave less than a chunk, or nothing.
@@ -58,8 +60,8 @@ static enum status reserve(struct buffer *out, z_stream *stream)
 // is not used.
 static enum status finish_full(z_stream *stream)
 {
-    unsigned char byte;
-    stream->next_out = &byte;
+    static unsigned char unused;
+    stream->next_out = &unused;
     stream->avail_out = 1;
     int result = inflate(stream, Z_NO_FLUSH);
     return stream->avail_out == 0   ? STATUS_TOO_LARGE
@@ -99,7 +101,7 @@ enum status grpc_unpack(enum grpc_encoding encoding, struct slice packed, struct
     z_stream stream = {
         .zalloc = allocate,
         .zfree = release,
-        .opaque = (void *)(uintptr_t)out->allocator, // given back as it is
+        .opaque = out,
         .next_in = (const unsigned char *)packed.data,
         .avail_in = (unsigned)packed.size,
     };

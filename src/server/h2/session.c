@@ -19,6 +19,9 @@ enum {
     FIELDS_SENT_MAX = 16,
 };
 
+// The ping behind the notice that no more requests are taken.
+static const uint8_t notice[8] = "notice";
+
 struct h2_session {
     const struct allocator *allocator;
     const struct h2_ops *ops;
@@ -33,6 +36,7 @@ struct h2_session {
     bool broken;    // nothing more is received
     bool dead;      // and nothing more is sent
     bool refuses;   // new requests
+    bool parted;    // a GOAWAY with the last request is sent, or about to be
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -99,7 +103,7 @@ static void complain(struct h2_session *session, uint32_t code, const char *why)
     if (session->broken) {
         return;
     }
-    session->broken = true;
+    session->broken = session->parted = true;
     session->figures.complaint = why;
     (void)nghttp2_submit_goaway(session->library, NGHTTP2_FLAG_NONE,
                                 nghttp2_session_get_last_proc_stream_id(session->library), code,
@@ -188,6 +192,9 @@ static int on_frame_recv(nghttp2_session *library, const nghttp2_frame *frame, v
         if (!patience_ping(&session->patience, session->now_us)) {
             complain(session, NGHTTP2_ENHANCE_YOUR_CALM, "too_many_pings");
         }
+    } else if (type == NGHTTP2_PING && session->refuses &&
+               memcmp(frame->ping.opaque_data, notice, sizeof(notice)) == 0) {
+        h2_session_part(session);
     } else if (!is_head && !is_end && !(type == NGHTTP2_DATA && frame->hd.length > 0)) {
         count_idle_frame(session);
     }
@@ -239,6 +246,11 @@ static int on_frame_send(nghttp2_session *library, const nghttp2_frame *frame, v
     uint8_t type = frame->hd.type;
     if (type == NGHTTP2_GOAWAY && frame->goaway.error_code && !session->figures.complaint) {
         session->figures.complaint = complaint_of_library(frame->goaway.error_code);
+    }
+    // A ping overtakes other frames, so it is sent when the notice has been.
+    if (type == NGHTTP2_GOAWAY && session->refuses && !session->parted &&
+        nghttp2_submit_ping(library, NGHTTP2_FLAG_NONE, notice)) {
+        h2_session_part(session);
     }
     if (type != NGHTTP2_HEADERS && type != NGHTTP2_DATA) {
         return 0;
@@ -344,9 +356,24 @@ void h2_session_widen(struct h2_session *session)
 void h2_session_refuse(struct h2_session *session)
 {
     session->refuses = true;
-    (void)nghttp2_submit_goaway(session->library, NGHTTP2_FLAG_NONE,
-                                nghttp2_session_get_last_proc_stream_id(session->library),
-                                NGHTTP2_NO_ERROR, NULL, 0);
+    if (nghttp2_submit_shutdown_notice(session->library)) {
+        h2_session_part(session); // no memory for it
+    }
+}
+
+void h2_session_part(struct h2_session *session)
+{
+    if (!session->parted) {
+        session->parted = true;
+        (void)nghttp2_submit_goaway(session->library, NGHTTP2_FLAG_NONE,
+                                    nghttp2_session_get_last_proc_stream_id(session->library),
+                                    NGHTTP2_NO_ERROR, NULL, 0);
+    }
+}
+
+bool h2_session_has_parted(const struct h2_session *session)
+{
+    return session->parted || session->dead;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -96,9 +96,13 @@ struct h2_figures h2_session_figures(const struct h2_session *session);
 // The client is trusted with larger windows and heads.
 void h2_session_widen(struct h2_session *session);
 
-// No more requests are taken. The client is told which was the last one, so that it makes the later
-// ones elsewhere.
+// No more requests are taken. The client is told so, and answers. With its answer, or with
+// h2_session_part, it is told which request was the last one, so that it makes the later ones
+// elsewhere: those that were on their way when it heard the notice are refused one by one.
 void h2_session_refuse(struct h2_session *session);
+void h2_session_part(struct h2_session *session);
+// Whether it was told which request was the last one, for this or another reason.
+bool h2_session_has_parted(const struct h2_session *session);
 
 // ---------------------------------------------------------------------------------------------
 // Streams

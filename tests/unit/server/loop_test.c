@@ -33,6 +33,7 @@ static void gate_set(bool closed)
 }
 
 // In place of the system's.
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): theirs are reserved
 int fdatasync(int fd)
 {
     (void)pthread_mutex_lock(&gate.mutex);

@@ -36,6 +36,7 @@ struct pair {
     char status[8], tail[8];
     size_t data;
     uint32_t reset_code, goaway_code;
+    int32_t last_stream; // that the last GOAWAY names
     size_t resets;
     bool goaway;
     int64_t now_us;
@@ -129,6 +130,7 @@ static int client_frame(nghttp2_session *client, const nghttp2_frame *frame, voi
     } else if (frame->hd.type == NGHTTP2_GOAWAY) {
         pair->goaway = true;
         pair->goaway_code = frame->goaway.error_code;
+        pair->last_stream = frame->goaway.last_stream_id;
     }
     return 0;
 }
@@ -354,8 +356,11 @@ static void test_h2_session__after_refuse_the_calls_under_way_are_answered(void 
     int32_t stream = request(&pair, NULL);
     assert_true(talk(&pair));
     h2_session_refuse(pair.session);
-    assert_true(talk(&pair));
+    assert_false(h2_session_has_parted(pair.session));
+    assert_true(talk(&pair)); // the client answers to the notice
+    assert_true(h2_session_has_parted(pair.session));
     assert_true(pair.goaway);
+    assert_int_equal(pair.last_stream, stream);
     assert_int_equal(pair.goaway_code, NGHTTP2_NO_ERROR);
     assert_false(h2_session_is_over(pair.session));
     assert_int_equal(answer(&pair, stream, true), STATUS_OK);
