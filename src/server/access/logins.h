@@ -26,7 +26,7 @@ struct login;
 struct server;
 
 enum {
-    LOGIN_SOURCES = 1024, // a power of two
+    LOGIN_SOURCES = 8192, // a power of two; large, so that addresses rarely share a count
 };
 
 struct logins {
