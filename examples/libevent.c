@@ -29,7 +29,7 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
             break;
         }
         puts(event);
-        fflush(stdout);
+        (void)fflush(stdout);
         watcher->left--;
     }
     if (watcher->status == SLUICE_TIMED_OUT) {
@@ -54,7 +54,7 @@ static enum sluice_status watch(struct sluice *queue, struct watcher *watcher)
             event_new(watcher->loop, fd, EV_READ | EV_PERSIST, on_readable, watcher);
         event_add(readable, NULL);
         puts("listening");
-        fflush(stdout);
+        (void)fflush(stdout);
         event_base_dispatch(watcher->loop);
         event_free(readable);
         event_base_free(watcher->loop);

@@ -97,7 +97,7 @@ static enum sluice_status no_greeting(const struct url *url, enum stream_result 
 void peer_name(char out[PEER_NAME_SIZE], const char *text)
 {
     size_t size = 0;
-    for (; text[size] && size < PEER_NAME_SIZE - 1; size++) {
+    for (; size < PEER_NAME_SIZE - 1 && text[size]; size++) {
         bool accepted = text[size] > ' ' && text[size] <= '~';
         memcpy(&out[size], accepted ? &text[size] : "-", 1);
     }

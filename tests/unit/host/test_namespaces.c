@@ -251,7 +251,7 @@ static void test_namespaces__a_tick_does_what_is_due_in_each_and_says_what_comes
     struct namespaces *all = &test->all;
     struct ns *near = host_test_use(test, "near");
     struct ns *far = host_test_use(test, "far");
-    const int64_t delays_us[] = { LATER_US, 2 * LATER_US };
+    const int64_t delays_us[] = { LATER_US, 2 * (int64_t)LATER_US };
     struct ns *both[] = { near, far };
     for (size_t i = 0; i < 2; i++) {
         const struct put_request request = { .queue = SLICE("q"),
