@@ -139,8 +139,8 @@ static void read_past(const struct engine *engine, const struct job *job,
     }
 }
 
-// --------------------------------------------------------------------------------------------- In
-// replies
+// ---------------------------------------------------------------------------------------------
+// In replies
 
 static void write_time(struct reply *reply, int64_t us)
 {

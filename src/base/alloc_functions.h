@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT The functions that allocator_system (alloc.h) takes memory from:
+// SPDX-License-Identifier: MIT
+// The functions that allocator_system (alloc.h) takes memory from:
 // realloc and free of the C library, or others that replace them in this process.
 #ifndef SLUICE_BASE_ALLOC_FUNCTIONS_H
 #define SLUICE_BASE_ALLOC_FUNCTIONS_H

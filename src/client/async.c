@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Calls by a thread of the handle, on a copy of the queue. Interrupts
+// SPDX-License-Identifier: MIT
+// Calls by a thread of the handle, on a copy of the queue. Interrupts
 // of the program do not reach it:
 //
 //      program:  IDLE --(begin)--> BEGUN                    ENDED --(finish)--> IDLE

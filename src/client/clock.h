@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT The offset between the clock of the queue and the clock of this
+// SPDX-License-Identifier: MIT
+// The offset between the clock of the queue and the clock of this
 // machine. A time of the queue, less the offset, is a time of clock_now_us. Changes of this
 // machine's wall clock have no effect.
 #ifndef SLUICE_CLIENT_CLOCK_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT The handler may run in any thread at any time, also while the last
+// SPDX-License-Identifier: MIT
+// The handler may run in any thread at any time, also while the last
 // user ends: the event that it writes to is therefore never closed. Each user watches the event
 // with an edge-triggered epoll of its own.
 #include "client/drain.h"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT A folder that is open in this process: its store, the engines of its
+// SPDX-License-Identifier: MIT
+// A folder that is open in this process: its store, the engines of its
 // namespaces, and a thread that does work that falls due. All handles of the same folder share one
 // struct folder.
 //

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT The thread of a folder: does work that falls due, removes the rest
+// SPDX-License-Identifier: MIT
+// The thread of a folder: does work that falls due, removes the rest
 // of deleted namespaces, and wakes the calls that wait for the disk when it has caught up.
 #include "client/folder.h"
 #include "os/clock.h"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT What a fork() means for objects of the library. The child has copies
+// SPDX-License-Identifier: MIT
+// What a fork() means for objects of the library. The child has copies
 // of them, but none of the helper threads, and shares the parent's descriptors. Each object that
 // owns a connection, an event, a lock or a thread has a guard, by which the child lets go of the
 // parent's part before fork() returns there:

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT A helper thread that renews the leases of the jobs of one worker and
+// SPDX-License-Identifier: MIT
+// A helper thread that renews the leases of the jobs of one worker and
 // learns when one is lost. It subscribes to the events of the worker. After an event about a job it
 // sends a heartbeat with the token of the lease, whose answer tells whether the worker still holds
 // the job.

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT How a queue is reached: in this process (local.h) or on a server
+// SPDX-License-Identifier: MIT
+// How a queue is reached: in this process (local.h) or on a server
 // (remote.h). A link runs a command, given as words, and returns a value. Everything above it is
 // the same for both.
 #ifndef SLUICE_CLIENT_LINK_H

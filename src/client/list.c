@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Lists, page by page. The next page begins at the cursor of the last
+// SPDX-License-Identifier: MIT
+// Lists, page by page. The next page begins at the cursor of the last
 // one, or at an offset if the command has no cursor.
 #include "client/memory.h"
 #include "client/options.h"

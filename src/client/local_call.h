@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT A call on a folder, by one thread. A call that waits sleeps until
+// SPDX-License-Identifier: MIT
+// A call on a folder, by one thread. A call that waits sleeps until
 // another thread has answered it, its time is over, or it is interrupted:
 //
 //      this thread:   run --> waiter in line, sleeps ........................ wakes, told

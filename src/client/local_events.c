@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Each listener has a bounded queue of events. A listener that is too
+// SPDX-License-Identifier: MIT
+// Each listener has a bounded queue of events. A listener that is too
 // slow receives the events in its queue, then a gap, then later events. Namespaces of qless clients
 // have the same events as all others.
 #include "client/local_events.h"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Memory of the library: from the functions of the program
+// SPDX-License-Identifier: MIT
+// Memory of the library: from the functions of the program
 // (sluice_set_memory), or the C library. Zeroed where it says so. NULL: out of memory. Sizes need
 // not be known when a block is freed.
 #ifndef SLUICE_CLIENT_MEMORY_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Structs of options as programs pass them. The first member is the
+// SPDX-License-Identifier: MIT
+// Structs of options as programs pass them. The first member is the
 // size that the struct has in the program's header, which may be older or newer than the library.
 #ifndef SLUICE_CLIENT_OPTIONS_H
 #define SLUICE_CLIENT_OPTIONS_H

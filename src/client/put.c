@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Putting jobs. Each put has the id of a request, so that it can be
+// SPDX-License-Identifier: MIT
+// Putting jobs. Each put has the id of a request, so that it can be
 // repeated if its answer is lost. It also has the jid, so that a server that has forgotten the
 // request does not make a second job.
 #include "base/uuid.h"

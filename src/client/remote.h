@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT A queue on a server. Each call takes a connection, an idle or a new
+// SPDX-License-Identifier: MIT
+// A queue on a server. Each call takes a connection, an idle or a new
 // one, and gives it back. Any number of threads can make calls, and a call that waits does not
 // delay others.
 #ifndef SLUICE_CLIENT_REMOTE_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Events of a server, on a connection of their own. When it breaks,
+// SPDX-License-Identifier: MIT
+// Events of a server, on a connection of their own. When it breaks,
 // another is made, and the subscriber receives a gap.
 #include "client/memory.h"
 #include "client/remote.h"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Commands that can be repeated when their answer was lost: those that
+// SPDX-License-Identifier: MIT
+// Commands that can be repeated when their answer was lost: those that
 // only read, those with the id of a request (REQUEST), and those that settle a job with the token
 // of its lease. The server answers the repetition as the first time.
 #ifndef SLUICE_CLIENT_REPEAT_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Settling jobs, and heartbeats: one, or many in one round trip. The
+// SPDX-License-Identifier: MIT
+// Settling jobs, and heartbeats: one, or many in one round trip. The
 // jobs of a call that end in the same way share commands.
 #include "client/job.h"
 #include "client/memory.h"

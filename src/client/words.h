@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT The words of a command while they are collected. Texts are borrowed,
+// SPDX-License-Identifier: MIT
+// The words of a command while they are collected. Texts are borrowed,
 // numbers are stored here. A failed allocation sets `failed`, which is checked once at the end.
 #ifndef SLUICE_CLIENT_WORDS_H
 #define SLUICE_CLIENT_WORDS_H

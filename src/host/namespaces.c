@@ -36,8 +36,8 @@ static enum status write_directory(const struct ns *ns, bool deleted, struct err
     return store_append(ns->all->store, &record, 1, &ns->all->group, error);
 }
 
-// --------------------------------------------------------------------------------------------- A
-// namespace
+// ---------------------------------------------------------------------------------------------
+// A namespace
 
 static void on_event(void *context, const struct event *event)
 {
@@ -138,8 +138,8 @@ static void ns_remove(struct namespaces *all, struct ns *ns)
     all->count--;
 }
 
-// --------------------------------------------------------------------------------------------- The
-// list of namespaces
+// ---------------------------------------------------------------------------------------------
+// The list of namespaces
 
 enum status namespaces_init(struct namespaces *all, const struct namespaces_options *options,
                             struct error *error)

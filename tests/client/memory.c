@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT A program with memory functions of its own. It makes the same calls
+// SPDX-License-Identifier: MIT
+// A program with memory functions of its own. It makes the same calls
 // again and again, and fails the first, the second, the third ... allocation, until the calls need
 // fewer. Nothing crashes or leaks, and a call that fails says that there is no memory.
 #include <sluice/async.h>

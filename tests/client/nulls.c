@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT A program that calls every function of libsluice with NULL for each
+// SPDX-License-Identifier: MIT
+// A program that calls every function of libsluice with NULL for each
 // pointer, and then with a queue or a job and NULL for the rest. Nothing may crash; a call that
 // returns a status returns INVALID, and names what is NULL. check-exports compares this file with
 // the headers.

@@ -31,8 +31,8 @@ static enum status there_already(const struct restoring *restoring, const char *
                      SLICE_PRINT(slice_shown(name)));
 }
 
-// --------------------------------------------------------------------------------------------- The
-// namespace and its settings
+// ---------------------------------------------------------------------------------------------
+// The namespace and its settings
 
 static const char *const clock_words[] = { "server", "client", NULL };
 

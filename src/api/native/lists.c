@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-// --------------------------------------------------------------------------------------------- The
-// cursor of a list that needs more than one index, as digits
+// ---------------------------------------------------------------------------------------------
+// The cursor of a list that needs more than one index, as digits
 
 enum {
     CURSOR_SIZE = 2 + 3 * 16 + 1, // stage, part, container, key, and whether it is in an index

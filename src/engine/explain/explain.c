@@ -44,8 +44,8 @@ const char *explain_reason_name(enum explain_reason reason)
     return names[reason];
 }
 
-// --------------------------------------------------------------------------------------------- The
-// time at which it can run
+// ---------------------------------------------------------------------------------------------
+// The time at which it can run
 
 static int64_t later(int64_t a, int64_t b)
 {
@@ -173,8 +173,8 @@ static int64_t earliest_after_dependencies(struct engine *engine, struct job *jo
     return latest_us;
 }
 
-// --------------------------------------------------------------------------------------------- The
-// reason
+// ---------------------------------------------------------------------------------------------
+// The reason
 
 static enum explain_reason reason_in_line(const struct engine *engine, const struct job *job,
                                           int64_t now_us, struct explanation *out)

@@ -310,8 +310,8 @@ static enum status pop_in_turn(struct popping *popping)
     return STATUS_OK;
 }
 
-// --------------------------------------------------------------------------------------------- The
-// best job of all queues
+// ---------------------------------------------------------------------------------------------
+// The best job of all queues
 
 // The first job of a queue, or a later one if the first does not fit.
 struct head {

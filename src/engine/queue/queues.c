@@ -37,8 +37,8 @@ size_t engine_length(const struct engine *engine, struct slice name)
                  : 0;
 }
 
-// --------------------------------------------------------------------------------------------- The
-// oldest waiting job
+// ---------------------------------------------------------------------------------------------
+// The oldest waiting job
 
 // Since when a waiting job could run. A change of the priority resets that.
 static int64_t since(struct index_node *node)
@@ -445,8 +445,8 @@ void engine_queues(struct engine *engine, int64_t now_us, struct queue_page *pag
     }
 }
 
-// --------------------------------------------------------------------------------------------- The
-// oldest job of a namespace
+// ---------------------------------------------------------------------------------------------
+// The oldest job of a namespace
 
 // Examines some queues for the one with the oldest waiting job, continuing where the last call
 // ended.

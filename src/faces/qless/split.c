@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-// --------------------------------------------------------------------------------------------- The
-// calls of a script
+// ---------------------------------------------------------------------------------------------
+// The calls of a script
 
 // How the words of a script are converted to those of the unified script. A script has one form for
 // each of its calls; the first one that matches is used.

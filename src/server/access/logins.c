@@ -74,8 +74,8 @@ static void decide(struct server *server, struct login *login, enum status statu
     }
 }
 
-// --------------------------------------------------------------------------------------------- The
-// queue
+// ---------------------------------------------------------------------------------------------
+// The queue
 
 static uint16_t *source_count(struct logins *logins, const struct login *login)
 {

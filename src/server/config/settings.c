@@ -74,8 +74,8 @@ static enum status refuse_unknown(const char *where, struct slice name, struct e
                      SLICE_PRINT(slice_shown(name)));
 }
 
-// --------------------------------------------------------------------------------------------- One
-// value from one source
+// ---------------------------------------------------------------------------------------------
+// One value from one source
 
 struct found {
     enum setting_source source;

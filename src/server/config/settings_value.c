@@ -372,8 +372,8 @@ static enum status set_push(const struct setting *setting, struct settings *sett
     return status;
 }
 
-// --------------------------------------------------------------------------------------------- One
-// word of each type; false if it is not valid
+// ---------------------------------------------------------------------------------------------
+// One word of each type; false if it is not valid
 
 static bool set_boolean(struct slice word, bool *out)
 {

@@ -233,8 +233,8 @@ static enum status entry_new_default(const struct allocator *allocator, const ch
     return entry_new(allocator, slice_from_cstr(line), out, error);
 }
 
-// --------------------------------------------------------------------------------------------- The
-// table of users
+// ---------------------------------------------------------------------------------------------
+// The table of users
 
 static struct entry *find(const struct users *users, struct slice name)
 {

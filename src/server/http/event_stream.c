@@ -377,8 +377,8 @@ void events_tick(struct server *server)
     }
 }
 
-// --------------------------------------------------------------------------------------------- The
-// request
+// ---------------------------------------------------------------------------------------------
+// The request
 
 // Sends the current number first, so that a client whose connection breaks before the first event
 // can continue too.

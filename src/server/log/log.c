@@ -70,8 +70,8 @@ void log_set_rate(struct log_rate rate)
     (void)pthread_mutex_unlock(&logger.lock);
 }
 
-// --------------------------------------------------------------------------------------------- The
-// batch
+// ---------------------------------------------------------------------------------------------
+// The batch
 
 static size_t format(char line[LOG_LINE_MAX], enum log_level level, const struct log_kind *kind,
                      const struct log_pair *pairs, size_t count)

@@ -85,8 +85,8 @@ static void lose(struct push_delivery *delivery)
     }
 }
 
-// --------------------------------------------------------------------------------------------- Its
-// lease
+// ---------------------------------------------------------------------------------------------
+// Its lease
 
 static void set_beat(struct push_delivery *delivery, int64_t after_us)
 {
@@ -225,8 +225,8 @@ void push_lease_ended(const struct ns *ns, struct slice jid)
     }
 }
 
-// --------------------------------------------------------------------------------------------- The
-// result of the job
+// ---------------------------------------------------------------------------------------------
+// The result of the job
 
 static void log_refused(const struct push_delivery *delivery, const char *what,
                         const struct error *error)
@@ -466,8 +466,8 @@ static void await_report(struct push_delivery *delivery, int64_t now_us)
     set_beat(delivery, 0);
 }
 
-// --------------------------------------------------------------------------------------------- The
-// health of the destination
+// ---------------------------------------------------------------------------------------------
+// The health of the destination
 
 static void write_breaker(const struct push_entry *entry, const char *what)
 {

@@ -203,8 +203,8 @@ void push_stop(struct server *server);
 bool push_is_drained(const struct server *server);
 void push_give_back(struct server *server);
 
-// --------------------------------------------------------------------------------------------- For
-// the files of this folder
+// ---------------------------------------------------------------------------------------------
+// For the files of this folder
 
 // push_namespace_acquire creates the pusher's state for a namespace if there is none.
 // push_entry_find: the entry of a pattern, or NULL.
