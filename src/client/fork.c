@@ -8,26 +8,30 @@
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t held = PTHREAD_RWLOCK_INITIALIZER; // written by a fork
 static pthread_once_t watched = PTHREAD_ONCE_INIT;
 static struct fork_guard *guards;
 
 static void before_fork(void)
 {
+    pthread_rwlock_wrlock(&held);
     pthread_mutex_lock(&mutex);
 }
 
 static void after_fork_in_parent(void)
 {
     pthread_mutex_unlock(&mutex);
+    pthread_rwlock_unlock(&held);
 }
 
-// The thread of the child is the one that has locked the mutex.
+// The thread of the child is the one that has taken both locks.
 static void after_fork_in_child(void)
 {
     for (struct fork_guard *guard = guards; guard; guard = guard->next) {
         guard->forget(guard);
     }
     pthread_mutex_unlock(&mutex);
+    (void)pthread_rwlock_init(&held, NULL); // the lock knows its writer by the parent's thread id
 }
 
 static void watch_forks(void)
@@ -73,4 +77,14 @@ void fork_renew_event(int fd)
 void fork_renew_mutex(pthread_mutex_t *renewed)
 {
     (void)pthread_mutex_init(renewed, NULL);
+}
+
+void fork_hold(void)
+{
+    pthread_rwlock_rdlock(&held);
+}
+
+void fork_release(void)
+{
+    pthread_rwlock_unlock(&held);
 }

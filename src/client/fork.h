@@ -29,4 +29,8 @@ void fork_renew_event(int fd);
 // For `forget`: a lock that a thread of the parent may have held.
 void fork_renew_mutex(pthread_mutex_t *renewed);
 
+// Around a call of libc that takes a lock which fork() does not renew: a fork waits for its end.
+void fork_hold(void);
+void fork_release(void);
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client/stream.h"
 
+#include "client/fork.h"
 #include "os/clock.h"
 
 #include <openssl/err.h>
@@ -263,15 +264,33 @@ static enum sluice_status connect_socket(struct stream *stream, const struct url
                   : SLUICE_OK;
 }
 
+static bool is_address(const char *host)
+{
+    unsigned char bytes[16];
+    return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
+}
+
+// Which addresses the machine can reach is asked for names alone: libc holds a lock meanwhile.
+static int look_up(const struct url *url, struct addrinfo **addresses)
+{
+    const struct addrinfo hints = {
+        .ai_socktype = SOCK_STREAM,
+        .ai_flags = is_address(url->host) ? AI_NUMERICHOST : AI_ADDRCONFIG,
+    };
+    fork_hold();
+    int result = getaddrinfo(url->host, url->port, &hints, addresses);
+    fork_release();
+    return result;
+}
+
 static enum sluice_status connect_any(struct stream *stream, const struct url *url,
                                       struct until until, struct sluice_error *error)
 {
-    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG };
     struct addrinfo *addresses = NULL;
     if (url->socket[0]) {
         return connect_socket(stream, url, until, error);
     }
-    int result = getaddrinfo(url->host, url->port, &hints, &addresses);
+    int result = look_up(url, &addresses);
     if (result) {
         return fault(error, SLUICE_UNREACHABLE, "%.120s is not found: %s", url->host,
                      gai_strerror(result));
@@ -287,12 +306,6 @@ static enum sluice_status connect_any(struct stream *stream, const struct url *u
     return failed ? fault(error, SLUICE_UNREACHABLE, "%s cannot be reached: %s", url->place,
                           strerrordesc_np(failed))
                   : SLUICE_OK;
-}
-
-static bool is_address(const char *host)
-{
-    unsigned char bytes[16];
-    return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
 }
 
 // The certificate must be that of the host in the address.
