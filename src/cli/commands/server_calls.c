@@ -210,20 +210,7 @@ static int clients_run(struct tool *tool)
 // ---------------------------------------------------------------------------------------------
 // Slow commands
 
-// [id, when, microseconds, [word, ...], address, name]
-static char *slow_words(const struct sluice_value *words)
-{
-    char *text = tool_copy("", 0);
-    for (size_t i = 0; i < sluice_value_count(words); i++) {
-        char *word = value_text(sluice_value_at(words, i), NULL);
-        char *longer = tool_format("%s%s%s", text, i ? " " : "", word);
-        tool_free(text);
-        tool_free(word);
-        text = longer;
-    }
-    return text;
-}
-
+// `entry` is [id, when, microseconds, [word, ...], address, name].
 static void show_slow(const struct tool *tool, struct table *table,
                       const struct sluice_value *entry)
 {
@@ -231,7 +218,7 @@ static void show_slow(const struct tool *tool, struct table *table,
     double took = (double)sluice_value_integer(sluice_value_at(entry, 2)) / 1e6;
     const char *address = sluice_value_text(sluice_value_at(entry, 4), NULL);
     const char *name = sluice_value_text(sluice_value_at(entry, 5), NULL);
-    char *words = slow_words(sluice_value_at(entry, 3));
+    char *words = value_list_text(sluice_value_at(entry, 3), " ");
     if (tool->json) {
         print(stdout, "{\"id\":%lld,\"when\":%.0f,\"took\":%.6f,\"words\":",
               (long long)sluice_value_integer(sluice_value_at(entry, 0)), when, took);

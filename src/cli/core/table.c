@@ -99,12 +99,12 @@ static size_t width_of(const char *text)
     return (size_t)glyph_text_width(text);
 }
 
-static char *list_text(const struct sluice_value *list)
+char *value_list_text(const struct sluice_value *list, const char *separator)
 {
     char *text = tool_copy("", 0);
     for (size_t i = 0; i < sluice_value_count(list); i++) {
         char *item = value_text(sluice_value_at(list, i), NULL);
-        char *longer = tool_format("%s%s%s", text, i ? "," : "", item);
+        char *longer = tool_format("%s%s%s", text, i ? separator : "", item);
         tool_free(text);
         tool_free(item);
         text = longer;
@@ -165,7 +165,7 @@ static char *text_of(const struct sluice_value *value, enum form form, enum time
     case SLUICE_BOOLEAN:
         return tool_format("%s", sluice_value_boolean(value) ? "yes" : "no");
     case SLUICE_LIST:
-        return is_plain_list(value) ? list_text(value) : json_of(value);
+        return is_plain_list(value) ? value_list_text(value, ",") : json_of(value);
     case SLUICE_MAP:
         return json_of(value);
     default:

@@ -37,5 +37,7 @@ const struct sluice_value *value_at(const struct sluice_value *map, const char *
 // A value as a text for one line without control characters; given back with tool_free. `key` is
 // the field's name, which says what numbers mean; or NULL.
 char *value_text(const struct sluice_value *value, const char *key);
+// The items of a list, as value_text gives them.
+char *value_list_text(const struct sluice_value *list, const char *separator);
 
 #endif
